@@ -1,0 +1,46 @@
+// Brings a fresh clone to a state that runs: packages and the Node 24 that the product runs on.
+// Plain JavaScript on purpose: this is all that the host's own Node (20 or later) has to understand.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+// A hash, not the folder's presence: a folder is also there after a half-done install or an old one.
+const stamp = join(root, 'node_modules', '.netlet-lock')
+const lockHash = () =>
+  createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+
+/** Installs the locked packages when they are not the ones that are here. Ends the process when that fails. */
+export function install() {
+  const wanted = lockHash()
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  console.log('Installing packages (first start, or the lockfile changed)…')
+  const { NODE_ENV: _, npm_config_omit: __, ...env } = process.env
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const done = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+    shell: process.platform === 'win32'
+  })
+  if (done.status !== 0) {
+    console.error('npm ci failed. Check the connection to your package registry, then run the same command again.')
+    process.exit(1)
+  }
+  writeFileSync(stamp, wanted)
+}
+
+/** @returns {string} the Node 24 binary: this one if it is new enough, else the one among the packages. */
+export function node24() {
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const file = join(root, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  if (existsSync(file)) return file
+  console.error(`No Node 24 for ${process.platform}-${process.arch} among the packages. Install Node 24 and run again.`)
+  process.exit(1)
+}
