@@ -1,0 +1,118 @@
+import { sql } from 'drizzle-orm'
+import { bigint, boolean, char, check, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bytes, createdAt, id, inet, instant, lower, points, ref } from '../../platform/db/columns.ts'
+
+export const users = pgTable(
+  'users',
+  {
+    id: id(),
+    username: text().notNull(),
+    email: text().notNull(),
+    passwordHash: text().notNull(),
+    isActive: boolean().notNull().default(true),
+    isSuperuser: boolean().notNull().default(false),
+    discordId: text(),
+    discordName: text(),
+    /** Coins: on the wire `reward_points`. */
+    coins: points().notNull().default(0),
+    levelPoints: points().notNull().default(0),
+    inviteCode: text().notNull().unique(),
+    invitedBy: ref(),
+    inviteCount: integer().notNull().default(0),
+    createdAt: createdAt(),
+    lastLogin: instant(),
+    lastLoginIp: inet(),
+    /** ISO 3166 country code of `lastLoginIp`. */
+    lastLocation: char({ length: 2 })
+  },
+  t => [
+    uniqueIndex('users_username_key').on(lower(t.username)),
+    uniqueIndex('users_email_key').on(lower(t.email)),
+    uniqueIndex('users_discord_key').on(t.discordId),
+    index('users_search').using('gin', sql`(${t.username} || ' ' || ${t.email}) gin_trgm_ops`),
+    index('users_invited_by').on(t.invitedBy, t.id.desc()),
+    check('users_coins', sql`${t.coins} >= 0`),
+    check('users_level_points', sql`${t.levelPoints} >= 0`)
+  ]
+)
+
+/** A session is an opaque random token in a cookie; only its hash is here. */
+export const sessions = pgTable(
+  'sessions',
+  {
+    tokenHash: bytes().primaryKey(),
+    userId: ref()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    /** The administrator that looks through this user's eyes, with the session to come back to. */
+    impersonatorId: ref().references(() => users.id, { onDelete: 'cascade' }),
+    parentHash: bytes(),
+    ip: inet(),
+    userAgent: text(),
+    createdAt: createdAt(),
+    lastSeenAt: createdAt(),
+    expiresAt: instant().notNull()
+  },
+  t => [index('sessions_user').on(t.userId), index('sessions_expiry').on(t.expiresAt)]
+)
+
+/** Codes sent by mail, for sign-up and for a forgotten password. */
+export const emailCodes = pgTable(
+  'email_codes',
+  {
+    id: uuid().primaryKey().defaultRandom(),
+    email: text().notNull(),
+    purpose: text().$type<'register' | 'forgot'>().notNull(),
+    codeHash: bytes().notNull(),
+    /** Proof that the forgot code was right, handed out once; changing the password takes it. */
+    verifyId: uuid(),
+    attempts: integer().notNull().default(0),
+    clientIp: inet(),
+    createdAt: createdAt(),
+    expiresAt: instant().notNull(),
+    usedAt: instant()
+  },
+  t => [
+    index('email_codes_email').on(lower(t.email), t.createdAt.desc()),
+    index('email_codes_client').on(t.clientIp, t.createdAt.desc()),
+    check('email_codes_purpose', sql`${t.purpose} in ('register', 'forgot')`)
+  ]
+)
+
+export const captchas = pgTable('captchas', {
+  id: uuid().primaryKey().defaultRandom(),
+  answer: integer().notNull(),
+  createdAt: createdAt(),
+  expiresAt: instant().notNull()
+})
+
+/** Failed logins, counted per account and per client address (`key` is `user:…` or `ip:…`). */
+export const loginFailures = pgTable('login_failures', { id: id(), key: text().notNull(), at: createdAt() }, t => [
+  index('login_failures_key').on(t.key, t.at.desc())
+])
+
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    id: id(),
+    userId: ref()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    name: text().notNull(),
+    keyHash: bytes().notNull().unique(),
+    /** The first characters, so that its owner recognises it. */
+    hint: text().notNull(),
+    scopes: text().array().notNull(),
+    createdAt: createdAt(),
+    lastUsedAt: instant(),
+    revokedAt: instant()
+  },
+  t => [index('api_keys_user').on(t.userId)]
+)
+
+/** Chat messages already rewarded, per user and day: the cap of points a day stands on it. */
+export const chatPoints = pgTable(
+  'chat_points',
+  { userId: ref().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },
+  t => [uniqueIndex('chat_points_key').on(t.userId, t.day)]
+)

@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { createdAt, id, inet, instant, ref } from '../../platform/db/columns.ts'
+import { servers } from '../fleet/tables.ts'
+import { leases } from '../inventory/tables.ts'
+import { orders } from '../orders/tables.ts'
+
+/** One leased address of an order, as its customer sees it. Credentials stand on the order. */
+export const proxies = pgTable(
+  'proxies',
+  {
+    id: id(),
+    orderId: ref()
+      .notNull()
+      .references(() => orders.id),
+    leaseId: ref()
+      .notNull()
+      .references(() => leases.id),
+    serverId: ref()
+      .notNull()
+      .references(() => servers.id),
+    ip: inet().notNull(),
+    port: integer().notNull(),
+    /** pending: not yet confirmed by its agent. live: usable. retired: given back. */
+    state: text().$type<'pending' | 'live' | 'retired'>().notNull().default('pending'),
+    /** Null before the first check. */
+    available: integer(),
+    /** Milliseconds; null where the site did not answer. */
+    bingDelay: integer(),
+    googleDelay: integer(),
+    amazonDelay: integer(),
+    checkedAt: instant(),
+    createdAt: createdAt(),
+    updatedAt: createdAt()
+  },
+  t => [
+    uniqueIndex('proxies_live_key')
+      .on(t.orderId, t.ip)
+      .where(sql`${t.state} <> 'retired'`),
+    index('proxies_order').on(t.orderId, t.id),
+    index('proxies_server').on(t.serverId)
+  ]
+)

@@ -1,0 +1,99 @@
+import { sql } from 'drizzle-orm'
+import { bigint, boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bytes, createdAt, id, inet, instant, ref } from '../../platform/db/columns.ts'
+
+/** A machine that owns address ranges and runs the node agent. */
+export const servers = pgTable(
+  'servers',
+  {
+    id: id(),
+    name: text().notNull(),
+    ip: inet().notNull(),
+    description: text().notNull().default(''),
+    /** SSH port and root password, used for provisioning only. Secrets are sealed (platform/secrets). */
+    sshPort: integer().notNull().default(22),
+    sshPassword: bytes(),
+    sshHostKey: text(),
+    agentPort: integer().notNull().default(65533),
+    agentToken: bytes(),
+    /** The certificate that the agent must show; null means plain HTTP. */
+    agentCertificate: text(),
+    proxyPort: integer().notNull().default(3128),
+    connected: boolean().notNull().default(false),
+    lastSeenAt: instant(),
+    unreachableSince: instant(),
+    failures: integer().notNull().default(0),
+    lastError: text(),
+    /** Raised with every change of what the agent should hold; `appliedGeneration` follows it. */
+    wantedGeneration: bigint({ mode: 'number' }).notNull().default(0),
+    appliedGeneration: bigint({ mode: 'number' }).notNull().default(0),
+    createdAt: createdAt(),
+    deletedAt: instant()
+  },
+  t => [
+    uniqueIndex('servers_name_key')
+      .on(sql`lower(${t.name})`)
+      .where(sql`${t.deletedAt} is null`),
+    check(
+      'servers_ports',
+      sql`${t.sshPort} between 1 and 65535 and ${t.agentPort} between 1 and 65535 and ${t.proxyPort} between 1 and 65535`
+    )
+  ]
+)
+
+export const serverGroups = pgTable(
+  'server_groups',
+  {
+    id: id(),
+    name: text().notNull(),
+    description: text().notNull().default(''),
+    createdAt: createdAt(),
+    deletedAt: instant()
+  },
+  t => [
+    uniqueIndex('server_groups_name_key')
+      .on(sql`lower(${t.name})`)
+      .where(sql`${t.deletedAt} is null`)
+  ]
+)
+
+export const serverGroupServers = pgTable(
+  'server_group_servers',
+  {
+    groupId: ref()
+      .notNull()
+      .references(() => serverGroups.id, { onDelete: 'cascade' }),
+    serverId: ref()
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' })
+  },
+  t => [primaryKey({ columns: [t.groupId, t.serverId] }), index('server_group_servers_server').on(t.serverId)]
+)
+
+/**
+ * What an agent should hold: one row per proxy user and server. A row is raised to the server's next generation
+ * whenever the user's password, addresses or denied domains change, and the converge job lets the agent follow.
+ */
+export const agentUsers = pgTable(
+  'agent_users',
+  {
+    serverId: ref()
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' }),
+    username: text().notNull(),
+    orderId: ref(),
+    /** False: the user is to be removed; the row goes once the agent has confirmed. */
+    wanted: boolean().notNull().default(true),
+    generation: bigint({ mode: 'number' }).notNull(),
+    appliedGeneration: bigint({ mode: 'number' }).notNull().default(0),
+    /** The agent's own digest of what it holds for this user, to compare without sending secrets. */
+    digest: text()
+  },
+  t => [
+    primaryKey({ columns: [t.serverId, t.username] }),
+    index('agent_users_order').on(t.orderId),
+    index('agent_users_behind')
+      .on(t.serverId, t.generation)
+      .where(sql`${t.generation} > ${t.appliedGeneration}`)
+  ]
+)

@@ -1,0 +1,160 @@
+import { sql } from 'drizzle-orm'
+import { check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { cidr, createdAt, id, inet, instant, money, ref } from '../../platform/db/columns.ts'
+import { servers } from '../fleet/tables.ts'
+import { orders } from '../orders/tables.ts'
+
+/** An access rule: a named, priced list of domains, sold as an add-on (the specification's ACL rule). */
+export const aclRules = pgTable(
+  'acl_rules',
+  {
+    /** integer, not bigint: rule ids travel in int[] columns next to the bitmaps. */
+    id: integer().primaryKey().generatedAlwaysAsIdentity(),
+    name: text().notNull(),
+    description: text().notNull().default(''),
+    price: money().notNull(),
+    platformVariantId: text().notNull(),
+    /** One domain a line. */
+    aclValue: text().notNull(),
+    createdAt: createdAt(),
+    deletedAt: instant()
+  },
+  t => [
+    uniqueIndex('acl_rules_name_key')
+      .on(sql`lower(${t.name})`)
+      .where(sql`${t.deletedAt} is null`),
+    check('acl_rules_price', sql`${t.price} >= 0`)
+  ]
+)
+
+export const aclGroups = pgTable(
+  'acl_groups',
+  { id: id(), name: text().notNull(), description: text().notNull().default(''), createdAt: createdAt() },
+  t => [uniqueIndex('acl_groups_name_key').on(sql`lower(${t.name})`)]
+)
+
+export const aclGroupRules = pgTable(
+  'acl_group_rules',
+  {
+    groupId: ref()
+      .notNull()
+      .references(() => aclGroups.id, { onDelete: 'cascade' }),
+    ruleId: integer()
+      .notNull()
+      .references(() => aclRules.id, { onDelete: 'cascade' })
+  },
+  t => [primaryKey({ columns: [t.groupId, t.ruleId] }), index('acl_group_rules_rule').on(t.ruleId)]
+)
+
+/** An address range. Without a server it is unreferenced: kept for its history, out of stock. */
+export const cidrs = pgTable(
+  'cidrs',
+  {
+    id: id(),
+    cidr: cidr().notNull(),
+    serverId: ref().references(() => servers.id),
+    /** Rules that this range can never be sold with, ascending. */
+    excludedRules: integer()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
+    /** How many addresses of the range were ever delivered. */
+    deliveryCount: integer().notNull().default(0),
+    createdAt: createdAt(),
+    deletedAt: instant()
+  },
+  t => [index('cidrs_server').on(t.serverId), index('cidrs_delivery').on(t.deliveryCount, t.id)]
+)
+
+/** A line of an order that holds addresses: reserved, then active, then released. */
+export const leases = pgTable(
+  'leases',
+  {
+    id: id(),
+    orderId: ref()
+      .notNull()
+      .references(() => orders.id),
+    groupId: ref().notNull(),
+    step: integer().notNull(),
+    rules: integer().array().notNull(),
+    blocks: integer().notNull(),
+    state: text().$type<'reserved' | 'active' | 'released'>().notNull().default('reserved'),
+    createdAt: createdAt(),
+    releasedAt: instant()
+  },
+  t => [
+    index('leases_order').on(t.orderId),
+    check('leases_state', sql`${t.state} in ('reserved', 'active', 'released')`),
+    check('leases_rules', sql`cardinality(${t.rules}) > 0`),
+    check('leases_released', sql`(${t.state} = 'released') = (${t.releasedAt} is not null)`)
+  ]
+)
+
+const varbit = customType<{ data: string }>({ dataType: () => 'varbit' })
+
+/**
+ * A CIDR cut into pieces of at most 4,096 units (a unit is an IPv4 address, or an IPv6 /64). The order of ids is the
+ * order of allocation, and of locks.
+ */
+export const chunks = pgTable(
+  'chunks',
+  {
+    id: integer().primaryKey().generatedAlwaysAsIdentity(),
+    cidrId: ref()
+      .notNull()
+      .references(() => cidrs.id),
+    /** Copied from the CIDR, so that a quote reads one table less. Null: out of stock. */
+    serverId: ref(),
+    base: inet().notNull(),
+    size: integer().notNull(),
+    excludedRules: integer()
+      .array()
+      .notNull()
+      .default(sql`'{}'`)
+  },
+  t => [
+    index('chunks_server').on(t.serverId, t.id),
+    index('chunks_cidr').on(t.cidrId),
+    check('chunks_size', sql`${t.size} between 1 and 4096 and (${t.size} & (${t.size} - 1)) = 0`)
+  ]
+)
+
+/** Derived from the live lease blocks by triggers: the units of a chunk in use under a rule. */
+export const ruleUsage = pgTable(
+  'rule_usage',
+  {
+    chunkId: integer()
+      .notNull()
+      .references(() => chunks.id),
+    ruleId: integer()
+      .notNull()
+      .references(() => aclRules.id),
+    bits: varbit().notNull()
+  },
+  t => [primaryKey({ columns: [t.chunkId, t.ruleId] })]
+)
+
+/** The truth and the history: which units were leased, to which order's lease, under which rules, until when. */
+export const leaseBlocks = pgTable(
+  'lease_blocks',
+  {
+    id: id(),
+    leaseId: ref()
+      .notNull()
+      .references(() => leases.id),
+    chunkId: integer()
+      .notNull()
+      .references(() => chunks.id),
+    /** First unit within the chunk, and how many. */
+    start: integer().notNull(),
+    length: integer().notNull(),
+    rules: integer().array().notNull(),
+    leasedAt: createdAt(),
+    releasedAt: instant()
+  },
+  t => [
+    index('lease_blocks_lease').on(t.leaseId),
+    index('lease_blocks_place').on(t.chunkId, t.start),
+    check('lease_blocks_aligned', sql`${t.start} % ${t.length} = 0`)
+  ]
+)

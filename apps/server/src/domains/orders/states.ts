@@ -1,0 +1,9 @@
+export type OrderState =
+  | 'placed'
+  | 'timed_out'
+  | 'paid'
+  | 'delivering'
+  | 'partly_delivered'
+  | 'delivered'
+  | 'expired'
+  | 'failed'

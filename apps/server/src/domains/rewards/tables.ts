@@ -1,0 +1,83 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { createdAt, id, instant, money, points, ref } from '../../platform/db/columns.ts'
+import { users } from '../accounts/tables.ts'
+
+export const coupons = pgTable(
+  'coupons',
+  {
+    id: id(),
+    holderId: ref()
+      .notNull()
+      .references(() => users.id),
+    code: text().notNull(),
+    /** 1 discount, 2 gift. */
+    codeType: integer().notNull(),
+    discount: money().notNull(),
+    isUsed: boolean().notNull().default(false),
+    createdAt: createdAt()
+  },
+  t => [
+    uniqueIndex('coupons_code_key').on(sql`lower(${t.code})`),
+    index('coupons_holder').on(t.holderId, t.id.desc()),
+    check('coupons_type', sql`${t.codeType} in (1, 2)`),
+    check('coupons_discount', sql`${t.discount} >= 0`)
+  ]
+)
+
+export const giftCards = pgTable(
+  'gift_cards',
+  {
+    id: id(),
+    /** Dollars. */
+    mount: money().notNull(),
+    /** Coins that it costs. */
+    point: points().notNull(),
+    code: text().notNull(),
+    isExchanged: boolean().notNull().default(false),
+    exchangedBy: ref().references(() => users.id),
+    exchangedAt: instant(),
+    createdAt: createdAt()
+  },
+  t => [
+    uniqueIndex('gift_cards_code_key').on(sql`lower(${t.code})`),
+    index('gift_cards_free')
+      .on(t.mount, t.point, t.id)
+      .where(sql`not ${t.isExchanged}`),
+    check('gift_cards_values', sql`${t.mount} > 0 and ${t.point} >= 0`),
+    check('gift_cards_exchanged', sql`${t.isExchanged} = (${t.exchangedBy} is not null)`)
+  ]
+)
+
+/** Five thresholds of level points, with the discount code that a user of that level gets at checkout. */
+export const levelCodes = pgTable(
+  'level_codes',
+  {
+    id: id(),
+    level: integer().notNull().unique(),
+    discount: money().notNull(),
+    code: text().notNull().default(''),
+    point: points().notNull()
+  },
+  t => [check('level_codes_level', sql`${t.level} between 1 and 5`), check('level_codes_point', sql`${t.point} >= 0`)]
+)
+
+/** Every change of points or coins, with its reason; `cause` makes it happen once. */
+export const pointRecords = pgTable(
+  'point_records',
+  {
+    id: id(),
+    userId: ref()
+      .notNull()
+      .references(() => users.id),
+    kind: text().$type<'level' | 'coins'>().notNull(),
+    point: points().notNull(),
+    reason: text().notNull(),
+    cause: text().notNull().unique(),
+    createdAt: createdAt()
+  },
+  t => [
+    index('point_records_user').on(t.userId, t.id.desc()),
+    check('point_records_kind', sql`${t.kind} in ('level', 'coins')`)
+  ]
+)

@@ -1,0 +1,52 @@
+import { drizzle, type NodePgDatabase, type NodePgTransaction } from 'drizzle-orm/node-postgres'
+import { Pool, types } from 'pg'
+
+// int8 (counts and sums) as numbers: ours stay far below 2^53, and a string that looks like a number invites mistakes.
+types.setTypeParser(types.builtins.INT8, Number)
+
+type Schema = Record<string, never>
+/** The pool: each statement may run on another connection. */
+export type Database = NodePgDatabase<Schema> & { $client: Pool }
+export type Transaction = NodePgTransaction<Schema, Record<string, never>>
+/** Either of them: what a query or a command takes when it does not care. */
+export type Executor = NodePgDatabase<Schema> | Transaction
+
+/** Opens a pool. Call `closeDatabase` at the end. */
+export function openDatabase(url: string, { max = 20 }: { max?: number } = {}): Database {
+  const pool = new Pool({
+    connectionString: url,
+    max,
+    application_name: 'netlet',
+    // A query that runs this long is a bug or an attack; jobs that need longer work in batches.
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 30_000,
+    connectionTimeoutMillis: 10_000,
+    // The inventory's functions are short: compiling them costs far more than running them.
+    options: '-c jit=off -c timezone=UTC'
+  })
+  // An idle connection that the server closes is not an error of ours: the pool opens another.
+  pool.on('error', () => {})
+  return drizzle({ client: pool, casing: 'snake_case' }) as Database
+}
+
+export async function closeDatabase(db: Database): Promise<void> {
+  await db.$client.end()
+}
+
+/** PostgreSQL's SQLSTATE of an error, also where drizzle wrapped it; undefined for other errors. */
+export function sqlState(error: unknown): string | undefined {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    const code = (e as { code?: unknown }).code
+    if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code
+  }
+  return undefined
+}
+
+/** The constraint that an error is about, if it is about one. */
+export function violatedConstraint(error: unknown): string | undefined {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    const name = (e as { constraint?: unknown }).constraint
+    if (typeof name === 'string') return name
+  }
+  return undefined
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator'
+import { Client } from 'pg'
+
+const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
+
+/** A problem that a person has to solve before the program can start; its message says how. */
+export class StartupError extends Error {
+  override name = 'StartupError'
+}
+
+type Journal = { entries: { when: number }[] }
+
+/**
+ * Brings the database to this code's schema. Safe to call from many processes at once.
+ * @throws StartupError where the database belongs to a newer version of the code.
+ */
+export async function migrate(databaseUrl: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    // One process migrates; the others wait here, and then find nothing left to do.
+    await client.query(`select pg_advisory_lock(hashtext('netlet migrations'))`)
+    await client.query('create extension if not exists pg_trgm')
+    await refuseNewerSchema(client)
+    await applyMigrations(drizzle(client), { migrationsFolder: folder })
+  } finally {
+    await client.end()
+  }
+}
+
+async function refuseNewerSchema(client: Client): Promise<void> {
+  const known = await client.query<{ exists: boolean }>(
+    `select to_regclass('drizzle.__drizzle_migrations') is not null as exists`
+  )
+  if (!known.rows[0]?.exists) return
+  const journal = JSON.parse(readFileSync(`${folder}/meta/_journal.json`, 'utf8')) as Journal
+  const newestHere = Math.max(...journal.entries.map(entry => entry.when))
+  const applied = await client.query<{ newest: string | null }>(
+    'select max(created_at) as newest from drizzle.__drizzle_migrations'
+  )
+  if (Number(applied.rows[0]?.newest ?? 0) > newestHere) {
+    throw new StartupError(
+      'The database was migrated by a newer version of Netlet than this one. Update the code, or restore a backup made by this version.'
+    )
+  }
+}
