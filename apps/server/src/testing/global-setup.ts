@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { migrate } from '../platform/db/migrate.ts'
+import { startEmbeddedPostgres } from '../platform/postgres/embedded.ts'
+import { databaseUrl, withClient } from './server.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A role on it may create databases. */
+    postgresUrl: string
+    /** A database with every migration applied and no rows of its own. */
+    templateDatabase: string
+  }
+}
+
+/**
+ * Makes one PostgreSQL server ready for the run (DATABASE_URL, else an embedded one that ends with the run) and a
+ * migrated template that test databases are copied from.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startServer()
+  const template = `netlet_template_${randomBytes(6).toString('hex')}`
+  const stop = async () => {
+    await withClient(server.url, client => client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`))
+    await server.stop()
+  }
+  try {
+    await withClient(server.url, client =>
+      client.query(`CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`)
+    )
+    await migrate(databaseUrl(server.url, template))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  project.provide('postgresUrl', server.url)
+  project.provide('templateDatabase', template)
+  return stop
+}
+
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  if (process.env['DATABASE_URL']) return { url: process.env['DATABASE_URL'], stop: async () => undefined }
+  // The test command names a folder of its own, so that it can end the server of a run that was killed.
+  const parent = await mkdtemp(join(process.env['NETLET_TEST_DIR'] ?? tmpdir(), 'netlet-test-'))
+  const postgres = await startEmbeddedPostgres({
+    dataDir: join(parent, 'postgres'),
+    // Nothing here needs to outlive a power cut.
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+    log: () => undefined
+  })
+  return {
+    url: postgres.url,
+    async stop() {
+      await postgres.stop()
+      await rm(parent, { recursive: true, force: true })
+    }
+  }
+}
