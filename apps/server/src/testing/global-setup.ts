@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -45,8 +45,11 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   if (process.env['DATABASE_URL']) return { url: process.env['DATABASE_URL'], stop: async () => undefined }
   // The test command names a folder of its own, so that it can end the server of a run that was killed.
   const parent = await mkdtemp(join(process.env['NETLET_TEST_DIR'] ?? tmpdir(), 'netlet-test-'))
+  // Run by root, PostgreSQL gets an account of its own, which has to pass through; the data folder stays private.
+  await chmod(parent, 0o755)
+  const dataDir = join(parent, 'postgres')
   const postgres = await startEmbeddedPostgres({
-    dataDir: join(parent, 'postgres'),
+    dataDir,
     // Nothing here needs to outlive a power cut.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
     log: () => undefined
@@ -55,6 +58,8 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
     url: postgres.url,
     async stop() {
       await postgres.stop()
+      // Where even the folder for temporary files is closed, the data stand elsewhere behind a link.
+      await rm(await realpath(dataDir), { recursive: true, force: true })
       await rm(parent, { recursive: true, force: true })
     }
   }

