@@ -1,1 +1,12 @@
-export const x: number = 1
+export * from './accounts.ts'
+export * from './catalog.ts'
+export * from './fleet.ts'
+export * from './inventory.ts'
+export * from './messages.ts'
+export * from './orders.ts'
+export * from './rewards.ts'
+export * from './route.ts'
+export * from './routes.ts'
+export * from './settings.ts'
+export * from './shapes.ts'
+export * from './support.ts'

@@ -1,0 +1,298 @@
+import { z } from 'zod'
+import { route } from './route.ts'
+import { Done, Id, IdParams, ListQuery, Paging, Time, optionalText, page, text } from './shapes.ts'
+
+export const PASSWORD_RULE =
+  'Password must contain at least one lowercase letter, one uppercase letter, one number, one special character and length should be 8 to 20'
+
+const passwordPattern = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[^A-Za-z0-9\s])\S{8,20}$/
+const password = (missing: string) => z.string({ error: missing }).min(1, missing).regex(passwordPattern, PASSWORD_RULE)
+
+const username = z
+  .string({ error: 'Please input username' })
+  .min(1, 'Please input username')
+  .refine(value => value.length >= 4 && value.length <= 10, 'Length should be 4 to 10')
+  .regex(/^[A-Za-z0-9]+$/, 'Can only contain letters and numbers')
+  .refine(value => !/^\d+$/.test(value), 'Must contain at least one letter')
+
+const email = (missing = 'Please input email') =>
+  z
+    .string({ error: missing })
+    .trim()
+    .min(1, missing)
+    .max(254, 'Please input correct email format')
+    .pipe(z.email('Please input correct email format'))
+
+const emailCode = z
+  .string({ error: 'Please input code' })
+  .trim()
+  .regex(/^\d{6}$/, 'Please input code')
+
+export const User = z.object({
+  id: z.number(),
+  username: z.string(),
+  email: z.string(),
+  discord_id: z.string().nullable(),
+  discord_name: z.string().nullable(),
+  is_active: z.boolean(),
+  is_superuser: z.boolean(),
+  reward_points: z.number(),
+  points: z.number(),
+  level: z.number(),
+  level_points: z.number(),
+  invite_code: z.string(),
+  invite_count: z.number(),
+  created_at: Time,
+  last_login: Time.nullable(),
+  last_login_time: Time.nullable(),
+  last_login_ip: z.string().nullable(),
+  last_location: z.string().nullable()
+})
+export type User = z.infer<typeof User>
+
+/** The session's user; `impersonated_by` names the administrator that looks through its eyes. */
+export const CurrentUser = User.extend({ impersonated_by: z.string().nullable() })
+export type CurrentUser = z.infer<typeof CurrentUser>
+
+export const LoginBody = z.object({
+  username: z
+    .string({ error: 'Please enter your username or email!' })
+    .trim()
+    .min(1, 'Please enter your username or email!')
+    .max(254),
+  password: z.string({ error: 'Please enter your password!' }).min(1, 'Please enter your password!').max(200),
+  captcha_id: z.uuid().optional(),
+  captcha: z.coerce.number({ error: 'Please enter the captcha code!' }).optional()
+})
+
+export const SignUpBody = z
+  .object({
+    username,
+    email: email(),
+    email_code: emailCode,
+    email_code_id: z.uuid('Please input code'),
+    password: password('Enter a password'),
+    repassword: z.string({ error: 'Please input re-password' }).min(1, 'Please input re-password'),
+    invite_code: optionalText(32),
+    discord_id: optionalText(64)
+  })
+  .refine(form => form.password === form.repassword, { path: ['repassword'], message: 'Password not consistent' })
+
+export const EmailValidateBody = z.object({
+  email: email('Please enter your email address!'),
+  type: z.enum(['register', 'forgot']),
+  check_user: z.union([z.literal(0), z.literal(1), z.literal('0'), z.literal('1')]).optional()
+})
+
+export const ForgotVerifyBody = z.object({
+  email: email('Please enter your email address!'),
+  email_code: z
+    .string({ error: 'Please enter your email or code!' })
+    .trim()
+    .min(1, 'Please enter your email or code!')
+    .max(20),
+  email_code_id: z.uuid('Please enter your email or code!')
+})
+
+export const ForgotBody = z.object({
+  email: email('Please enter your email address!'),
+  password: password('Please enter your password!'),
+  verify_id: z.uuid('The verification has expired. Please request a new code.')
+})
+
+export const ChangePasswordBody = z.object({
+  old_password: z.string({ error: 'Please Enter Old Password' }).min(1, 'Please Enter Old Password').max(200),
+  new_password: password('Please Enter New Password')
+})
+
+export const AdminPasswordBody = z.object({ id: Id.optional(), password: password('Please enter password') })
+
+export const MAX_COINS = 100_000_000
+
+export const UserForm = z.object({
+  username: username.optional(),
+  email: email().optional(),
+  is_superuser: z.boolean().optional(),
+  is_active: z.boolean().optional(),
+  reward_points: z
+    .int({ error: 'Please enter points' })
+    .min(0, 'Please enter points')
+    .max(MAX_COINS, `Must be 0 to ${MAX_COINS}`)
+    .optional(),
+  password: password('Please enter password')
+    .optional()
+    .or(z.literal('').transform(() => undefined))
+})
+
+export const API_KEY_SCOPES = ['read', 'renew'] as const
+export const ApiKey = z.object({
+  id: z.number(),
+  name: z.string(),
+  hint: z.string(),
+  scopes: z.array(z.enum(API_KEY_SCOPES)),
+  created_at: Time,
+  last_used_at: Time.nullable()
+})
+
+export const accounts = {
+  captcha: route('GET', '/api/auth/captcha', {
+    summary: 'A new arithmetic picture: one use, 5 minutes',
+    access: 'public',
+    reply: z.object({ captcha_image_base: z.string(), captcha_id: z.uuid() })
+  }),
+  login: route('POST', '/api/auth/login', { summary: 'Log in', access: 'public', body: LoginBody, reply: CurrentUser }),
+  session: route('GET', '/api/auth/login', { summary: "The session's user", access: 'user', reply: CurrentUser }),
+  currentUser: route('GET', '/api/users/u/user_info/', {
+    summary: 'The current user',
+    access: 'user',
+    scope: 'read',
+    reply: CurrentUser
+  }),
+  logout: route('GET', '/api/auth/logout', { summary: 'End this session', access: 'public', reply: Done }),
+  discordLogin: route('GET', '/api/auth/discord/login', {
+    summary: 'Where to send the browser to log in with, or bind, a chat-platform account',
+    access: 'public',
+    query: z.object({ mode: z.enum(['login', 'bind']).default('login') }),
+    reply: z.object({ discord_auth_url: z.string() })
+  }),
+  discordRedirect: route('GET', '/api/auth/discord/redirect', {
+    summary: 'The chat platform sends the browser back here after a login',
+    access: 'public',
+    query: z.object({
+      code: z.string().max(512).optional(),
+      state: z.string().max(512).optional(),
+      error: z.string().max(512).optional()
+    }),
+    reply: Done,
+    raw: 'redirect'
+  }),
+  discordBindRedirect: route('GET', '/api/auth/discord/bind_redirect', {
+    summary: 'The chat platform sends the browser back here after a bind',
+    access: 'public',
+    query: z.object({
+      code: z.string().max(512).optional(),
+      state: z.string().max(512).optional(),
+      error: z.string().max(512).optional()
+    }),
+    reply: Done,
+    raw: 'redirect'
+  }),
+  signUp: route('POST', '/api/users/u/', {
+    summary: 'Sign up',
+    access: 'public',
+    body: SignUpBody,
+    reply: CurrentUser
+  }),
+  emailValidate: route('POST', '/api/users/email_validate', {
+    summary: 'Send a code by mail',
+    access: 'public',
+    body: EmailValidateBody,
+    reply: z.object({ email_code_id: z.uuid() })
+  }),
+  forgotVerify: route('POST', '/api/users/forgot_password_verify', {
+    summary: 'Check the code of a forgotten password',
+    access: 'public',
+    body: ForgotVerifyBody,
+    reply: z.object({ verify_id: z.uuid() })
+  }),
+  forgot: route('POST', '/api/users/forgot_password', {
+    summary: 'Set a new password',
+    access: 'public',
+    body: ForgotBody,
+    reply: Done
+  }),
+  changePassword: route('POST', '/api/users/change_password', {
+    summary: 'Change the own password; the other sessions end',
+    access: 'user',
+    body: ChangePasswordBody,
+    reply: Done
+  }),
+  users: route('GET', '/api/users/u/', { summary: 'Users', access: 'admin', query: ListQuery, reply: page(User) }),
+  ban: route('POST', '/api/users/u/:id/baned_user/', {
+    summary: 'Ban; its sessions end',
+    access: 'admin',
+    params: IdParams,
+    body: z.object({ id: Id.optional() }).optional(),
+    reply: Done
+  }),
+  unban: route('POST', '/api/users/u/:id/unbaned_user/', {
+    summary: 'Unban',
+    access: 'admin',
+    params: IdParams,
+    body: z.object({ id: Id.optional() }).optional(),
+    reply: Done
+  }),
+  deleteUser: route('DELETE', '/api/users/u/:id/', {
+    summary: 'Delete a user without live leases',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  updateUser: route('PUT', '/api/users/u/:id/', {
+    summary: 'Edit a user',
+    access: 'admin',
+    params: IdParams,
+    body: UserForm,
+    reply: User
+  }),
+  adminPassword: route('POST', '/api/users/u/:id/change_password/', {
+    summary: "Set a user's password; its sessions end",
+    access: 'admin',
+    params: IdParams,
+    body: AdminPasswordBody,
+    reply: Done
+  }),
+  switchUser: route('POST', '/api/users/admin/switch-user', {
+    summary: "Look through a user's eyes",
+    access: 'admin',
+    body: z.object({ user_id: Id }),
+    reply: CurrentUser
+  }),
+  switchBack: route('POST', '/api/users/admin/switch-back', {
+    summary: 'Return to the own session',
+    access: 'user',
+    reply: CurrentUser
+  }),
+  inviteCode: route('GET', '/api/users/invite_code', {
+    summary: 'The own invite code and link',
+    access: 'user',
+    reply: z.object({ invite_url: z.string(), invite_code: z.string() })
+  }),
+  inviteLog: route('GET', '/api/users/invite_log', {
+    summary: 'Whom the user invited',
+    access: 'user',
+    query: Paging,
+    reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))
+  }),
+  botWebhook: route('POST', '/api/users/bot_webhook', {
+    summary: 'Signed report of the chat bot: messages that earn points',
+    access: 'public',
+    body: z.object({
+      event_id: text('event_id is required', 128),
+      discord_id: text('discord_id is required', 64),
+      channel_id: text('channel_id is required', 64),
+      at: Time
+    }),
+    reply: z.object({ granted: z.number() })
+  }),
+  apiKeys: route('GET', '/api/users/api_keys/', {
+    summary: 'The own API keys',
+    access: 'user',
+    reply: z.array(ApiKey)
+  }),
+  createApiKey: route('POST', '/api/users/api_keys/', {
+    summary: 'Make an API key; it is shown this once',
+    access: 'user',
+    body: z.object({
+      name: text('Please enter a name', 64),
+      scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, 'Please select')
+    }),
+    reply: ApiKey.extend({ key: z.string() })
+  }),
+  revokeApiKey: route('DELETE', '/api/users/api_keys/:id/', {
+    summary: 'Revoke an API key',
+    access: 'user',
+    params: IdParams,
+    reply: Done
+  })
+}

@@ -1,0 +1,269 @@
+import { z } from 'zod'
+import { route } from './route.ts'
+import {
+  CART_STEPS,
+  Done,
+  Id,
+  IdList,
+  IdName,
+  IdParams,
+  ListQuery,
+  Money,
+  MoneyInput,
+  Search,
+  Time,
+  optionalText,
+  page,
+  text
+} from './shapes.ts'
+
+export const Collection = z.object({
+  id: z.number(),
+  collection_name: z.string(),
+  collection_desc: z.string(),
+  shopify_collection_id: z.string(),
+  image_url: z.string().nullable(),
+  product_count: z.number()
+})
+export type Collection = z.infer<typeof Collection>
+
+export const Tag = z.object({ id: z.number(), tag_name: z.string(), tag_desc: z.string() })
+export type Tag = z.infer<typeof Tag>
+
+export const Variant = z.object({
+  id: z.number(),
+  variant_name: z.string(),
+  variant_desc: z.string(),
+  /** Addresses to be had now under the rule with most of them; at most some seconds old. */
+  variant_stock: z.number(),
+  cart_step: z.number(),
+  variant_price: Money,
+  is_active: z.boolean(),
+  variant_option1: z.string().nullable(),
+  variant_option2: z.string().nullable(),
+  variant_option3: z.string().nullable(),
+  server_group: IdName.nullable(),
+  proxy_time: z.number(),
+  shopify_variant_id: z.string()
+})
+export type Variant = z.infer<typeof Variant>
+
+export const VariantOption = z.object({
+  option_name: z.string(),
+  option_values: z.array(z.object({ option_value: z.string() }))
+})
+
+export const Product = z.object({
+  id: z.number(),
+  active: z.boolean(),
+  valid: z.boolean(),
+  old_flag: z.boolean(),
+  product_name: z.string(),
+  shopify_product_id: z.string(),
+  product_desc: z.string(),
+  image_url: z.string().nullable(),
+  lower_price: Money,
+  product_collections: z.array(z.object({ id: z.number(), collection_name: z.string() })),
+  product_tags: z.array(z.object({ id: z.number(), tag_name: z.string() })),
+  variant_options: z.array(VariantOption),
+  variants: z.array(Variant),
+  created_at: Time
+})
+export type Product = z.infer<typeof Product>
+
+/** A product as the platform has it, ready to be completed and added. */
+export const PlatformProduct = z.object({
+  shopify_product_id: z.string(),
+  product_name: z.string(),
+  product_desc: z.string(),
+  image_url: z.string().nullable(),
+  product_collections: z.array(z.object({ id: z.number(), collection_name: z.string() })),
+  product_tags: z.array(z.object({ id: z.number(), tag_name: z.string() })),
+  variant_options: z.array(VariantOption),
+  variants: z.array(
+    z.object({
+      shopify_variant_id: z.string(),
+      variant_name: z.string(),
+      variant_price: Money,
+      variant_option1: z.string().nullable(),
+      variant_option2: z.string().nullable(),
+      variant_option3: z.string().nullable()
+    })
+  )
+})
+export type PlatformProduct = z.infer<typeof PlatformProduct>
+
+const option = optionalText(255).transform(value => value || null)
+
+export const VariantForm = z.object({
+  id: Id.optional(),
+  shopify_variant_id: z.string().regex(/^\d{1,20}$/, 'Must be a platform variant id'),
+  variant_name: optionalText(),
+  variant_desc: optionalText(),
+  variant_price: MoneyInput(),
+  cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: 'Must be one of 1, 8, 16, 32, 64, 128, 256' })),
+  proxy_time: z.int({ error: 'Must be at least 1' }).min(1, 'Must be at least 1').max(3650, 'Must be at most 3650'),
+  is_active: z.boolean().default(true),
+  server_group: Id.nullish(),
+  variant_option1: option,
+  variant_option2: option,
+  variant_option3: option
+})
+
+const optionForm = z.object({
+  option_name: text('Please enter the option name'),
+  option_values: z.array(z.object({ option_value: text('Please enter the option value') })).max(250)
+})
+
+export const ProductForm = z.object({
+  shopify_product_id: z.string({ error: 'Please select a product' }).regex(/^\d{1,20}$/, 'Please select a product'),
+  product_name: text('Please enter the product name'),
+  product_desc: optionalText(20_000),
+  active: z.boolean().default(true),
+  variants: z.array(VariantForm).min(1, 'Add at least one variant').max(250),
+  variant_options: z.array(optionForm).max(3).default([]),
+  product_collections: z.array(Id).max(100).default([]),
+  product_tags: z.array(Id).max(100).default([])
+})
+
+export const ProductUpdate = ProductForm.omit({ variant_options: true, product_collections: true })
+  .partial({ active: true, product_tags: true })
+  .extend({
+    id: Id.optional(),
+    product_tags: z.array(Id).max(100).optional(),
+    active: z.boolean().optional()
+  })
+
+export const OptionSelected = z.object({
+  option1: optionalText(),
+  option2: optionalText(),
+  option3: optionalText()
+})
+
+/** Access rules chosen for an order: ids, each at most once (checked by the command, which says so). */
+export const Selection = OptionSelected.extend({
+  acl_selected: z.array(Id, { error: 'Please select' }).min(1, 'Please select').max(500, 'Too many access rules')
+})
+
+export const RuleStock = z.object({
+  acl_id: z.number(),
+  acl_name: z.string(),
+  price: Money,
+  stock: z.number(),
+  domains: z.array(z.string())
+})
+export type RuleStock = z.infer<typeof RuleStock>
+
+export const VariantInfo = z.object({
+  /** base_price + acl_price, for one address. */
+  price: Money,
+  base_price: Money,
+  acl_price: Money,
+  /** Addresses free for all selected rules at once. */
+  stock: z.number(),
+  cart_step: z.number(),
+  local_variant_id: z.number(),
+  shopify_variant_id: z.string()
+})
+export type VariantInfo = z.infer<typeof VariantInfo>
+
+const P = '/api/products'
+
+export const catalog = {
+  products: route('GET', `${P}/products/`, {
+    summary: 'Products; visitors and customers see the active ones',
+    access: 'public',
+    query: ListQuery.extend({
+      collection: Id.optional(),
+      tags: IdList.optional(),
+      id: Id.optional()
+    }),
+    reply: page(Product)
+  }),
+  recommended: route('GET', `${P}/products/get_recommend_product/`, {
+    summary: 'Active products with any of these tags',
+    access: 'public',
+    query: z.object({ tags: IdList }),
+    reply: z.array(Product)
+  }),
+  ruleStock: route('POST', `${P}/products/stock/`, {
+    summary: 'Stock and price of each access rule for a choice of options',
+    access: 'public',
+    body: z.object({ product_id: Id, option_selected: OptionSelected }),
+    reply: z.array(RuleStock)
+  }),
+  variantInfo: route('POST', `${P}/products/variant_info/`, {
+    summary: 'Stock and price of a selection',
+    access: 'public',
+    body: z.object({ product_id: Id, option_selected: Selection }),
+    reply: VariantInfo
+  }),
+  platformProducts: route('GET', `${P}/products/get_product_from_shopify/`, {
+    summary: "The platform's products that are not added yet",
+    access: 'admin',
+    query: z.object({ search: Search }),
+    reply: z.array(PlatformProduct)
+  }),
+  createProduct: route('POST', `${P}/products/`, {
+    summary: 'Add a product',
+    access: 'admin',
+    body: ProductForm,
+    reply: Product
+  }),
+  updateProduct: route('PUT', `${P}/products/:id/`, {
+    summary: 'Edit a product',
+    access: 'admin',
+    params: IdParams,
+    body: ProductUpdate,
+    reply: Product
+  }),
+  deleteProduct: route('DELETE', `${P}/products/:id/`, {
+    summary: 'Remove a product from the shop; its orders stay',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  collections: route('GET', `${P}/product_collections/`, {
+    summary: 'Collections',
+    access: 'public',
+    query: ListQuery,
+    reply: page(Collection)
+  }),
+  updateCollection: route('PUT', `${P}/product_collections/:id/`, {
+    summary: 'Edit a collection',
+    access: 'admin',
+    params: IdParams,
+    body: z.object({ collection_name: text('Please enter the collection name'), collection_desc: optionalText(5000) }),
+    reply: Collection
+  }),
+  deleteCollection: route('DELETE', `${P}/product_collections/:id/`, {
+    summary: 'Delete a collection',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  syncCollections: route('GET', `${P}/product_collections/sync_collection/`, {
+    summary: 'Take the collections from the platform',
+    access: 'admin',
+    reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
+  }),
+  tags: route('GET', `${P}/product_tags/`, { summary: 'Tags', access: 'public', query: ListQuery, reply: page(Tag) }),
+  syncTags: route('GET', `${P}/product_tags/sync_tags/`, {
+    summary: 'Take the tags from the platform',
+    access: 'admin',
+    reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
+  }),
+  updateTag: route('PUT', `${P}/product_tags/:id/`, {
+    summary: 'Edit a tag',
+    access: 'admin',
+    params: IdParams,
+    body: z.object({ tag_name: text('Please enter the tag name'), tag_desc: optionalText(2000) }),
+    reply: Tag
+  }),
+  deleteTag: route('DELETE', `${P}/product_tags/:id/`, {
+    summary: 'Delete a tag',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  })
+}

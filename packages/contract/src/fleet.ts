@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { route } from './route.ts'
+import { Done, Id, IdName, IdParams, ListQuery, Time, optionalText, page, text } from './shapes.ts'
+
+export const ServerGroup = z.object({
+  id: z.number(),
+  name: z.string(),
+  description: z.string(),
+  servers: z.array(IdName)
+})
+export type ServerGroup = z.infer<typeof ServerGroup>
+
+export const ServerGroupForm = z.object({
+  name: text('Please enter server group'),
+  description: text('Please enter description', 2000),
+  servers: z.array(Id, { error: 'Please select server' }).min(1, 'Please select server').max(250)
+})
+
+export const Server = z.object({
+  id: z.number(),
+  name: z.string(),
+  ip: z.string(),
+  description: z.string(),
+  /** 1: connected. */
+  server_status: z.union([z.literal(0), z.literal(1)]),
+  /** SSH port. */
+  port: z.number(),
+  has_password: z.boolean(),
+  agent_port: z.number(),
+  proxy_port: z.number(),
+  cidrs: z.array(z.object({ id: z.number(), cidr: z.string(), ip_count: z.number(), name: z.string() })),
+  /** Does the agent hold what the console wants? */
+  step: z.enum(['in step', 'behind', 'unreachable']),
+  unreachable_since: Time.nullable(),
+  last_error: z.string().nullable(),
+  /** The running or last provisioning, if any. */
+  provisioning: z
+    .object({ status: z.enum(['running', 'done', 'failed']), step: z.string(), message: z.string(), at: Time })
+    .nullable(),
+  created_at: Time
+})
+export type Server = z.infer<typeof Server>
+
+const port = z.coerce.number().pipe(z.int('Must be a port').min(1, 'Must be a port').max(65535, 'Must be a port'))
+const flag = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(value => value === 1 || value === true)
+const ip = z
+  .string({ error: 'Please enter ip' })
+  .trim()
+  .min(1, 'Please enter ip')
+  .pipe(z.union([z.ipv4(), z.ipv6()], { error: 'Must be an IP address' }))
+
+export const ServerForm = z.object({
+  name: text('Please enter name'),
+  ip,
+  /** One range a line. */
+  cidr: text('Please enter cidr', 100_000),
+  description: optionalText(2000),
+  port: port.default(22),
+  /** Root's password; empty leaves the stored one. */
+  password: optionalText(255),
+  agent_port: port.optional(),
+  agent_token: optionalText(512),
+  proxy_port: port.optional(),
+  run_init: flag.default(false),
+  update_cidr: flag.default(false)
+})
+
+export const AgentReply = z.object({ status: z.number(), output: z.unknown() })
+
+const S = '/api/servers'
+const one = `${S}/servers/:id`
+const action = <B extends z.ZodType>(name: string, summary: string, body: B) =>
+  route('POST', `${one}/${name}/`, { summary, access: 'admin', params: IdParams, body, reply: AgentReply })
+const username = z
+  .string({ error: 'please enter a username' })
+  .trim()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'please enter a username')
+const nothing = z.object({}).optional()
+
+export const fleet = {
+  groups: route('GET', `${S}/server-groups/`, {
+    summary: 'Server groups',
+    access: 'admin',
+    query: ListQuery,
+    reply: page(ServerGroup)
+  }),
+  createGroup: route('POST', `${S}/server-groups/`, {
+    summary: 'Add a server group',
+    access: 'admin',
+    body: ServerGroupForm,
+    reply: ServerGroup
+  }),
+  updateGroup: route('PUT', `${S}/server-groups/:id/`, {
+    summary: 'Edit a server group',
+    access: 'admin',
+    params: IdParams,
+    body: ServerGroupForm,
+    reply: ServerGroup
+  }),
+  deleteGroup: route('DELETE', `${S}/server-groups/:id/`, {
+    summary: 'Delete a server group that no variant sells from',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  servers: route('GET', `${S}/servers/`, {
+    summary: 'Servers',
+    access: 'admin',
+    query: ListQuery,
+    reply: page(Server)
+  }),
+  createServer: route('POST', `${S}/servers/`, {
+    summary: 'Add a server',
+    access: 'admin',
+    body: ServerForm,
+    reply: Server
+  }),
+  updateServer: route('PUT', `${S}/servers/:id/`, {
+    summary: 'Edit a server',
+    access: 'admin',
+    params: IdParams,
+    body: ServerForm,
+    reply: Server
+  }),
+  deleteServer: route('DELETE', `${S}/servers/:id/`, {
+    summary: 'Delete a server without live leases',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  createUserByPrefix: action(
+    'create_user_by_prefix',
+    'Create a proxy user by hand; stock does not know of it',
+    z.object({
+      id: Id.optional(),
+      username,
+      prefix: text('please enter a prefix', 64),
+      acl_group: Id.or(z.literal('').transform(() => 0)).refine(value => value !== 0, 'please select a acl_group')
+    })
+  ),
+  deleteUser: action('delete_user', 'Delete a proxy user', z.object({ username })),
+  deleteAllUser: action('delete_all_user', 'Delete all proxy users that no order owns', nothing),
+  resetAllProxy: action(
+    'reset_all_proxy',
+    'Set the ranges to keep; the others are unloaded',
+    z.object({ cidrs: z.union([z.array(z.string().max(64)).max(10_000), z.string().max(100_000)]) })
+  ),
+  flushAccessLog: action('flush_access_log', "Empty the agent's access log", nothing),
+  listAcl: action('list_acl', "The agent's deny list", nothing),
+  serverInfo: route('GET', `${one}/get_server_info/`, {
+    summary: "The agent's own view",
+    access: 'admin',
+    params: IdParams,
+    reply: z.object({ server_info: z.unknown(), user_list: z.unknown() })
+  }),
+  requestApi: action(
+    'request_api',
+    'Pass a raw call to the agent, as POST with JSON',
+    z.object({
+      uri: z
+        .string({ error: 'please enter a correct uri' })
+        .trim()
+        .max(500)
+        .regex(/^\/api(\/[A-Za-z0-9._-]+)+\/?$/, 'please enter a correct uri'),
+      json_input: z.union([z.string(), z.record(z.string(), z.unknown())], {
+        error: 'please enter a correct json_input'
+      })
+    })
+  ),
+  applyRemovals: action(
+    'apply_removals',
+    'Let the agent remove more users in one go than the safety limit allows',
+    nothing
+  )
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { route } from './route.ts'
+import { Done, Id, IdName, IdParams, ListQuery, Money, MoneyInput, Time, page, text } from './shapes.ts'
+
+export const AclRule = z.object({
+  id: z.number(),
+  name: z.string(),
+  price: Money,
+  shopify_variant_id: z.string(),
+  description: z.string(),
+  /** One domain a line. */
+  acl_value: z.string(),
+  created_at: Time
+})
+export type AclRule = z.infer<typeof AclRule>
+
+export const AclRuleForm = z.object({
+  name: text('Please enter name'),
+  price: MoneyInput('Please enter price'),
+  shopify_variant_id: z.coerce
+    .string({ error: 'Please enter Shopify Variant Id' })
+    .trim()
+    .regex(/^\d{1,20}$/, 'Please enter Shopify Variant Id'),
+  acl_value: text('Please enter rule', 2_000_000),
+  description: text('Please enter description', 2000)
+})
+
+export const AclGroup = z.object({ id: z.number(), name: z.string(), description: z.string(), acls: z.array(IdName) })
+export type AclGroup = z.infer<typeof AclGroup>
+
+export const AclGroupForm = z.object({
+  name: text('Please enter group name'),
+  description: text('Please enter description', 2000),
+  acls: z.array(Id, { error: 'Please select acl' }).min(1, 'Please select acl').max(500)
+})
+
+export const Cidr = z.object({
+  id: z.number(),
+  cidr: z.string(),
+  ip_count: z.number(),
+  exclude_acl: z.array(IdName),
+  delivery_count: z.number(),
+  server_ids: z.array(z.number()),
+  servers: z.array(IdName),
+  created_at: Time
+})
+export type Cidr = z.infer<typeof Cidr>
+
+const count = z.union([z.string().regex(/^\d{1,9}$/), z.int().min(0)]).transform(Number)
+
+const S = '/api/servers'
+
+export const inventory = {
+  rules: route('GET', `${S}/acls/`, {
+    summary: 'Access rules',
+    access: 'admin',
+    query: ListQuery,
+    reply: page(AclRule)
+  }),
+  createRule: route('POST', `${S}/acls/`, {
+    summary: 'Add an access rule',
+    access: 'admin',
+    body: AclRuleForm,
+    reply: AclRule
+  }),
+  updateRule: route('PUT', `${S}/acls/:id/`, {
+    summary: 'Edit an access rule; the agents of every order concerned follow',
+    access: 'admin',
+    params: IdParams,
+    body: AclRuleForm,
+    reply: AclRule
+  }),
+  deleteRule: route('DELETE', `${S}/acls/:id/`, {
+    summary: 'Delete an access rule without live leases',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  groups: route('GET', `${S}/acl-groups/`, {
+    summary: 'Groups of access rules',
+    access: 'admin',
+    query: ListQuery,
+    reply: page(AclGroup)
+  }),
+  createGroup: route('POST', `${S}/acl-groups/`, {
+    summary: 'Add a group',
+    access: 'admin',
+    body: AclGroupForm,
+    reply: AclGroup
+  }),
+  updateGroup: route('PUT', `${S}/acl-groups/:id/`, {
+    summary: 'Edit a group',
+    access: 'admin',
+    params: IdParams,
+    body: AclGroupForm,
+    reply: AclGroup
+  }),
+  deleteGroup: route('DELETE', `${S}/acl-groups/:id/`, {
+    summary: 'Delete a group',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  cidrs: route('GET', `${S}/cidrs/`, {
+    summary: 'Address ranges',
+    access: 'admin',
+    query: ListQuery.extend({
+      sort_by: z.enum(['id', 'cidr', 'delivery_count']).default('id'),
+      sort_order: z.enum(['asc', 'desc']).default('asc'),
+      delivery_count_exact: count.optional(),
+      delivery_count_min: count.optional(),
+      exclude_acl: Id.optional(),
+      unreferenced: z
+        .enum(['true', 'false', '1', '0'])
+        .optional()
+        .transform(value => value === 'true' || value === '1'),
+      server_id: Id.optional()
+    }),
+    reply: page(Cidr)
+  }),
+  updateCidr: route('PUT', `${S}/cidrs/:id/`, {
+    summary: 'Set the rules that this range is never sold with',
+    access: 'admin',
+    params: IdParams,
+    body: z.object({ exclude_acl: z.array(Id).max(500) }),
+    reply: Cidr
+  }),
+  cleanUnusedCidrs: route('POST', `${S}/cidrs/clean_unused/`, {
+    summary: 'Remove ranges that belong to no server and hold no lease',
+    access: 'admin',
+    body: z.object({ include_soft_deleted: z.boolean().default(false) }).optional(),
+    reply: z.object({
+      results: z.object({
+        deleted_count: z.number(),
+        cidr_details: z.array(z.object({ id: z.number(), cidr: z.string() }))
+      }),
+      deleted_count: z.number(),
+      cidr_details: z.array(z.object({ id: z.number(), cidr: z.string() }))
+    })
+  })
+}

@@ -1,0 +1,90 @@
+/**
+ * Every refusal that a person can meet: its HTTP status (which is also the envelope's `code`) and its words. Where the
+ * specification gives a message it is letter for letter that one.
+ */
+export const refusals = {
+  bad_request: [400, 'The request is not valid'],
+  invalid: [400, 'Please check the highlighted fields'],
+  unauthorized: [401, 'Please log in'],
+  forbidden: [403, 'You do not have permission to do this'],
+  bad_origin: [403, 'This request did not come from the shop itself'],
+  not_found: [404, 'Not found'],
+  conflict: [409, 'This conflicts with what is already there'],
+  too_large: [413, 'The request is too large'],
+  unsupported_type: [415, 'Send JSON with content type application/json'],
+  too_many: [429, 'Too many requests, please wait a little'],
+  internal: [500, 'Something went wrong on our side. Please try again.'],
+  unavailable: [503, 'The service is not available right now, please try again'],
+
+  // accounts
+  wrong_login: [401, 'The username, email or password is not correct'],
+  captcha_required: [401, 'Please enter the captcha code!'],
+  wrong_captcha: [400, 'The captcha code is not correct'],
+  banned: [403, 'This account has been banned'],
+  login_throttled: [429, 'Too many failed logins. Please wait 15 minutes and try again.'],
+  username_taken: [409, 'This username is already taken'],
+  email_taken: [409, 'This email is already registered'],
+  wrong_email_code: [400, 'The verification code is not correct or has expired'],
+  email_code_too_soon: [429, 'A code was sent a moment ago. Please wait a minute before asking for another.'],
+  wrong_verification: [400, 'The verification has expired. Please request a new code.'],
+  wrong_old_password: [400, 'The old password is not correct'],
+  unknown_invite_code: [400, 'This invite code does not exist'],
+  discord_taken: [409, 'Discord bind failed,the discord account has been bound to other account'],
+  discord_unavailable: [503, 'Unable to obtain third-party login path!'],
+  user_has_leases: [409, 'This user still has live leases and cannot be deleted'],
+  own_account: [409, 'You cannot do this to your own account'],
+  last_admin: [409, 'The last active administrator cannot be removed'],
+  cannot_switch: [403, 'Failed to switch user'],
+
+  // catalogue and orders
+  admin_purchase: [400, 'Admin accounts cannot make purchases. Please use a regular account.'],
+  unknown_variant: [400, 'This plan is not available. Please choose another one.'],
+  unknown_rule: [400, 'One of the selected access rules is not available any more'],
+  duplicate_rule: [400, 'Each access rule can be selected only once'],
+  no_rule: [400, 'Please select'],
+  wrong_quantity: [400, 'The quantity must be a positive multiple of the step'],
+  out_of_stock: [409, 'Out of stock'],
+  too_many_reservations: [429, 'You have too many unpaid orders. Please pay one of them or wait until it times out.'],
+  order_not_paid: [409, 'This order has not been paid'],
+  order_expired: [409, 'The order has expired, please place a new order.'],
+  order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
+  order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
+  no_proxies: [404, 'No proxy data found'],
+  platform_unavailable: [503, 'The e-commerce platform does not answer. Please try again in a moment.'],
+  platform_not_configured: [503, 'The e-commerce platform is not configured. Set it up under Web Settings.'],
+  product_fetch_failed: [503, 'Failed to obtain data, please try again'],
+  step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
+  product_exists: [409, 'This product has already been added'],
+  bad_signature: [401, 'The signature does not match'],
+
+  // fleet and inventory
+  name_taken: [409, 'This name is already in use'],
+  invalid_cidr: [400, 'This is not a valid address range'],
+  cidr_overlaps: [409, 'This address range overlaps another one'],
+  cidr_has_leases: [409, 'Addresses of this range are still leased'],
+  rule_has_leases: [409, 'This access rule is still in use'],
+  server_has_leases: [409, 'Addresses of this server are still leased'],
+  in_use: [409, 'This is still in use'],
+  invalid_domains: [400, 'Please enter rule'],
+  agent_unreachable: [503, 'The server does not answer'],
+  agent_refused: [400, 'The server refused this'],
+  incorrect_uri: [400, 'please enter a correct uri'],
+
+  // rewards, support, settings
+  insufficient_coins: [409, 'Insufficient Coins'],
+  no_gift_card: [409, 'This reward is not available at the moment'],
+  code_taken: [409, 'This code already exists'],
+  gift_card_exchanged: [409, 'This gift card has already been exchanged'],
+  unknown_user: [400, 'This user does not exist']
+} as const satisfies Record<string, readonly [status: number, message: string]>
+
+export type Reason = keyof typeof refusals
+
+/** An expected refusal. `msg` replaces the table's words where they can say more; `data` goes to the caller. */
+export type Refusal = { ok: false; reason: Reason; msg?: string; data?: unknown }
+
+export const refuse = (reason: Reason, more: { msg?: string; data?: unknown } = {}): Refusal => ({
+  ok: false,
+  reason,
+  ...more
+})

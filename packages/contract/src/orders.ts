@@ -1,0 +1,267 @@
+import { z } from 'zod'
+import { Selection } from './catalog.ts'
+import { route } from './route.ts'
+import { Done, Id, IdList, IdParams, ListQuery, Money, Paging, Search, Task, Time, page } from './shapes.ts'
+
+export const ORDER_STATES = [
+  'placed',
+  'timed_out',
+  'paid',
+  'delivering',
+  'partly_delivered',
+  'delivered',
+  'expired',
+  'failed'
+] as const
+export type OrderState = (typeof ORDER_STATES)[number]
+export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
+
+/** Minutes that a placed order holds its addresses, and that the payment dialog counts down. */
+export const RESERVATION_MINUTES = 30
+
+export const Order = z.object({
+  id: z.number(),
+  order_id: z.string(),
+  order_number: z.string().nullable(),
+  shopify_order_id: z.string().nullable(),
+  shopify_order_number: z.string().nullable(),
+  username: z.string(),
+  uid: z.number(),
+  email: z.string(),
+  product_id: z.number(),
+  product_name: z.string(),
+  variant_name: z.string(),
+  product_quantity: z.number(),
+  amount: Money,
+  pay_amount: Money.nullable(),
+  pay_status: z.union([z.literal(0), z.literal(1)]),
+  state: z.enum(ORDER_STATES),
+  is_expired: z.boolean(),
+  created_at: Time,
+  expired_at: Time.nullable(),
+  reset_time: Time.nullable(),
+  fail_reason: z.string().nullable(),
+  /** Ids of the access rules, comma-separated, with their names beside. */
+  acl_selected: z.string(),
+  acl_names: z.array(z.string()),
+  proxy_num: z.number(),
+  delivery_num: z.number(),
+  /** The piece of work that runs on this order now, and how the last one failed. */
+  task: z.enum(ORDER_TASKS).nullable(),
+  task_error: z.string().nullable(),
+  /** Where an unpaid order can still be paid. */
+  checkout_url: z.string().nullable(),
+  reserved_until: Time.nullable()
+})
+export type Order = z.infer<typeof Order>
+
+export const Proxy = z.object({
+  id: z.number(),
+  ip: z.string(),
+  port: z.number(),
+  username: z.string(),
+  password: z.string(),
+  /** null: not checked yet. */
+  status: z.boolean().nullable(),
+  bing_delay: z.number().nullable(),
+  google_delay: z.number().nullable(),
+  amazon_delay: z.number().nullable(),
+  created_at: Time,
+  updated_at: Time
+})
+export type Proxy = z.infer<typeof Proxy>
+
+export const Statistics = z.object({
+  total: z.number(),
+  paid: z.number(),
+  unpaid: z.number(),
+  today: z.number(),
+  totalAmount: Money,
+  monthlyAmount: Money,
+  dailyAmount: Money
+})
+
+const O = '/api/orders/order_list'
+const noBody = z.object({}).optional()
+const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, 'Unknown order')
+
+/** A Unix timestamp; milliseconds, or seconds where it is too small for milliseconds. Output: milliseconds. */
+const Timestamp = z
+  .union(
+    [
+      z.int(),
+      z
+        .string()
+        .regex(/^\d{9,14}$/)
+        .transform(Number)
+    ],
+    { error: 'Please select the expire time' }
+  )
+  .transform(value => (value < 100_000_000_000 ? value * 1000 : value))
+  .refine(value => value > 0 && value < 4_102_444_800_000, 'Please select the expire time')
+
+export const orders = {
+  checkout: route('POST', '/api/orders/checkout', {
+    summary: 'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay',
+    access: 'user',
+    body: z.object({
+      product_id: Id,
+      quantity: z.union(
+        [
+          z.int(),
+          z
+            .string()
+            .regex(/^\d{1,6}$/)
+            .transform(Number)
+        ],
+        { error: 'The quantity must be a positive multiple of the step' }
+      ),
+      option_selected: Selection
+    }),
+    reply: z.object({ checkout_url: z.string(), order_id: z.string(), expires_at: Time })
+  }),
+  payment: route('GET', '/api/orders/checkout', {
+    summary: 'Has the order been paid?',
+    access: 'user',
+    query: z.object({ order_id: OrderKey }),
+    reply: z.object({
+      status: z.enum(['pending', 'success', 'timeout']),
+      pay_status: z.union([z.literal(0), z.literal(1)]),
+      delivery_num: z.number(),
+      proxy_num: z.number()
+    })
+  }),
+  payWebhook: route('POST', '/api/orders/pay_webhook', {
+    summary: "The platform's orders/paid webhook (signed)",
+    access: 'public',
+    body: z.unknown(),
+    reply: Done
+  }),
+  productWebhook: route('POST', '/api/orders/product_webhook', {
+    summary: "The platform's products/* webhooks (signed)",
+    access: 'public',
+    body: z.unknown(),
+    reply: Done
+  }),
+  statistics: route('GET', '/api/orders/statistics', {
+    summary: 'Figures of all orders',
+    access: 'admin',
+    reply: Statistics
+  }),
+  search: route('GET', '/api/orders/search', {
+    summary: 'Orders by id, user or product',
+    access: 'admin',
+    query: Paging.extend({ order_id: Search, username: Search, product_name: Search }),
+    reply: page(Order)
+  }),
+  export: route('GET', '/api/orders/export', {
+    summary: 'Orders as CSV',
+    access: 'admin',
+    query: z.object({ order_ids: IdList.optional() }),
+    reply: z.string(),
+    raw: 'text/csv'
+  }),
+  list: route('GET', `${O}/`, {
+    summary: "Orders: the user's own; an administrator's list is everyone's",
+    access: 'user',
+    scope: 'read',
+    query: ListQuery.extend({
+      product_type: Id.optional(),
+      pay_status: z.enum(['0', '1']).optional(),
+      username: Search,
+      state: z.enum(ORDER_STATES).optional()
+    }),
+    reply: page(Order)
+  }),
+  remove: route('DELETE', `${O}/:id/`, {
+    summary: 'Delete an order that holds nothing',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  proxyDetail: route('GET', `${O}/:id/get_proxy_detail/`, {
+    summary: "An order's proxies",
+    access: 'user',
+    scope: 'read',
+    params: IdParams,
+    query: Paging,
+    reply: z.object({
+      proxy_list: z.array(Proxy),
+      order: Order,
+      total: z.number(),
+      limit: z.number(),
+      offset: z.number()
+    })
+  }),
+  resetPassword: route('POST', `${O}/:id/reset_proxy_password/`, {
+    summary: 'New credentials on the same addresses',
+    access: 'user',
+    params: IdParams,
+    body: noBody,
+    reply: Task
+  }),
+  check: route('GET', `${O}/:id/check_proxy/`, {
+    summary: "Check an order's proxies",
+    access: 'user',
+    scope: 'read',
+    params: IdParams,
+    reply: Task
+  }),
+  change: route('POST', `${O}/:id/reset_proxy/`, {
+    summary: 'Other addresses',
+    access: 'admin',
+    params: IdParams,
+    body: noBody,
+    reply: Task
+  }),
+  deliver: route('POST', `${O}/:id/devery_order/`, {
+    summary: 'Deliver what is missing',
+    access: 'admin',
+    params: IdParams,
+    body: noBody,
+    reply: Task
+  }),
+  extend: route('POST', `${O}/:id/update_proxy_expired_at/`, {
+    summary: 'Set when the order expires',
+    access: 'admin',
+    params: IdParams,
+    body: z.object({ expired_at: Timestamp }),
+    reply: Order
+  }),
+  renew: route('POST', `${O}/:id/order-renew-checkout/`, {
+    summary: 'Where to pay for a renewal',
+    access: 'user',
+    scope: 'renew',
+    params: IdParams,
+    body: noBody,
+    reply: z.object({ checkout_url: z.string() })
+  }),
+  resetMany: route('POST', `${O}/one_key_reset/`, {
+    summary: 'Other addresses for several orders',
+    access: 'admin',
+    body: z.object({ order_ids: IdList }),
+    reply: z.array(
+      Task.extend({ id: z.number() }).or(z.object({ id: z.number(), status: z.literal('refused'), msg: z.string() }))
+    )
+  }),
+  exportProxies: route('GET', `${O}/:id/export_proxies/`, {
+    summary: 'All proxies of an order as ip:port:user:password lines, with a file name',
+    access: 'user',
+    scope: 'read',
+    params: IdParams,
+    reply: z.object({ proxy_lines: z.array(z.string()), proxy_count: z.number(), filename: z.string() })
+  }),
+  copyProxies: route('GET', `${O}/:id/copy_proxies/`, {
+    summary: 'All proxies of an order as ip:port:user:password lines',
+    access: 'user',
+    scope: 'read',
+    params: IdParams,
+    reply: z.object({ proxy_lines: z.array(z.string()), proxy_count: z.number() })
+  }),
+  events: route('GET', `${O}/:id/events/`, {
+    summary: 'What happened to an order, newest first',
+    access: 'admin',
+    params: IdParams,
+    reply: z.array(z.object({ kind: z.string(), detail: z.record(z.string(), z.unknown()), at: Time }))
+  })
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import { route } from './route.ts'
+import { Done, IdParams, ListQuery, Money, MoneyInput, Paging, Time, page, text } from './shapes.ts'
+
+export const LEVEL_NAMES = ['Newcomer', 'Member', 'Silver', 'Gold', 'Platinum', 'Diamond'] as const
+/** Stands for 'there is no next level'. */
+export const NO_NEXT_LEVEL = 99_999
+
+/** 1 discount, 2 gift. */
+export const CodeType = z.union([z.literal(1), z.literal(2)], { error: 'Please select type' })
+
+export const Coupon = z.object({
+  id: z.number(),
+  holder_username: z.string(),
+  username: z.string(),
+  code: z.string(),
+  code_type: z.union([z.literal(1), z.literal(2)]),
+  discount: Money,
+  is_used: z.boolean(),
+  created_at: Time
+})
+export type Coupon = z.infer<typeof Coupon>
+
+export const CouponForm = z.object({
+  username: text('Please enter username', 32),
+  code: text('Please enter code', 64),
+  discount: MoneyInput('Please enter discount'),
+  code_type: z.coerce.number({ error: 'Please select type' }).pipe(CodeType),
+  is_used: z.boolean().optional()
+})
+
+export const GiftCard = z.object({
+  id: z.number(),
+  mount: Money,
+  point: z.number(),
+  code: z.string(),
+  is_exchanged: z.boolean(),
+  created_at: Time
+})
+export type GiftCard = z.infer<typeof GiftCard>
+
+const points = (message: string) =>
+  z.coerce.number({ error: message }).pipe(z.int(message).min(0, message).max(1_000_000_000, message))
+
+export const GiftCardForm = z.object({
+  mount: MoneyInput('Please enter mount'),
+  code: text('Please enter code', 64),
+  point: points('Please enter point')
+})
+
+export const LevelCode = z.object({
+  id: z.number(),
+  level: z.number(),
+  discount: Money,
+  /** null for everyone but administrators. */
+  code: z.string().nullable(),
+  point: z.number()
+})
+export type LevelCode = z.infer<typeof LevelCode>
+
+export const LevelCodeForm = z.object({
+  discount: MoneyInput('Please enter discount'),
+  code: text('Please enter code', 64),
+  point: points('Please enter point')
+})
+
+export const PointRecord = z.object({
+  id: z.number(),
+  created_at: Time,
+  reason: z.string(),
+  point: z.number(),
+  kind: z.enum(['level', 'coins'])
+})
+export type PointRecord = z.infer<typeof PointRecord>
+
+const R = '/api/rewards'
+
+export const rewards = {
+  coupons: route('GET', `${R}/coupon_code/`, {
+    summary: 'Promo codes: an administrator sees all, a user the own ones',
+    access: 'user',
+    query: ListQuery,
+    reply: page(Coupon)
+  }),
+  createCoupon: route('POST', `${R}/coupon_code/`, {
+    summary: 'Add a promo code',
+    access: 'admin',
+    body: CouponForm,
+    reply: Coupon
+  }),
+  updateCoupon: route('PUT', `${R}/coupon_code/:id/`, {
+    summary: 'Edit a promo code',
+    access: 'admin',
+    params: IdParams,
+    body: CouponForm,
+    reply: Coupon
+  }),
+  deleteCoupon: route('DELETE', `${R}/coupon_code/:id/`, {
+    summary: 'Delete a promo code',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  giftCards: route('GET', `${R}/gift_card/`, {
+    summary: 'Gift cards',
+    access: 'admin',
+    query: ListQuery,
+    reply: page(GiftCard)
+  }),
+  createGiftCard: route('POST', `${R}/gift_card/`, {
+    summary: 'Add a gift card',
+    access: 'admin',
+    body: GiftCardForm,
+    reply: GiftCard
+  }),
+  updateGiftCard: route('PUT', `${R}/gift_card/:id/`, {
+    summary: 'Edit a gift card',
+    access: 'admin',
+    params: IdParams,
+    body: GiftCardForm,
+    reply: GiftCard
+  }),
+  deleteGiftCard: route('DELETE', `${R}/gift_card/:id/`, {
+    summary: 'Delete a gift card',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  exchangeList: route('GET', `${R}/gift_card/base-info/`, {
+    summary: 'What coins can be exchanged for',
+    access: 'user',
+    reply: z.array(z.object({ mount: Money, point: z.number() }))
+  }),
+  exchange: route('POST', `${R}/gift_card/exchange/`, {
+    summary: 'Exchange coins for a gift card of this amount',
+    access: 'user',
+    body: z.object({ mount: MoneyInput('Please enter mount') }),
+    reply: z.object({ code: z.string(), mount: Money, reward_points: z.number() })
+  }),
+  levelCodes: route('GET', `${R}/level_code/`, {
+    summary: 'Level thresholds',
+    access: 'user',
+    query: ListQuery,
+    reply: page(LevelCode)
+  }),
+  createLevelCode: route('POST', `${R}/level_code/`, {
+    summary: 'Add a missing level (1 to 5)',
+    access: 'admin',
+    body: LevelCodeForm.extend({ level: z.int().min(1).max(5) }),
+    reply: LevelCode
+  }),
+  updateLevelCode: route('PUT', `${R}/level_code/:id/`, {
+    summary: 'Edit a level',
+    access: 'admin',
+    params: IdParams,
+    body: LevelCodeForm,
+    reply: LevelCode
+  }),
+  deleteLevelCode: route('DELETE', `${R}/level_code/:id/`, {
+    summary: 'Delete a level',
+    access: 'admin',
+    params: IdParams,
+    reply: Done
+  }),
+  pointRecords: route('GET', `${R}/point_record/`, {
+    summary: "The user's points history",
+    access: 'user',
+    query: Paging,
+    reply: page(PointRecord)
+  })
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+
+/** Who may call: anyone, anyone signed in, or administrators. */
+export type Access = 'public' | 'user' | 'admin'
+/** What a customer's API key may do besides nothing at all. */
+export type Scope = 'read' | 'renew'
+
+type Shape = z.ZodType
+
+export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R extends Shape> = {
+  summary: string
+  access: Access
+  /** Customers' API keys with this scope may call it too. */
+  scope?: Scope
+  params?: P
+  query?: Q
+  body?: B
+  /** The shape of `data` in a success. */
+  reply: R
+  /** The reply is not the envelope but this content type. */
+  raw?: string
+}
+
+export type Route<
+  P extends Shape = Shape,
+  Q extends Shape = Shape,
+  B extends Shape = Shape,
+  R extends Shape = Shape
+> = RouteOptions<P, Q, B, R> & { method: Method; path: string }
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+const none = z.object({})
+type None = typeof none
+
+/** Declares one call of the API: the server's validation, the client's types and the documentation come from it. */
+export function route<
+  R extends Shape,
+  P extends Shape = None,
+  Q extends Shape = None,
+  B extends Shape = z.ZodUndefined
+>(method: Method, path: string, options: RouteOptions<P, Q, B, R>): Route<P, Q, B, R> {
+  return { method, path, ...options }
+}
+
+/** What the caller passes and gets, for each part of a route. */
+export type ParamsOf<T> = T extends Route<infer P> ? z.input<P> : never
+export type QueryOf<T> = T extends Route<Shape, infer Q> ? z.input<Q> : never
+export type BodyOf<T> = T extends Route<Shape, Shape, infer B> ? z.input<B> : never
+export type ReplyOf<T> = T extends Route<Shape, Shape, Shape, infer R> ? z.output<R> : never
+
+/** `code` of a success. */
+export const SUCCESS = 2000
+
+export type Envelope<T = unknown> = { code: number; data: T; msg: string }

@@ -1,0 +1,12 @@
+import { accounts } from './accounts.ts'
+import { catalog } from './catalog.ts'
+import { fleet } from './fleet.ts'
+import { inventory } from './inventory.ts'
+import { orders } from './orders.ts'
+import { rewards } from './rewards.ts'
+import { settings } from './settings.ts'
+import { support } from './support.ts'
+
+/** The whole API, by domain. */
+export const routes = { accounts, catalog, orders, inventory, fleet, rewards, support, settings }
+export type Domain = keyof typeof routes

@@ -1,0 +1,119 @@
+/** Small shapes that several domains share. */
+import { z } from 'zod'
+
+/** A key in a path or a body: 1, or '1' as scripts and forms send it. */
+export const Id = z.union(
+  [
+    z.int().positive(),
+    z
+      .string()
+      .regex(/^[1-9]\d{0,14}$/)
+      .transform(Number)
+  ],
+  {
+    error: 'Must be an id'
+  }
+)
+export const IdParams = z.object({ id: Id })
+
+/** Text of a form: trimmed; empty is `missing`. NUL cannot be stored in PostgreSQL text. */
+export const text = (missing: string, max = 255) =>
+  z
+    .string({ error: missing })
+    .trim()
+    .min(1, missing)
+    .max(max, `At most ${max} characters`)
+    .refine(value => !value.includes('\0'), 'Contains a character that is not allowed')
+
+/** Optional text: absent, null and '' are all ''. */
+export const optionalText = (max = 255) =>
+  z
+    .string()
+    .trim()
+    .max(max, `At most ${max} characters`)
+    .refine(value => !value.includes('\0'), 'Contains a character that is not allowed')
+    .nullish()
+    .transform(value => value ?? '')
+
+const amount = /^\d{1,9}(\.\d{1,2})?$/
+
+/** Money from outside: '12.3', '12.30' or 12.3; exact, never negative, at most 2 decimals. Output '12.30'. */
+export const MoneyInput = (message = 'Must be an amount with at most 2 decimals') =>
+  z
+    .union([z.string(), z.number()], { error: message })
+    .transform(value => String(value).trim())
+    .refine(value => amount.test(value), message)
+    .transform(value => fromCents(toCents(value)))
+
+/** Money on the wire: a string with 2 decimals. */
+export const Money = z.string()
+
+/** An exact amount as whole cents. The text must be `12`, `12.3` or `12.30`, with an optional sign. */
+export function toCents(value: string): bigint {
+  const match = /^(-?)(\d+)(?:\.(\d{1,2}))?$/.exec(value)
+  if (!match) throw new RangeError(`not an amount: ${value}`)
+  const [, sign, whole = '0', fraction = ''] = match
+  const cents = BigInt(whole) * 100n + BigInt(fraction.padEnd(2, '0'))
+  return sign === '-' ? -cents : cents
+}
+
+/** `1230n` → '12.30'. */
+export function fromCents(cents: bigint): string {
+  const positive = cents < 0n ? -cents : cents
+  const text = `${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
+  return cents < 0n ? `-${text}` : text
+}
+
+/** ISO 8601 UTC. */
+export const Time = z.string()
+
+const queryInt = (min: number, max: number, message: string) =>
+  z
+    .union([z.string().regex(/^-?\d{1,9}$/, message), z.int(message)], { error: message })
+    .transform(Number)
+    .refine(value => value >= min && value <= max, message)
+
+export const Paging = z.object({
+  limit: queryInt(1, 10_000, 'limit must be a whole number from 1 to 10000').default(10),
+  offset: queryInt(0, 999_999_999, 'offset must be a whole number from 0').default(0)
+})
+
+export const Search = z
+  .string()
+  .trim()
+  .max(200, 'At most 200 characters')
+  .refine(value => !value.includes('\0'), 'Contains a character that is not allowed')
+  .optional()
+  .transform(value => value || undefined)
+
+export const ListQuery = Paging.extend({ search: Search })
+
+export const page = <T extends z.ZodType>(item: T) =>
+  z.object({ data: z.array(item), total: z.number(), limit: z.number(), offset: z.number() })
+
+/** '1,2,3' → [1, 2, 3], distinct. */
+export const IdList = z
+  .string()
+  .max(20_000, 'Too many ids')
+  .transform(value =>
+    value
+      .split(',')
+      .map(part => part.trim())
+      .filter(Boolean)
+  )
+  .pipe(
+    z.array(
+      z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/, 'Must be ids, separated by commas')
+        .transform(Number)
+    )
+  )
+  .transform(ids => [...new Set(ids)])
+
+export const Done = z.null()
+export const IdName = z.object({ id: z.number(), name: z.string() })
+/** A piece of background work that was accepted. */
+export const Task = z.object({ task_id: z.string(), status: z.literal('queued') })
+
+export const CART_STEPS = [1, 8, 16, 32, 64, 128, 256] as const
