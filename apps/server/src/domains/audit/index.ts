@@ -1,0 +1,1 @@
+export { record, type AuditEntry } from './record.ts'

@@ -1,0 +1,10 @@
+/** The present moment: a parameter, so that tests own time. */
+export type Clock = () => Date
+export const systemClock: Clock = () => new Date()
+
+export const iso = (at: Date): string => at.toISOString()
+export const isoOrNull = (at: Date | null): string | null => (at ? at.toISOString() : null)
+
+export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR

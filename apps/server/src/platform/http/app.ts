@@ -1,0 +1,98 @@
+import { refusals, refuse, SUCCESS, type Reason, type Refusal } from '@netlet/contract'
+import cookie from '@fastify/cookie'
+import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import type { Log } from '../log.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The bytes of a JSON body as they came: webhooks are signed over them. */
+    rawBody: Buffer | null
+  }
+}
+
+const BODY_LIMIT = 1024 * 1024
+
+/** An HTTP server with our envelope for every kind of failure. Routes are added by `mount`. */
+export async function createApp(options: { log: Log; trustProxy: string | false }): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: options.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    trustProxy: options.trustProxy,
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    // A path that cannot be decoded is the caller's mistake and deserves our envelope too.
+    frameworkErrors: (error, _request, reply) => sendError(error, reply as never, options.log),
+    clientErrorHandler(error, socket) {
+      if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy(error)
+      const body = JSON.stringify(envelopeOf(refuse('bad_request')))
+      socket.end(
+        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+      )
+    }
+  })
+  await app.register(cookie)
+  app.decorateRequest('rawBody', null)
+  app.removeAllContentTypeParsers()
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser(['application/json'], { parseAs: 'buffer' }, (request, body, next) => {
+    request.rawBody = body as Buffer
+    if (body.length === 0) return next(null, undefined)
+    let text: string
+    try {
+      text = new TextDecoder('utf-8', { fatal: true }).decode(body as Buffer)
+    } catch {
+      return next(Object.assign(new Error('The body is not valid UTF-8'), { statusCode: 400 }))
+    }
+    parseJson(request, text, next)
+  })
+  app.setErrorHandler<FastifyError>((error, _request, reply) => sendError(error, reply, options.log))
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff')
+    reply.header('referrer-policy', 'same-origin')
+    reply.header('x-frame-options', 'SAMEORIGIN')
+  })
+  return app
+}
+
+export function envelopeOf(refusal: Refusal) {
+  const [status, message] = refusals[refusal.reason]
+  return { code: status, data: refusal.data ?? null, msg: refusal.msg ?? message }
+}
+
+export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const body = envelopeOf(refusal)
+  return reply.code(body.code).type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+export function sendData(reply: FastifyReply, data: unknown): FastifyReply {
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ code: SUCCESS, data: data ?? null, msg: 'success' }))
+}
+
+const REASON_OF_STATUS: Record<number, Reason> = {
+  400: 'bad_request',
+  404: 'not_found',
+  413: 'too_large',
+  415: 'unsupported_type',
+  429: 'too_many',
+  503: 'unavailable'
+}
+
+function sendError(error: FastifyError, reply: FastifyReply, log: Log): FastifyReply {
+  const status = error.statusCode ?? 500
+  if (status >= 400 && status < 500) return sendRefusal(reply, refuse(REASON_OF_STATUS[status] ?? 'bad_request'))
+  const gone = isConnectionLoss(error)
+  log.error({ err: error, method: reply.request?.method, path: reply.request?.routeOptions?.url }, 'request failed')
+  return sendRefusal(reply, refuse(gone ? 'unavailable' : 'internal'))
+}
+
+/** The database is away for a moment: the caller may try again. */
+function isConnectionLoss(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    const code = (e as { code?: unknown }).code
+    if (code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P01' || code === '57P03') return true
+    if (/connection terminated|timeout exceeded when trying to connect/i.test(e.message)) return true
+  }
+  return false
+}

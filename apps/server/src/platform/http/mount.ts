@@ -1,0 +1,103 @@
+import { refuse, type BodyOf, type QueryOf, type ReplyOf, type Route, type Scope } from '@netlet/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { Result } from '../result.ts'
+import { sendData, sendRefusal } from './app.ts'
+
+/** Who calls: a person with a session, or a customer's program with an API key. */
+export type Caller = {
+  id: number
+  username: string
+  isSuperuser: boolean
+  /** Hash of the session's token; null for an API key. */
+  sessionHash: Buffer | null
+  /** The administrator that looks through this user's eyes. */
+  impersonatorId: number | null
+  /** Null: everything that the user may; otherwise what the key may. */
+  scopes: readonly Scope[] | null
+}
+
+export type Guard = {
+  /** Finds out who calls; null for a visitor. */
+  authenticate(request: FastifyRequest): Promise<Caller | null>
+  /** Did a browser send this from our own pages? True also for programs that send no such headers. */
+  fromOurOrigin(request: FastifyRequest): boolean
+}
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : never
+type PartsOf<R> =
+  R extends Route<infer P, infer Q, infer B, infer _> ? { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B> } : never
+
+export type Call<R, Who> = PartsOf<R> & { caller: Who; request: FastifyRequest; reply: FastifyReply }
+
+/** Sent by the handler itself (a file, a redirect): the envelope is left away. */
+export const SENT = Symbol('sent')
+
+export type Handler<R, Who> = (call: Call<R, Who>) => Promise<Result<ReplyOf<R>> | typeof SENT>
+
+type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+type WhoCalls<R> = R extends { access: 'public' } ? Caller | null : Caller
+
+export type Mount = <R extends AnyRoute>(
+  route: R,
+  handler: Handler<R, R['access'] extends 'public' ? Caller | null : Caller>
+) => void
+export type { BodyOf, QueryOf, WhoCalls }
+
+/** Makes the function that puts a call of the contract and its handler on the server. */
+export function mounter(app: FastifyInstance, guard: Guard): Mount {
+  return (route, handler) => {
+    app.route({
+      method: route.method,
+      url: route.path.replace(/(.)\/$/, '$1'),
+      bodyLimit: bodyLimit(route),
+      handler: async (request, reply) => {
+        if (!guard.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
+        const caller = await guard.authenticate(request)
+        const refused = forbidden(route, caller)
+        if (refused) return sendRefusal(reply, refuse(refused))
+        const parts = parse(route, request)
+        if (!parts.ok) return sendRefusal(reply, parts)
+        const result = await handler({ ...parts.data, caller, request, reply } as never)
+        if (result === SENT) return reply
+        return result.ok ? sendData(reply, result.data) : sendRefusal(reply, result)
+      }
+    })
+  }
+}
+
+/** Lists of domains are long; everything else is small. */
+function bodyLimit(route: AnyRoute): number {
+  if (route.path.startsWith('/api/servers/acls')) return 4 * 1024 * 1024
+  if (route.path === '/api/settings/config') return 2 * 1024 * 1024
+  return 1024 * 1024
+}
+
+function forbidden(route: AnyRoute, caller: Caller | null) {
+  if (route.access === 'public') return null
+  if (!caller) return 'unauthorized' as const
+  if (caller.scopes) return route.scope && caller.scopes.includes(route.scope) ? null : ('forbidden' as const)
+  if (route.access === 'admin' && !caller.isSuperuser) return 'forbidden' as const
+  return null
+}
+
+type Parts = { params: unknown; query: unknown; body: unknown }
+
+/** Checks each part against the contract; a refusal maps every field to its message. */
+function parse(route: AnyRoute, request: FastifyRequest): Result<Parts> {
+  const found: Parts = { params: request.params, query: request.query, body: request.body }
+  for (const part of ['params', 'query', 'body'] as const) {
+    const schema = route[part]
+    if (!schema) continue
+    const parsed = schema.safeParse(found[part] ?? (part === 'body' ? undefined : {}))
+    if (!parsed.success) {
+      const errors: Record<string, string> = {}
+      for (const issue of parsed.error.issues) errors[issue.path.join('.') || part] ??= issue.message
+      // A path with an id that cannot exist names nothing; a form deserves its first field's own words.
+      if (part === 'params') return refuse('not_found', { data: { errors } })
+      return refuse('invalid', { msg: Object.values(errors)[0] ?? 'invalid', data: { errors } })
+    }
+    found[part] = parsed.data
+  }
+  return { ok: true, data: found }
+}

@@ -1,0 +1,133 @@
+import { sql } from 'drizzle-orm'
+import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
+import type { Executor } from './db/client.ts'
+import type { Log } from './log.ts'
+
+/** A queue of background work, declared by the domain that does the work. `T` is what a job carries. */
+export type JobQueue<T extends object> = { name: string; options: Omit<Queue, 'name'>; readonly data?: T }
+
+/** Where a job ends that failed as often as it may: kept for an administrator to look at and to send again. */
+const DEAD_LETTER = 'dead-letter'
+
+/**
+ * Declares a queue. By default a job is tried for about a day with growing pauses (1 s up to 10 min), and only one job
+ * for the same key waits at a time: asking for the same work twice is asking once.
+ */
+export function queue<T extends object>(name: string, options: Omit<Queue, 'name'> = {}): JobQueue<T> {
+  return {
+    name,
+    options: {
+      policy: 'short',
+      notify: true,
+      retryLimit: 150,
+      retryDelay: 1,
+      retryBackoff: true,
+      retryDelayMax: 600,
+      expireInSeconds: 120,
+      deadLetter: DEAD_LETTER,
+      ...options
+    }
+  }
+}
+
+export type Sender = {
+  /**
+   * Enqueues work within the caller's transaction: it happens if, and only if, the transaction commits.
+   * @param key jobs of one queue with the same key wait only once
+   * @returns the job's id; null where one with this key waits already
+   */
+  send<T extends object>(
+    tx: Executor,
+    to: JobQueue<T>,
+    data: T,
+    options?: { key?: string; startAfter?: Date }
+  ): Promise<string | null>
+}
+
+export type Jobs = Sender & {
+  /** Works on a queue in this process. */
+  work<T extends object>(
+    from: JobQueue<T>,
+    handler: (data: T, jobId: string) => Promise<void>,
+    options?: { concurrency?: number }
+  ): Promise<void>
+  /** Runs `name` at the times of `cron` (UTC), once over all processes. */
+  schedule(to: JobQueue<object>, cron: string): Promise<void>
+  /** Does the queue answer? */
+  healthy(): Promise<boolean>
+  /** Stops fetching, waits for running handlers, closes the connections. */
+  stop(): Promise<void>
+}
+
+/**
+ * Opens the job queue on the shop's own database.
+ * @param worker false: this process only enqueues; maintenance and cron are left to workers
+ */
+export async function openJobs(options: {
+  databaseUrl: string
+  worker: boolean
+  log: Log
+  queues: JobQueue<object>[]
+}): Promise<Jobs> {
+  const { log, worker } = options
+  const boss = new PgBoss({
+    connectionString: options.databaseUrl,
+    application_name: 'netlet jobs',
+    max: worker ? 8 : 3,
+    supervise: worker,
+    schedule: worker,
+    useListenNotify: worker,
+    cronMonitorIntervalSeconds: 15,
+    cronWorkerIntervalSeconds: 5
+  })
+  boss.on('error', error => log.error({ err: error }, 'job queue'))
+  await boss.start()
+  await boss.createQueue(DEAD_LETTER)
+  for (const { name, options: settings } of options.queues) {
+    await boss.createQueue(name, settings)
+    await boss.updateQueue(name, withoutPolicy(settings))
+  }
+  return {
+    send(tx, to, data, { key, startAfter } = {}) {
+      return boss.send(to.name, data, {
+        db: fromDrizzle(tx, sql),
+        ...(key === undefined ? {} : { singletonKey: key }),
+        ...(startAfter ? { startAfter } : {})
+      })
+    },
+    async work(from, handler, { concurrency = 1 } = {}) {
+      await boss.work<object>(
+        from.name,
+        { localConcurrency: concurrency, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5 },
+        async jobs => {
+          for (const job of jobs) {
+            try {
+              await handler(job.data as never, job.id)
+            } catch (error) {
+              log.warn({ err: error, queue: from.name, job: job.id }, 'job failed, it will be tried again')
+              throw error
+            }
+          }
+        }
+      )
+    },
+    async schedule(to, cron) {
+      await boss.schedule(to.name, cron, {}, { tz: 'UTC', singletonKey: 'cron' })
+    },
+    healthy: async () => {
+      try {
+        return await boss.isInstalled()
+      } catch {
+        return false
+      }
+    },
+    async stop() {
+      await boss.stop({ graceful: true, timeout: 10_000 })
+    }
+  }
+}
+
+/** A queue's policy is fixed when it is made. */
+function withoutPolicy({ policy: _policy, partition: _partition, ...settings }: Omit<Queue, 'name'>) {
+  return settings
+}

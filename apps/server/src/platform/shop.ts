@@ -1,0 +1,16 @@
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Database } from './db/client.ts'
+import type { Jobs } from './jobs.ts'
+import type { Log } from './log.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What the process has opened once and commands borrow. A function asks only for the parts it needs (`Pick`). */
+export type Shop = {
+  config: Config
+  db: Database
+  jobs: Jobs
+  log: Log
+  now: Clock
+  secrets: Secrets
+}
