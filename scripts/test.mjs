@@ -1,0 +1,9 @@
+// npm test [-- STAGE ...]: sets up, then runs the checks and tests on Node 24. See testing/main.ts for the stages.
+import { spawn } from 'node:child_process'
+import { install, node24, root } from './setup.mjs'
+
+install()
+const child = spawn(node24(), ['scripts/testing/main.ts', ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' })
+// It ends what it has started and prints its last line before it goes; hearing of the same Ctrl+C twice does no harm.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('exit', code => process.exit(code ?? 1))

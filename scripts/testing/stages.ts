@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Count, countPlaywright, countVitest, type PlaywrightReport, type VitestReport } from './reports.ts'
+
+/** Runs a program of the packages on this Node; gives its exit code, or null when it was ended. */
+export type Run = (args: string[], env?: Record<string, string>) => Promise<number | null>
+
+export interface Stage {
+  name: string
+  /** Longest time that it may take, in minutes. */
+  minutes: number
+  /** Left out of a run that names no stages. */
+  onlyWhenNamed?: boolean
+  /** @param folder for its reports; removed after the run */
+  check(run: Run, folder: string): Promise<Count>
+}
+
+/** One check that passes when every program in it does; the later ones run all the same. */
+const single =
+  (...programs: string[][]): Stage['check'] =>
+  async run => {
+    let failed = 0
+    for (const program of programs) if ((await run(program)) !== 0) failed = 1
+    return { passed: 1 - failed, failed }
+  }
+
+const vitest =
+  (...extra: string[]): Stage['check'] =>
+  async (run, folder) => {
+    const report = join(folder, 'vitest.json')
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+    const code = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...extra])
+    return countVitest(readReport(report) as VitestReport | undefined, code)
+  }
+
+/** Everything that `npm test` looks at, in the order in which a mistake is cheapest to learn of. */
+export const stages: Stage[] = [
+  {
+    name: 'types',
+    minutes: 5,
+    check: single(
+      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
+      ['node_modules/typescript/bin/tsc', '-p', 'apps/web']
+    )
+  },
+  {
+    name: 'lint',
+    minutes: 5,
+    check: single(['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'])
+  },
+  { name: 'format', minutes: 2, check: single(['node_modules/oxfmt/bin/oxfmt', '--check']) },
+  { name: 'unit', minutes: 12, check: vitest() },
+  // What runs against PostgreSQL alone: for a second run on another server, named by DATABASE_URL.
+  { name: 'database', minutes: 10, onlyWhenNamed: true, check: vitest('--project=database') },
+  { name: 'build', minutes: 3, check: single(['node_modules/vite/bin/vite.js', 'build', 'apps/web']) },
+  {
+    name: 'browser',
+    minutes: 12,
+    async check(run, folder) {
+      const report = join(folder, 'playwright.json')
+      const code = await run(['node_modules/@playwright/test/cli.js', 'test'], { NETLET_E2E_REPORT: report })
+      return countPlaywright(readReport(report) as PlaywrightReport | undefined, code)
+    }
+  }
+]
+
+function readReport(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
