@@ -1,0 +1,42 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { ZodError } from 'zod'
+
+/** Form posts arrive as URLSearchParams; a JSON body may be empty; what zod refuses is answered 400. */
+export function prepare(app: FastifyInstance): void {
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, new URLSearchParams(String(body)))
+  )
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(String(body)))
+    } catch {
+      done(Object.assign(new Error('The body is no JSON.'), { statusCode: 400 }))
+    }
+  })
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+    if (error instanceof ZodError)
+      return reply.code(400).send({
+        error: error.issues.map(issue => [issue.path.join('.'), issue.message].filter(Boolean).join(': ')).join('; ')
+      })
+    const status = error.statusCode ?? 500
+    if (status >= 500) console.error(error)
+    return reply.code(status).send({ error: error.message })
+  })
+}
+
+/** No script runs on these pages: whatever a mail or a cart note brings in stays text. */
+export const sendPage = (reply: FastifyReply, markup: string, status = 200) =>
+  reply
+    .code(status)
+    .header(
+      'content-security-policy',
+      "default-src 'none'; style-src 'unsafe-inline'; img-src * data:; frame-src 'self'"
+    )
+    .header('cache-control', 'no-store')
+    .type('text/html; charset=utf-8')
+    .send(markup)
+
+/** The fields of a form post; none where the body is empty or something else. */
+export const formOf = (body: unknown): URLSearchParams =>
+  body instanceof URLSearchParams ? body : new URLSearchParams()

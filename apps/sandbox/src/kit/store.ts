@@ -1,0 +1,62 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+export type Store<T> = {
+  data: T
+  /** Resolves once a file that holds everything `data` held at the call is on disk. Calls close together share a write. */
+  save(): Promise<void>
+}
+
+/**
+ * A JSON file that is always whole: it is written beside its place and renamed. A file of another `version` is
+ * set aside and a fresh one begun, since nothing in a stand-in is worth a migration.
+ */
+export async function openStore<T extends { version: number }>(file: string, fresh: () => T): Promise<Store<T>> {
+  await mkdir(dirname(file), { recursive: true })
+  const begun = fresh()
+  const data = (await readStore<T>(file, begun.version)) ?? begun
+  let queued: Promise<void> | null = null
+  let writing: Promise<void> = Promise.resolve()
+
+  async function write() {
+    await writing.catch(() => {})
+    queued = null
+    const handle = await open(`${file}.new`, 'w')
+    try {
+      await handle.writeFile(JSON.stringify(data))
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(`${file}.new`, file)
+  }
+
+  return {
+    data,
+    save() {
+      if (queued) return queued
+      const next = write()
+      queued = next
+      writing = next
+      return next
+    }
+  }
+}
+
+async function readStore<T extends { version: number }>(file: string, version: number): Promise<T | null> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+  try {
+    const data = JSON.parse(text) as T
+    if (data.version === version) return data
+  } catch {
+    // Not JSON: someone edited it. It is set aside like a file of another version.
+  }
+  await rename(file, `${file}.set-aside`)
+  return null
+}

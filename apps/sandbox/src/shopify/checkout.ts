@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import type { Store } from '../kit/store.ts'
+import { orderPayload } from './payloads.ts'
+import type { Deliveries } from './deliveries.ts'
+import { priceCheckout } from './pricing.ts'
+import { nextId, trim, type Checkout, type PlatformOrder, type PlatformState } from './state.ts'
+
+export type PayOutcome =
+  | { ok: true; order: PlatformOrder; paidBefore: boolean }
+  | { ok: false; reason: 'no_checkout' | 'not_for_sale' }
+
+/** Reads a cart permalink (`123:2,456:2` and its query) into a checkout; null where it is none. */
+export function readPermalink(cart: string, query: URLSearchParams): Omit<Checkout, 'token' | 'createdAt'> | null {
+  const lines = cart.split(',').map(part => /^(\d{1,18}):([1-9]\d{0,6})$/.exec(part))
+  if (lines.includes(null)) return null
+  const attributes: Record<string, string> = {}
+  for (const [key, value] of query) {
+    const name = /^attributes\[([\w-]{1,64})\]$/.exec(key)?.[1]
+    if (name) attributes[name] = value
+  }
+  return {
+    lines: lines.map(line => ({ variantId: line?.[1] ?? '', quantity: Number(line?.[2]) })),
+    email: query.get('checkout[email]') ?? '',
+    note: query.get('note') ?? '',
+    attributes,
+    discountCodes: (query.get('discount') ?? '')
+      .split(',')
+      .map(code => code.trim())
+      .filter(code => code !== ''),
+    orderId: null
+  }
+}
+
+/** Checkouts from the first click to the paid order. */
+export function createCheckouts(options: {
+  store: Store<PlatformState>
+  deliveries: Pick<Deliveries, 'emit'>
+  base: () => string
+  now: () => number
+}) {
+  const { store, deliveries, base, now } = options
+  const { data: state } = store
+  const find = (token: string) => state.checkouts.find(one => one.token === token)
+  const orderOf = (checkout: Checkout) => state.orders.find(one => one.id === checkout.orderId)
+
+  return {
+    find,
+    orderOf,
+
+    async open(cart: Omit<Checkout, 'token' | 'createdAt'>): Promise<Checkout> {
+      const checkout = { ...cart, token: randomBytes(12).toString('hex'), createdAt: new Date(now()).toISOString() }
+      state.checkouts.push(checkout)
+      trim(state)
+      await store.save()
+      return checkout
+    },
+
+    /**
+     * Pays a checkout once: a second call gives the same order and sends nothing. `amount` (decimal string) pays
+     * that instead of the total, which a real buyer manages by changing the cart.
+     */
+    async pay(token: string, email: string, amount?: string): Promise<PayOutcome> {
+      const checkout = find(token)
+      if (!checkout) return { ok: false, reason: 'no_checkout' }
+      const paid = orderOf(checkout)
+      if (paid) return { ok: true, order: paid, paidBefore: true }
+      const priced = priceCheckout(state, checkout)
+      if (!priced) return { ok: false, reason: 'not_for_sale' }
+      const at = new Date(now()).toISOString()
+      const order: PlatformOrder = {
+        id: nextId(state),
+        number: ++state.lastNumber,
+        checkoutToken: token,
+        email: email || checkout.email || 'buyer@example.test',
+        note: checkout.note,
+        tags: [],
+        attributes: checkout.attributes,
+        lines: priced.lines.map(line => ({ id: nextId(state), ...line })),
+        linesPrice: priced.linesPrice,
+        discounts: amount === undefined ? priced.discounts : [],
+        totalDiscounts: amount === undefined ? priced.totalDiscounts : '0.00',
+        totalPrice: amount ?? priced.totalPrice,
+        createdAt: at,
+        updatedAt: at
+      }
+      // No await between the look above and here, so two clicks at once cannot both pay.
+      checkout.orderId = order.id
+      state.orders.push(order)
+      await deliveries.emit('orders/paid', orderPayload(order, base()))
+      return { ok: true, order, paidBefore: false }
+    }
+  }
+}
+
+export type Checkouts = ReturnType<typeof createCheckouts>

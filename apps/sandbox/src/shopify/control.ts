@@ -1,0 +1,161 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Store } from '../kit/store.ts'
+import type { Checkouts } from './checkout.ts'
+import type { Deliveries, WebhookFault } from './deliveries.ts'
+import type { GraphqlFault } from './graphql-routes.ts'
+import { productPayload } from './payloads.ts'
+import { nextId, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
+
+const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
+const Count = z.number().int().min(1).max(100)
+
+const Pay = z.object({ amount: Amount.optional(), email: z.string().optional() }).default({})
+const Discount = z
+  .object({
+    code: z.string().trim().min(1).max(60),
+    type: z.enum(['percentage', 'fixed_amount']).default('percentage'),
+    value: Amount
+  })
+  .refine(one => one.type !== 'percentage' || Number(one.value) <= 100, 'A percentage is at most 100')
+const Status = z.enum(['ACTIVE', 'ARCHIVED', 'DRAFT'])
+const NewVariant = z.object({ options: z.array(z.string().min(1)).min(1).max(3), price: Amount })
+const NewProduct = z.object({
+  title: z.string().min(1),
+  descriptionHtml: z.string().default(''),
+  tags: z.array(z.string()).default([]),
+  collections: z.array(z.string()).default([]),
+  status: Status.default('ACTIVE'),
+  optionNames: z.array(z.string().min(1)).min(1).max(3),
+  variants: z.array(NewVariant).min(1).max(2000)
+})
+const ProductChange = z.object({
+  title: z.string().min(1).optional(),
+  descriptionHtml: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  collections: z.array(z.string()).optional(),
+  status: Status.optional(),
+  /** Changes the price of the variants named, leaves the others. */
+  variants: z.array(z.object({ id: z.string(), price: Amount })).optional()
+})
+const WebhookFaultBody = z.object({
+  action: z.enum(['none', 'drop', 'duplicate', 'late', 'hold', 'wrong_signature']),
+  next: Count.default(1),
+  times: z.number().int().min(2).max(50).default(10),
+  delay_ms: z.number().int().min(0).max(86_400_000).default(5000)
+})
+const GraphqlFaultBody = z.object({
+  kind: z.enum(['none', 'error500', 'throttled', 'timeout', 'garbage', 'unauthorized']),
+  next: Count.default(1)
+})
+const Release = z.object({ order: z.enum(['oldest_first', 'newest_first']).default('newest_first') }).default({
+  order: 'newest_first'
+})
+const Redeliver = z
+  .object({ times: z.number().int().min(1).max(50).default(1), wrong_signature: z.boolean().default(false) })
+  .default({ times: 1, wrong_signature: false })
+
+type ById = { Params: { id: string } }
+
+/** /sandbox/…: makes the platform misbehave on purpose, and shows what it holds. README.md lists the calls. */
+export function controlRoutes(
+  app: FastifyInstance,
+  options: {
+    store: Store<PlatformState>
+    checkouts: Checkouts
+    deliveries: Deliveries
+    setGraphqlFault: (fault: GraphqlFault | null) => void
+    now: () => number
+  }
+): void {
+  const { store, checkouts, deliveries, setGraphqlFault, now } = options
+  const { data: state } = store
+  const at = () => new Date(now()).toISOString()
+  const findProduct = (id: string) => productsOf(state).find(product => product.id === id)
+
+  app.get('/sandbox/orders', async () => state.orders.toReversed())
+  app.get('/sandbox/checkouts', async () => state.checkouts.toReversed())
+  app.get('/sandbox/products', async () => productsOf(state))
+  app.get('/sandbox/discounts', async () => state.discountCodes)
+  app.get('/sandbox/webhooks', async () => ({
+    subscriptions: state.subscriptions,
+    deliveries: state.deliveries.toReversed()
+  }))
+
+  app.post<{ Params: { token: string } }>('/sandbox/checkouts/:token/pay', async (request, reply) => {
+    const { amount, email } = Pay.parse(request.body)
+    const outcome = await checkouts.pay(request.params.token, email ?? '', amount)
+    if (!outcome.ok) return reply.code(404).send({ error: outcome.reason })
+    return { order: outcome.order, paid_before: outcome.paidBefore }
+  })
+
+  app.post('/sandbox/discounts', async request => {
+    const discount = Discount.parse(request.body)
+    state.discountCodes = state.discountCodes.filter(one => one.code.toLowerCase() !== discount.code.toLowerCase())
+    state.discountCodes.push(discount)
+    await store.save()
+    return discount
+  })
+
+  app.post('/sandbox/products', async request => {
+    const { variants, ...rest } = NewProduct.parse(request.body)
+    const product: PlatformProduct = {
+      ...rest,
+      id: nextId(state),
+      variants: variants.map(one => ({ ...one, id: nextId(state), title: one.options.join(' / ') })),
+      createdAt: at(),
+      updatedAt: at()
+    }
+    state.productChanges[product.id] = product
+    await deliveries.emit('products/create', productPayload(product))
+    return product
+  })
+
+  app.patch<ById>('/sandbox/products/:id', async (request, reply) => {
+    const { variants = [], ...change } = ProductChange.parse(request.body)
+    const found = findProduct(request.params.id)
+    if (!found) return reply.code(404).send({ error: 'no such product' })
+    const prices = new Map(variants.map(one => [one.id, one.price]))
+    const product: PlatformProduct = {
+      ...found,
+      ...change,
+      variants: found.variants.map(one => ({ ...one, price: prices.get(one.id) ?? one.price })),
+      updatedAt: at()
+    }
+    state.productChanges[product.id] = product
+    await deliveries.emit('products/update', productPayload(product))
+    return product
+  })
+
+  app.delete<ById>('/sandbox/products/:id', async (request, reply) => {
+    const found = findProduct(request.params.id)
+    if (!found) return reply.code(404).send({ error: 'no such product' })
+    state.productChanges[found.id] = null
+    await deliveries.emit('products/delete', { id: Number(found.id) })
+    return { deleted: found.id }
+  })
+
+  app.post('/sandbox/webhooks/faults', async request => {
+    const { action, next, times, delay_ms } = WebhookFaultBody.parse(request.body)
+    const fault: WebhookFault | null = action === 'none' ? null : { action, next, times, delayMs: delay_ms }
+    deliveries.setFault(fault)
+    return { fault }
+  })
+
+  app.post('/sandbox/webhooks/release', async request => ({
+    released: await deliveries.release(Release.parse(request.body).order)
+  }))
+
+  app.post<ById>('/sandbox/webhooks/:id/redeliver', async (request, reply) => {
+    const { times, wrong_signature } = Redeliver.parse(request.body)
+    const statuses = await deliveries.redeliver(request.params.id, times, wrong_signature)
+    return statuses ? { statuses } : reply.code(404).send({ error: 'no such webhook' })
+  })
+
+  app.post('/sandbox/graphql/faults', async request => {
+    const { kind, next } = GraphqlFaultBody.parse(request.body)
+    const fault: GraphqlFault | null = kind === 'none' ? null : { kind, next }
+    setGraphqlFault(fault)
+    return { fault }
+  })
+}

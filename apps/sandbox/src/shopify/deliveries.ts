@@ -1,0 +1,205 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import type { Store } from '../kit/store.ts'
+import { trim, type Delivery, type PlatformState } from './state.ts'
+
+export const webhookPaths: Record<string, string> = {
+  'orders/paid': '/api/orders/pay_webhook',
+  'products/create': '/api/orders/product_webhook',
+  'products/update': '/api/orders/product_webhook',
+  'products/delete': '/api/orders/product_webhook'
+}
+
+/** What to do wrong with the next events. `times` counts copies of a duplicate, `delayMs` is for 'late'. */
+export type WebhookFault = {
+  action: 'drop' | 'duplicate' | 'late' | 'hold' | 'wrong_signature'
+  next: number
+  times: number
+  delayMs: number
+}
+
+export type DeliveryOptions = {
+  store: Store<PlatformState>
+  appSecret: string
+  /** Where events go while the shop has registered no webhook. */
+  fallbackShopUrl: string
+  shopDomain: string
+  fetch: typeof fetch
+  now: () => number
+  timeoutMs: number
+  /** Milliseconds from the failed try number n (from 1) to the next one. */
+  backoff: (tries: number) => number
+}
+
+export const maxTries = 19
+/** 1, 2, 4 … 64 s for the first tries, then every 5 minutes: 19 tries cover about an hour. */
+export const platformBackoff = (tries: number): number => (tries <= 7 ? 1000 * 2 ** (tries - 1) : 300_000)
+
+const maxInFlight = 16
+// Longer waits overflow the timer and would fire at once.
+const maxTimerMs = 2 ** 31 - 1
+
+/** `orders/paid` → `ORDERS_PAID`, the way that GraphQL writes it. */
+export const topicConstant = (topic: string): string => topic.replace('/', '_').toUpperCase()
+
+/** The platform's webhook queue: signs, sends, tries again, and remembers over restarts what is still to send. */
+export function createDeliveries(options: DeliveryOptions) {
+  const { store, now } = options
+  const inFlight = new Map<string, Promise<void>>()
+  const stop = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let fault: WebhookFault | null = null
+
+  async function send(delivery: Delivery, badSignature = delivery.badSignature): Promise<boolean> {
+    const started = now()
+    const secret = badSignature ? `${options.appSecret}-wrong` : options.appSecret
+    let status: number | null = null
+    let error: string | null = null
+    try {
+      const response = await options.fetch(delivery.uri, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'Shopify-Captain-Hook',
+          'x-shopify-topic': delivery.topic,
+          'x-shopify-hmac-sha256': createHmac('sha256', secret).update(delivery.body).digest('base64'),
+          'x-shopify-shop-domain': options.shopDomain,
+          'x-shopify-api-version': '2026-07',
+          'x-shopify-webhook-id': delivery.webhookId,
+          'x-shopify-event-id': delivery.eventId,
+          'x-shopify-triggered-at': delivery.triggeredAt
+        },
+        body: delivery.body,
+        redirect: 'manual',
+        signal: AbortSignal.any([stop.signal, AbortSignal.timeout(options.timeoutMs)])
+      })
+      status = response.status
+      await response.body?.cancel()
+    } catch (cause) {
+      error = cause instanceof Error && cause.name === 'TimeoutError' ? 'timeout' : 'unreachable'
+    }
+    // An exchange cut off by our own end says nothing about the receiver: after the restart it is tried anew.
+    if (!stop.signal.aborted)
+      delivery.attempts.push({ at: new Date(started).toISOString(), status, error, ms: now() - started })
+    return status !== null && status >= 200 && status < 300
+  }
+
+  async function attempt(delivery: Delivery): Promise<void> {
+    const accepted = await send(delivery)
+    if (stop.signal.aborted) return
+    const tries = delivery.attempts.length
+    if (accepted) {
+      delivery.state = 'delivered'
+      delivery.nextAt = null
+    } else if (tries >= maxTries || delivery.badSignature) {
+      delivery.state = 'failed'
+      delivery.nextAt = null
+    } else {
+      delivery.nextAt = now() + options.backoff(tries)
+    }
+    await store.save()
+  }
+
+  function pump(): void {
+    clearTimeout(timer)
+    if (stop.signal.aborted) return
+    const waiting = store.data.deliveries.filter(one => one.state === 'pending' && !inFlight.has(one.id))
+    for (const delivery of waiting.filter(one => (one.nextAt ?? 0) <= now())) {
+      if (inFlight.size >= maxInFlight) return
+      const sending = attempt(delivery)
+        .catch((error: unknown) => console.error('A webhook could not be recorded:', error))
+        .finally(() => {
+          inFlight.delete(delivery.id)
+          pump()
+        })
+      inFlight.set(delivery.id, sending)
+    }
+    const next = Math.min(...waiting.filter(one => !inFlight.has(one.id)).map(one => one.nextAt ?? 0))
+    if (Number.isFinite(next)) timer = setTimeout(pump, Math.min(maxTimerMs, Math.max(0, next - now())))
+  }
+
+  function takeFault(): WebhookFault | null {
+    if (!fault || fault.next <= 0) return null
+    fault.next--
+    return fault
+  }
+
+  function row(topic: string, uri: string, body: string, eventId: string): Delivery {
+    return {
+      id: randomUUID(),
+      webhookId: randomUUID(),
+      eventId,
+      topic,
+      uri,
+      body,
+      triggeredAt: new Date(now()).toISOString(),
+      state: 'pending',
+      badSignature: false,
+      nextAt: now(),
+      attempts: []
+    }
+  }
+
+  return {
+    /** Queues an event for everyone subscribed to its topic. On disk when it resolves; sent in the background. */
+    async emit(topic: string, payload: unknown): Promise<void> {
+      const subscribed = store.data.subscriptions.filter(one => one.topic === topicConstant(topic)).map(one => one.uri)
+      const fallback = `${options.fallbackShopUrl}${webhookPaths[topic] ?? '/'}`
+      const eventId = randomUUID()
+      const wrong = takeFault()
+      for (const uri of subscribed.length > 0 ? subscribed : [fallback]) {
+        const delivery = row(topic, uri, JSON.stringify(payload), eventId)
+        store.data.deliveries.push(delivery)
+        if (wrong?.action === 'drop') Object.assign(delivery, { state: 'dropped', nextAt: null })
+        if (wrong?.action === 'hold') Object.assign(delivery, { state: 'held', nextAt: null })
+        if (wrong?.action === 'late') delivery.nextAt = now() + wrong.delayMs
+        if (wrong?.action === 'wrong_signature') delivery.badSignature = true
+        if (wrong?.action === 'duplicate')
+          for (let copy = 1; copy < wrong.times; copy++)
+            store.data.deliveries.push({ ...delivery, id: randomUUID(), attempts: [] })
+      }
+      trim(store.data)
+      await store.save()
+      pump()
+    },
+
+    setFault: (next: WebhookFault | null): void => {
+      fault = next
+    },
+
+    /** Sends what was held back, one after the other. Those refused go to the usual queue. */
+    async release(order: 'oldest_first' | 'newest_first'): Promise<Delivery[]> {
+      const held = store.data.deliveries.filter(one => one.state === 'held')
+      if (order === 'newest_first') held.reverse()
+      for (const delivery of held) {
+        delivery.state = 'pending'
+        const sending = attempt(delivery)
+        inFlight.set(delivery.id, sending)
+        await sending
+        inFlight.delete(delivery.id)
+      }
+      pump()
+      return held
+    },
+
+    /** Sends a known event again `times` times at once. Gives the HTTP statuses; null where nothing answered. */
+    async redeliver(id: string, times: number, wrongSignature: boolean): Promise<(number | null)[] | null> {
+      const delivery = store.data.deliveries.find(one => one.id === id)
+      if (!delivery) return null
+      const before = delivery.attempts.length
+      const results = await Promise.all(Array.from({ length: times }, () => send(delivery, wrongSignature)))
+      if (!wrongSignature && results.some(Boolean)) Object.assign(delivery, { state: 'delivered', nextAt: null })
+      await store.save()
+      return delivery.attempts.slice(before).map(one => one.status)
+    },
+
+    start: pump,
+
+    async close(): Promise<void> {
+      stop.abort()
+      clearTimeout(timer)
+      await Promise.allSettled(inFlight.values())
+    }
+  }
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>

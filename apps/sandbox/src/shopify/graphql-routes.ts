@@ -1,0 +1,79 @@
+import { timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { buildSchema, graphql } from 'graphql'
+import { z } from 'zod'
+import type { createResolvers } from './resolvers.ts'
+import { sdl } from './sdl.ts'
+
+/** What to answer instead of the truth, for the next `next` calls. */
+export type GraphqlFault = { kind: 'error500' | 'throttled' | 'timeout' | 'garbage' | 'unauthorized'; next: number }
+
+const Body = z.object({
+  query: z.string(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish()
+})
+
+const schema = buildSchema(sdl)
+const budget = { maximumAvailable: 2000, restoreRate: 100 }
+
+/** POST /admin/api/{version}/graphql.json, as the real platform answers it. */
+export function graphqlRoutes(
+  app: FastifyInstance,
+  options: { accessToken: string; resolvers: ReturnType<typeof createResolvers> }
+) {
+  let fault: GraphqlFault | null = null
+
+  app.post<{ Params: { version: string } }>('/admin/api/:version/graphql.json', async (request, reply) => {
+    if (!/^\d{4}-(01|04|07|10)$/.test(request.params.version)) return reply.code(404).send({ errors: 'Not Found' })
+    if (!sameSecret(String(request.headers['x-shopify-access-token'] ?? ''), options.accessToken))
+      return unauthorized(reply)
+    if (fault && fault.next > 0) {
+      fault.next--
+      return answerFault(fault.kind, request, reply)
+    }
+    const body = Body.safeParse(request.body)
+    if (!body.success) return reply.code(400).send({ errors: { query: 'Required parameter missing or invalid' } })
+    const result = await graphql({
+      schema,
+      rootValue: options.resolvers,
+      source: body.data.query,
+      variableValues: body.data.variables,
+      operationName: body.data.operationName
+    })
+    return { ...result, extensions: cost(10, 1990) }
+  })
+
+  return {
+    setFault: (next: GraphqlFault | null): void => {
+      fault = next
+    }
+  }
+}
+
+function sameSecret(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+const cost = (requestedQueryCost: number, currentlyAvailable: number) => ({
+  cost: { requestedQueryCost, actualQueryCost: requestedQueryCost, throttleStatus: { ...budget, currentlyAvailable } }
+})
+
+const unauthorized = (reply: FastifyReply) =>
+  reply.code(401).send({ errors: '[API] Invalid API key or access token (unrecognized login or wrong password)' })
+
+async function answerFault(kind: GraphqlFault['kind'], request: FastifyRequest, reply: FastifyReply) {
+  if (kind === 'error500') return reply.code(500).send({ errors: 'Internal Server Error' })
+  if (kind === 'unauthorized') return unauthorized(reply)
+  if (kind === 'garbage') return reply.type('text/html').send('<html><title>Something is in the way</title></html>')
+  if (kind === 'throttled')
+    return reply.send({
+      errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }],
+      extensions: cost(60, 40)
+    })
+  // 'timeout': silent until the client gives up, or until the stand-in ends and closes its connections.
+  await once(request.raw.socket, 'close')
+  return reply.hijack()
+}

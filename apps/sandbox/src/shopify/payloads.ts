@@ -1,0 +1,89 @@
+import type { PlatformOrder, PlatformProduct } from './state.ts'
+
+// What the platform puts into its webhooks: REST's field names, numbers as ids, strings as money.
+
+export function orderPayload(order: PlatformOrder, base: string) {
+  const customerId = 740000000000 + order.number
+  return {
+    id: Number(order.id),
+    admin_graphql_api_id: `gid://shopify/Order/${order.id}`,
+    checkout_token: order.checkoutToken,
+    confirmed: true,
+    contact_email: order.email,
+    created_at: order.createdAt,
+    processed_at: order.createdAt,
+    updated_at: order.updatedAt,
+    cancelled_at: null,
+    currency: 'USD',
+    presentment_currency: 'USD',
+    email: order.email,
+    financial_status: 'paid',
+    fulfillment_status: null,
+    name: `#${order.number}`,
+    note: order.note === '' ? null : order.note,
+    note_attributes: Object.entries(order.attributes).map(([name, value]) => ({ name, value })),
+    number: order.number - 1000,
+    order_number: order.number,
+    order_status_url: `${base}/checkouts/${order.checkoutToken}/thank-you`,
+    tags: order.tags.join(', '),
+    test: true,
+    token: order.checkoutToken,
+    total_line_items_price: order.linesPrice,
+    total_discounts: order.totalDiscounts,
+    subtotal_price: order.totalPrice,
+    total_tax: '0.00',
+    total_price: order.totalPrice,
+    current_total_price: order.totalPrice,
+    taxes_included: false,
+    discount_codes: order.discounts,
+    line_items: order.lines.map(line => ({
+      id: Number(line.id),
+      admin_graphql_api_id: `gid://shopify/LineItem/${line.id}`,
+      name: `${line.title} - ${line.variantTitle}`,
+      title: line.title,
+      variant_title: line.variantTitle,
+      product_id: Number(line.productId),
+      variant_id: Number(line.variantId),
+      product_exists: true,
+      quantity: line.quantity,
+      price: line.price,
+      total_discount: '0.00',
+      requires_shipping: false,
+      taxable: false
+    })),
+    customer: { id: customerId, email: order.email, admin_graphql_api_id: `gid://shopify/Customer/${customerId}` }
+  }
+}
+
+export function productPayload(product: PlatformProduct) {
+  return {
+    id: Number(product.id),
+    admin_graphql_api_id: `gid://shopify/Product/${product.id}`,
+    title: product.title,
+    body_html: product.descriptionHtml,
+    status: product.status.toLowerCase(),
+    tags: product.tags.join(', '),
+    created_at: product.createdAt,
+    updated_at: product.updatedAt,
+    options: product.optionNames.map((name, index) => ({
+      name,
+      position: index + 1,
+      values: optionValues(product, index)
+    })),
+    variants: product.variants.map((variant, index) => ({
+      id: Number(variant.id),
+      product_id: Number(product.id),
+      title: variant.title,
+      price: variant.price,
+      position: index + 1,
+      option1: variant.options[0] ?? null,
+      option2: variant.options[1] ?? null,
+      option3: variant.options[2] ?? null
+    }))
+  }
+}
+
+/** The values that an option takes among the variants, in the order of their first use. */
+export const optionValues = (product: PlatformProduct, index: number): string[] => [
+  ...new Set(product.variants.map(variant => variant.options[index]).filter(value => value !== undefined))
+]

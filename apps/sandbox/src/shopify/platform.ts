@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { openStore } from '../kit/store.ts'
+import { checkoutRoutes } from './checkout-routes.ts'
+import { createCheckouts } from './checkout.ts'
+import { controlRoutes } from './control.ts'
+import { createDeliveries, platformBackoff } from './deliveries.ts'
+import { graphqlRoutes } from './graphql-routes.ts'
+import { pictures } from './pictures.ts'
+import { createResolvers } from './resolvers.ts'
+import { freshState } from './state.ts'
+
+export type PlatformOptions = {
+  dir: string
+  shopUrl: string
+  accessToken: string
+  appSecret: string
+  /** The stand-in's own address; known only once it listens. */
+  base: () => string
+  fetch?: typeof fetch
+  now?: () => number
+  webhookTimeoutMs?: number
+  webhookBackoff?: (tries: number) => number
+}
+
+/** The stand-in for the shop platform: its API, its checkout, its webhooks, and the handles to disturb them. */
+export async function registerPlatform(app: FastifyInstance, options: PlatformOptions) {
+  const { base, now = Date.now } = options
+  const store = await openStore(join(options.dir, 'state.json'), freshState)
+  const deliveries = createDeliveries({
+    store,
+    appSecret: options.appSecret,
+    fallbackShopUrl: options.shopUrl,
+    shopDomain: 'sandbox.myshopify.com',
+    fetch: options.fetch ?? fetch,
+    now,
+    timeoutMs: options.webhookTimeoutMs ?? 5000,
+    backoff: options.webhookBackoff ?? platformBackoff
+  })
+  const checkouts = createCheckouts({ store, deliveries, base, now })
+  const resolvers = createResolvers(store, base, () => new Date(now()))
+  const { setFault } = graphqlRoutes(app, { accessToken: options.accessToken, resolvers })
+  checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl })
+  controlRoutes(app, { store, checkouts, deliveries, setGraphqlFault: setFault, now })
+
+  app.get<{ Params: { name: string } }>('/files/:name', async (request, reply) => {
+    const picture = pictures[request.params.name.replace(/\.svg$/, '')]
+    if (!picture) return reply.code(404).send({ error: 'no such file' })
+    return reply.type('image/svg+xml').header('cache-control', 'public, max-age=3600').send(picture)
+  })
+
+  return {
+    start: deliveries.start,
+    async close(): Promise<void> {
+      await deliveries.close()
+      await store.save()
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import { GraphQLError } from 'graphql'
+import type { Store } from '../kit/store.ts'
+import { demoCollections, type DemoCollection } from './catalogue.ts'
+import { optionValues } from './payloads.ts'
+import { nextId, productsOf, type PlatformOrder, type PlatformProduct, type PlatformState } from './state.ts'
+
+type PageArgs = { first?: number; after?: string | null }
+type UserError = { field: string[]; message: string }
+
+const gid = (kind: string, id: string) => `gid://shopify/${kind}/${id}`
+const idOf = (id: string, kind: string): string | null => {
+  const prefix = `gid://shopify/${kind}/`
+  return id.startsWith(prefix) ? id.slice(prefix.length) : null
+}
+
+/** One page of a list. The cursor is the index of its last row: nothing here is deleted while a test walks. */
+function connection<T, U>(all: readonly T[], { first, after }: PageArgs, present: (row: T) => U) {
+  if (first === undefined || first < 1 || first > 250)
+    throw new GraphQLError('you must provide `first` between 1 and 250', { extensions: { code: 'BAD_REQUEST' } })
+  const start = after ? Number(Buffer.from(after, 'base64url').toString()) + 1 : 0
+  if (!Number.isInteger(start)) throw new GraphQLError('Invalid cursor for current pagination sort.')
+  const rows = all.slice(start, start + first)
+  const last = start + rows.length - 1
+  return {
+    nodes: rows.map(present),
+    pageInfo: {
+      hasNextPage: last + 1 < all.length,
+      endCursor: rows.length > 0 ? Buffer.from(String(last)).toString('base64url') : null
+    }
+  }
+}
+
+/** The root that the schema's fields are read from. `base` is where the stand-in's own files are served. */
+export function createResolvers(store: Store<PlatformState>, base: () => string, now: () => Date) {
+  const { data: state } = store
+
+  const collection = (one: DemoCollection) => ({
+    id: gid('Collection', one.id),
+    title: one.title,
+    descriptionHtml: one.descriptionHtml,
+    description: one.descriptionHtml.replace(/<[^>]+>/g, ' ').trim(),
+    image: { url: `${base()}/files/${one.image}.svg`, altText: one.title }
+  })
+
+  const product = (one: PlatformProduct) => ({
+    id: gid('Product', one.id),
+    title: one.title,
+    descriptionHtml: one.descriptionHtml,
+    status: one.status,
+    tags: one.tags,
+    createdAt: one.createdAt,
+    updatedAt: one.updatedAt,
+    options: one.optionNames.map((name, index) => ({
+      id: gid('ProductOption', `${one.id}${index}`),
+      name,
+      position: index + 1,
+      values: optionValues(one, index)
+    })),
+    collections: (args: PageArgs) =>
+      connection(
+        demoCollections.filter(({ id }) => one.collections.includes(id)),
+        args,
+        collection
+      ),
+    variants: (args: PageArgs) =>
+      connection(one.variants, args, variant => ({
+        id: gid('ProductVariant', variant.id),
+        title: variant.title,
+        price: variant.price,
+        position: one.variants.indexOf(variant) + 1,
+        selectedOptions: one.optionNames.map((name, index) => ({ name, value: variant.options[index] ?? '' }))
+      }))
+  })
+
+  const money = (amount: string) => ({ shopMoney: { amount, currencyCode: 'USD' } })
+  const order = (one: PlatformOrder) => ({
+    __typename: 'Order',
+    id: gid('Order', one.id),
+    name: `#${one.number}`,
+    number: one.number,
+    email: one.email,
+    note: one.note === '' ? null : one.note,
+    tags: one.tags,
+    createdAt: one.createdAt,
+    updatedAt: one.updatedAt,
+    cancelledAt: null,
+    currencyCode: 'USD',
+    displayFinancialStatus: 'PAID',
+    discountCodes: one.discounts.map(({ code }) => code),
+    customAttributes: Object.entries(one.attributes).map(([key, value]) => ({ key, value })),
+    totalPriceSet: money(one.totalPrice),
+    subtotalPriceSet: money(one.totalPrice),
+    totalDiscountsSet: money(one.totalDiscounts)
+  })
+
+  const findOrder = (id: string) => state.orders.find(one => one.id === idOf(id, 'Order'))
+
+  /** Changes an order and saves it, or says as the platform does that there is none. */
+  async function changeOrder(id: string, field: string[], change: (found: PlatformOrder) => void) {
+    const found = findOrder(id)
+    if (!found) return { changed: null, userErrors: [{ field, message: 'Order does not exist' }] as UserError[] }
+    change(found)
+    found.updatedAt = now().toISOString()
+    await store.save()
+    return { changed: order(found), userErrors: [] as UserError[] }
+  }
+
+  const subscription = (one: PlatformState['subscriptions'][number]) => ({
+    id: gid('WebhookSubscription', one.id),
+    topic: one.topic,
+    uri: one.uri,
+    format: 'JSON'
+  })
+  const uriErrors = (uri: string | undefined, topic: string): UserError[] => {
+    const field = ['webhookSubscription', 'uri']
+    if (!uri || !URL.canParse(uri)) return [{ field, message: 'Address is invalid' }]
+    if (state.subscriptions.some(one => one.topic === topic && one.uri === uri))
+      return [{ field, message: 'Address for this topic has already been taken' }]
+    return []
+  }
+
+  return {
+    products: (args: PageArgs) => connection(productsOf(state), args, product),
+    product({ id }: { id: string }) {
+      const found = productsOf(state).find(one => one.id === idOf(id, 'Product'))
+      return found ? product(found) : null
+    },
+    collections: (args: PageArgs) => connection(demoCollections, args, collection),
+    productTags: (args: PageArgs) =>
+      connection([...new Set(productsOf(state).flatMap(one => one.tags))].toSorted(), args, tag => tag),
+    order({ id }: { id: string }) {
+      const found = findOrder(id)
+      return found ? order(found) : null
+    },
+    orders(args: PageArgs & { query?: string | null }) {
+      const since = orderFilter(args.query ?? '')
+      const found = state.orders.filter(one => Date.parse(one.updatedAt) >= since)
+      found.sort((a, b) => Date.parse(a.updatedAt) - Date.parse(b.updatedAt))
+      return connection(found, args, order)
+    },
+    webhookSubscriptions: (args: PageArgs & { topics?: string[] | null }) =>
+      connection(
+        state.subscriptions.filter(one => !args.topics || args.topics.includes(one.topic)),
+        args,
+        subscription
+      ),
+
+    async tagsAdd({ id, tags }: { id: string; tags: string[] }) {
+      const { changed, userErrors } = await changeOrder(id, ['id'], found => {
+        found.tags = [...new Set([...found.tags, ...tags])]
+      })
+      return { node: changed, userErrors }
+    },
+    async orderUpdate({ input }: { input: { id: string; note?: string | null } }) {
+      const { changed, userErrors } = await changeOrder(input.id, ['id'], found => {
+        if (input.note !== undefined) found.note = input.note ?? ''
+      })
+      return { order: changed, userErrors }
+    },
+    async webhookSubscriptionCreate(args: { topic: string; webhookSubscription: { uri?: string } }) {
+      const { uri } = args.webhookSubscription
+      const userErrors = uriErrors(uri, args.topic)
+      if (!uri || userErrors.length > 0) return { webhookSubscription: null, userErrors }
+      const made = { id: nextId(state), topic: args.topic, uri }
+      state.subscriptions.push(made)
+      await store.save()
+      return { webhookSubscription: subscription(made), userErrors: [] }
+    },
+    async webhookSubscriptionUpdate(args: { id: string; webhookSubscription: { uri?: string } }) {
+      const found = state.subscriptions.find(one => one.id === idOf(args.id, 'WebhookSubscription'))
+      if (!found)
+        return {
+          webhookSubscription: null,
+          userErrors: [{ field: ['id'], message: 'Webhook subscription does not exist' }]
+        }
+      const { uri } = args.webhookSubscription
+      const userErrors = uri === found.uri ? [] : uriErrors(uri, found.topic)
+      if (!uri || userErrors.length > 0) return { webhookSubscription: null, userErrors }
+      found.uri = uri
+      await store.save()
+      return { webhookSubscription: subscription(found), userErrors: [] }
+    }
+  }
+}
+
+/** Reads the one search that the shop makes. Silence about an unknown term would hide a mistake in the query. */
+function orderFilter(query: string): number {
+  let since = 0
+  for (const term of query.split(' ').filter(part => part !== '' && part !== 'financial_status:paid')) {
+    const match = /^updated_at:>='([^']+)'$/.exec(term)
+    const instant = Date.parse(match?.[1] ?? '')
+    if (Number.isNaN(instant)) throw new GraphQLError(`The stand-in does not know the search term ${term}`)
+    since = instant
+  }
+  return since
+}

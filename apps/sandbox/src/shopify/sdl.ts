@@ -1,0 +1,199 @@
+/** The part of the platform's Admin schema that the stand-in answers. A test holds it against the real one. */
+export const sdl = /* GraphQL */ `
+  schema {
+    query: QueryRoot
+    mutation: Mutation
+  }
+
+  scalar DateTime
+  scalar Decimal
+  scalar HTML
+  scalar Money
+  scalar URL
+
+  enum ProductStatus {
+    ACTIVE
+    ARCHIVED
+    DRAFT
+    UNLISTED
+  }
+  enum ProductSortKeys {
+    ID
+  }
+  enum CollectionSortKeys {
+    ID
+  }
+  enum OrderSortKeys {
+    UPDATED_AT
+  }
+  enum OrderDisplayFinancialStatus {
+    PAID
+  }
+  enum CurrencyCode {
+    USD
+  }
+  enum WebhookSubscriptionFormat {
+    JSON
+  }
+  enum WebhookSubscriptionTopic {
+    ORDERS_PAID
+    PRODUCTS_CREATE
+    PRODUCTS_DELETE
+    PRODUCTS_UPDATE
+  }
+
+  interface Node {
+    id: ID!
+  }
+  type PageInfo {
+    hasNextPage: Boolean!
+    endCursor: String
+  }
+  type UserError {
+    field: [String!]
+    message: String!
+  }
+  type Image {
+    url: URL!
+    altText: String
+  }
+  type SelectedOption {
+    name: String!
+    value: String!
+  }
+  type ProductOption implements Node {
+    id: ID!
+    name: String!
+    position: Int!
+    values: [String!]!
+  }
+  type ProductVariant implements Node {
+    id: ID!
+    title: String!
+    price: Money!
+    position: Int!
+    selectedOptions: [SelectedOption!]!
+  }
+  type ProductVariantConnection {
+    nodes: [ProductVariant!]!
+    pageInfo: PageInfo!
+  }
+  type Collection implements Node {
+    id: ID!
+    title: String!
+    description: String!
+    descriptionHtml: HTML!
+    image: Image
+  }
+  type CollectionConnection {
+    nodes: [Collection!]!
+    pageInfo: PageInfo!
+  }
+  type Product implements Node {
+    id: ID!
+    title: String!
+    descriptionHtml: HTML!
+    status: ProductStatus!
+    tags: [String!]!
+    createdAt: DateTime!
+    updatedAt: DateTime!
+    options: [ProductOption!]!
+    collections(first: Int, after: String): CollectionConnection!
+    variants(first: Int, after: String): ProductVariantConnection!
+  }
+  type ProductConnection {
+    nodes: [Product!]!
+    pageInfo: PageInfo!
+  }
+  type StringConnection {
+    nodes: [String!]!
+    pageInfo: PageInfo!
+  }
+  type MoneyV2 {
+    amount: Decimal!
+    currencyCode: CurrencyCode!
+  }
+  type MoneyBag {
+    shopMoney: MoneyV2!
+  }
+  type Attribute {
+    key: String!
+    value: String
+  }
+  type Order implements Node {
+    id: ID!
+    name: String!
+    number: Int!
+    email: String
+    note: String
+    tags: [String!]!
+    createdAt: DateTime!
+    updatedAt: DateTime!
+    cancelledAt: DateTime
+    currencyCode: CurrencyCode!
+    displayFinancialStatus: OrderDisplayFinancialStatus
+    discountCodes: [String!]!
+    customAttributes: [Attribute!]!
+    totalPriceSet: MoneyBag!
+    subtotalPriceSet: MoneyBag
+    totalDiscountsSet: MoneyBag
+  }
+  type OrderConnection {
+    nodes: [Order!]!
+    pageInfo: PageInfo!
+  }
+  type WebhookSubscription implements Node {
+    id: ID!
+    topic: WebhookSubscriptionTopic!
+    uri: String!
+    format: WebhookSubscriptionFormat!
+  }
+  type WebhookSubscriptionConnection {
+    nodes: [WebhookSubscription!]!
+    pageInfo: PageInfo!
+  }
+
+  type QueryRoot {
+    product(id: ID!): Product
+    products(first: Int, after: String, sortKey: ProductSortKeys): ProductConnection!
+    collections(first: Int, after: String, sortKey: CollectionSortKeys): CollectionConnection!
+    productTags(first: Int, after: String): StringConnection
+    order(id: ID!): Order
+    orders(first: Int, after: String, query: String, sortKey: OrderSortKeys): OrderConnection!
+    webhookSubscriptions(first: Int, after: String, topics: [WebhookSubscriptionTopic!]): WebhookSubscriptionConnection!
+  }
+
+  input OrderInput {
+    id: ID!
+    note: String
+  }
+  input WebhookSubscriptionInput {
+    uri: String
+    format: WebhookSubscriptionFormat
+  }
+  type TagsAddPayload {
+    node: Node
+    userErrors: [UserError!]!
+  }
+  type OrderUpdatePayload {
+    order: Order
+    userErrors: [UserError!]!
+  }
+  type WebhookSubscriptionCreatePayload {
+    webhookSubscription: WebhookSubscription
+    userErrors: [UserError!]!
+  }
+  type WebhookSubscriptionUpdatePayload {
+    webhookSubscription: WebhookSubscription
+    userErrors: [UserError!]!
+  }
+  type Mutation {
+    tagsAdd(id: ID!, tags: [String!]!): TagsAddPayload
+    orderUpdate(input: OrderInput!): OrderUpdatePayload
+    webhookSubscriptionCreate(
+      topic: WebhookSubscriptionTopic!
+      webhookSubscription: WebhookSubscriptionInput!
+    ): WebhookSubscriptionCreatePayload
+    webhookSubscriptionUpdate(id: ID!, webhookSubscription: WebhookSubscriptionInput!): WebhookSubscriptionUpdatePayload
+  }
+`

@@ -1,0 +1,158 @@
+import { demoDiscountCodes, demoPlans, demoRules, demoRulesProduct } from './catalogue.ts'
+
+/** A product as the platform keeps it. `options` of a variant stand in the order of the product's `optionNames`. */
+export type PlatformProduct = {
+  id: string
+  title: string
+  descriptionHtml: string
+  status: 'ACTIVE' | 'ARCHIVED' | 'DRAFT'
+  tags: string[]
+  collections: string[]
+  optionNames: string[]
+  variants: { id: string; title: string; price: string; options: string[] }[]
+  createdAt: string
+  updatedAt: string
+}
+
+export type DiscountCode = { code: string; type: 'percentage' | 'fixed_amount'; value: string }
+
+export type Checkout = {
+  token: string
+  lines: { variantId: string; quantity: number }[]
+  email: string
+  note: string
+  attributes: Record<string, string>
+  discountCodes: string[]
+  createdAt: string
+  orderId: string | null
+}
+
+export type PlatformOrder = {
+  id: string
+  number: number
+  checkoutToken: string
+  email: string
+  note: string
+  tags: string[]
+  attributes: Record<string, string>
+  lines: {
+    id: string
+    productId: string
+    variantId: string
+    title: string
+    variantTitle: string
+    quantity: number
+    price: string
+  }[]
+  discounts: { code: string; amount: string; type: DiscountCode['type'] }[]
+  linesPrice: string
+  totalDiscounts: string
+  totalPrice: string
+  createdAt: string
+  updatedAt: string
+}
+
+export type Subscription = { id: string; topic: string; uri: string }
+
+export type Attempt = { at: string; status: number | null; error: string | null; ms: number }
+
+/**
+ * One event on its way to one address. `webhookId` and `eventId` are what the receiver sees and stay the same over
+ * redeliveries; `id` is this row's own, since a duplicate is a row of its own with the same two.
+ */
+export type Delivery = {
+  id: string
+  webhookId: string
+  eventId: string
+  topic: string
+  uri: string
+  body: string
+  triggeredAt: string
+  state: 'pending' | 'held' | 'delivered' | 'failed' | 'dropped'
+  badSignature: boolean
+  /** Milliseconds since 1970 of the next try; null when there is none. */
+  nextAt: number | null
+  attempts: Attempt[]
+}
+
+export type PlatformState = {
+  version: 1
+  lastNumber: number
+  lastId: number
+  /** Only what differs from the demo catalogue: null is a deleted product. */
+  productChanges: Record<string, PlatformProduct | null>
+  discountCodes: DiscountCode[]
+  checkouts: Checkout[]
+  orders: PlatformOrder[]
+  subscriptions: Subscription[]
+  deliveries: Delivery[]
+}
+
+/** A shop without a single sale. */
+export function freshState(): PlatformState {
+  return {
+    version: 1,
+    lastNumber: 1000,
+    lastId: 730000000000,
+    productChanges: {},
+    discountCodes: demoDiscountCodes.map(code => ({ ...code })),
+    checkouts: [],
+    orders: [],
+    subscriptions: [],
+    deliveries: []
+  }
+}
+
+const launched = '2026-01-05T09:00:00Z'
+
+const demoProducts: readonly PlatformProduct[] = [
+  ...demoPlans.map(demo => ({
+    id: demo.id,
+    title: demo.title,
+    descriptionHtml: demo.descriptionHtml,
+    tags: [...demo.tags],
+    collections: [...demo.collections],
+    optionNames: [...demo.optionNames],
+    variants: demo.variants.map(({ id, title, price, options }) => ({ id, title, price, options: [...options] }))
+  })),
+  {
+    id: demoRulesProduct.id,
+    title: demoRulesProduct.title,
+    descriptionHtml: '<p>Opens one more site to the addresses of an order. Added at checkout, never sold alone.</p>',
+    tags: [demoRulesProduct.tag],
+    collections: [],
+    optionNames: ['Rule'],
+    variants: demoRules.map(rule => ({
+      id: rule.variantId,
+      title: rule.name,
+      price: rule.price,
+      options: [rule.name]
+    }))
+  }
+].map(product => ({ ...product, status: 'ACTIVE', createdAt: launched, updatedAt: launched }))
+
+/** The catalogue as it stands now, in the order of the ids. */
+export function productsOf(state: PlatformState): PlatformProduct[] {
+  const changes = new Map(Object.entries(state.productChanges))
+  const known = demoProducts.map(product => (changes.has(product.id) ? changes.get(product.id) : product))
+  const added = [...changes.values()].filter(change => change && !demoProducts.some(demo => demo.id === change.id))
+  return [...known, ...added].filter(product => product != null).toSorted((a, b) => Number(a.id) - Number(b.id))
+}
+
+/** A new id, unique over everything the platform makes. */
+export const nextId = (state: PlatformState): string => String(++state.lastId)
+
+const keepCheckouts = 2000
+const keepOrders = 5000
+const keepDeliveries = 1000
+
+/** Drops the oldest rows, so that the file stays small after a long life. Deliveries still on their way stay. */
+export function trim(state: PlatformState): void {
+  state.checkouts = state.checkouts.slice(-keepCheckouts)
+  state.orders = state.orders.slice(-keepOrders)
+  const surplus = state.deliveries.length - keepDeliveries
+  if (surplus <= 0) return
+  const ended = state.deliveries.filter(one => one.state !== 'pending' && one.state !== 'held').slice(0, surplus)
+  const gone = new Set(ended.map(one => one.id))
+  state.deliveries = state.deliveries.filter(one => !gone.has(one.id))
+}

@@ -1,0 +1,37 @@
+import { shopBase } from './shop-base.ts'
+
+export type CheckoutLine = { variantId: string; quantity: number }
+
+export type CheckoutInput = {
+  shopUrl: string
+  lines: readonly CheckoutLine[]
+  email?: string
+  note?: string
+  /** Come back on the order as `note_attributes`: this is how a payment finds its order. */
+  attributes: { order_id: string; renewal?: boolean }
+  discountCodes?: readonly string[]
+}
+
+/**
+ * The cart permalink that opens the platform's checkout with everything filled in.
+ * Null where the shop's address is not set. Quantities have to be positive whole numbers.
+ */
+export function checkoutUrl(input: CheckoutInput): string | null {
+  const base = shopBase(input.shopUrl)
+  if (!base) return null
+  for (const line of input.lines) {
+    if (!/^\d+$/.test(line.variantId)) throw new RangeError(`Not a platform variant id: ${line.variantId}`)
+    if (!Number.isSafeInteger(line.quantity) || line.quantity < 1)
+      throw new RangeError(`Not a quantity: ${line.quantity}`)
+  }
+  const query = new URLSearchParams()
+  if (input.email) query.set('checkout[email]', input.email)
+  if (input.note) query.set('note', input.note)
+  query.set('attributes[order_id]', input.attributes.order_id)
+  if (input.attributes.renewal) query.set('attributes[renewal]', '1')
+  const codes = (input.discountCodes ?? []).filter(code => code !== '')
+  // The platform takes several codes as one comma-joined value.
+  if (codes.length > 0) query.set('discount', codes.join(','))
+  const cart = input.lines.map(line => `${line.variantId}:${line.quantity}`).join(',')
+  return `${base}/cart/${cart}?${query.toString()}`
+}

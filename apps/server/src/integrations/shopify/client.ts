@@ -1,0 +1,186 @@
+import { z } from 'zod'
+import { checkoutUrl, type CheckoutInput } from './checkout-url.ts'
+import { documents } from './documents.ts'
+import { toGid } from './ids.ts'
+import { done, failed, type ShopifyResult } from './result.ts'
+import {
+  Collection,
+  Order,
+  Product,
+  UserErrors,
+  Variant,
+  page,
+  type ShopifyCollection,
+  type ShopifyOrder,
+  type ShopifyProduct
+} from './shapes.ts'
+import { createTransport, type Execute, type ShopifyOptions } from './transport.ts'
+import { registerWebhooks, type WebhookRegistration } from './webhook-registration.ts'
+import { verifyWebhook } from './webhooks.ts'
+
+/** Far beyond any real shop: ends a walk whose cursor the platform never lets run out. */
+const maxPages = 10_000
+
+/**
+ * The platform's Admin API. Every function gives `{ok: true, value}` or a failure with a message for the
+ * operator; nothing here throws for what the platform or the network does.
+ */
+export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
+  const execute = createTransport(options)
+
+  /** Products page by page, complete with their variants, for callers that store as they read. Ends after a failure. */
+  async function* productPages(): AsyncGenerator<ShopifyResult<ShopifyProduct[]>> {
+    let after: string | null = null
+    for (let count = 0; count < maxPages; count++) {
+      const reply: ShopifyResult<{ products: { nodes: z.infer<typeof Product>[]; next: string | null } }> =
+        await execute(documents.products, { after }, z.object({ products: page(Product) }))
+      if (!reply.ok) return yield reply
+      const products: ShopifyProduct[] = []
+      for (const node of reply.value.products.nodes) {
+        const whole = await withAllVariants(execute, node)
+        if (!whole.ok) return yield whole
+        products.push(whole.value)
+      }
+      yield done(products)
+      after = reply.value.products.next
+      if (after === null) return
+    }
+  }
+
+  return {
+    productPages,
+
+    /** `checkoutUrl` for this shop; null where the shop's address is not set. */
+    checkoutUrl: (input: Omit<CheckoutInput, 'shopUrl'>): string | null =>
+      checkoutUrl({ ...input, shopUrl: options.shopUrl }),
+
+    /** `verifyWebhook` with this app's secret. */
+    verifyWebhook: (rawBody: Uint8Array, hmacHeader: string | undefined): boolean =>
+      verifyWebhook(rawBody, hmacHeader, options.apiSecret),
+
+    /** The whole catalogue. */
+    async products(): Promise<ShopifyResult<ShopifyProduct[]>> {
+      const all: ShopifyProduct[] = []
+      for await (const part of productPages()) {
+        if (!part.ok) return part
+        all.push(...part.value)
+      }
+      return done(all)
+    },
+
+    /** One product; 'not_found' where the platform has none of that id. */
+    async product(id: string): Promise<ShopifyResult<ShopifyProduct>> {
+      const reply = await execute(
+        documents.product,
+        { id: toGid('Product', id) },
+        z.object({ product: Product.nullable() })
+      )
+      if (!reply.ok) return reply
+      if (!reply.value.product) return failed('not_found', `The shop platform has no product ${id}.`)
+      return withAllVariants(execute, reply.value.product)
+    },
+
+    collections: (): Promise<ShopifyResult<ShopifyCollection[]>> =>
+      everyPage(after =>
+        execute(
+          documents.collections,
+          { after },
+          z.object({ collections: page(Collection) }).transform(data => data.collections)
+        )
+      ),
+
+    /** The names of all product tags in use. */
+    productTags: (): Promise<ShopifyResult<string[]>> =>
+      everyPage(after =>
+        execute(
+          documents.productTags,
+          { after },
+          z
+            .object({ productTags: page(z.string()).nullable() })
+            .transform(data => data.productTags ?? { nodes: [], next: null })
+        )
+      ),
+
+    /** One platform order, for reconciliation. */
+    async order(id: string): Promise<ShopifyResult<ShopifyOrder>> {
+      const reply = await execute(documents.order, { id: toGid('Order', id) }, z.object({ order: Order.nullable() }))
+      if (!reply.ok) return reply
+      if (!reply.value.order) return failed('not_found', `The shop platform has no order ${id}.`)
+      return done(reply.value.order)
+    },
+
+    /** Paid orders that changed since an instant, oldest change first: finds payments whose webhook never came. */
+    paidOrders(since: Date): Promise<ShopifyResult<ShopifyOrder[]>> {
+      const query = `financial_status:paid updated_at:>='${since.toISOString()}'`
+      return everyPage(after =>
+        execute(
+          documents.orders,
+          { query, after },
+          z.object({ orders: page(Order) }).transform(data => data.orders)
+        )
+      )
+    },
+
+    /** Adds tags, and with `note` replaces the order's note. Repeating it changes nothing more. */
+    async tagOrder(orderId: string, tags: readonly string[], note?: string): Promise<ShopifyResult<null>> {
+      const reply = await execute(
+        documents.tagOrder,
+        { id: toGid('Order', orderId), tags, note: note ?? null, withNote: note !== undefined },
+        z.object({
+          tagsAdd: z.object({ userErrors: UserErrors }).nullable(),
+          orderUpdate: z.object({ userErrors: UserErrors }).nullish()
+        })
+      )
+      if (!reply.ok) return reply
+      const { tagsAdd, orderUpdate } = reply.value
+      const errors = [...(tagsAdd?.userErrors ?? []), ...(orderUpdate?.userErrors ?? [])]
+      if (errors.length === 0) return done(null)
+      const reason = errors.some(error => /does not exist|not found/i.test(error.message)) ? 'not_found' : 'rejected'
+      return failed(
+        reason,
+        `Order ${orderId} could not be tagged on the shop platform: ${errors.map(error => error.message).join('; ')}`
+      )
+    },
+
+    /**
+     * Makes the platform send payments and product changes to `callbackBase` (the shop's public URL). Idempotent:
+     * subscriptions that stand are kept, those that point to an older address of this shop are moved.
+     */
+    registerWebhooks: (callbackBase: string): Promise<ShopifyResult<WebhookRegistration>> =>
+      registerWebhooks(execute, callbackBase)
+  }
+}
+
+export type Shopify = ReturnType<typeof createShopify>
+
+async function everyPage<T>(
+  read: (after: string | null) => Promise<ShopifyResult<{ nodes: T[]; next: string | null }>>
+): Promise<ShopifyResult<T[]>> {
+  const all: T[] = []
+  let after: string | null = null
+  for (let count = 0; count < maxPages; count++) {
+    const part = await read(after)
+    if (!part.ok) return part
+    all.push(...part.value.nodes)
+    after = part.value.next
+    if (after === null) break
+  }
+  return done(all)
+}
+
+async function withAllVariants(
+  execute: Execute,
+  product: z.infer<typeof Product>
+): Promise<ShopifyResult<ShopifyProduct>> {
+  const { moreVariants, ...whole } = product
+  const shape = z
+    .object({ product: z.object({ variants: page(Variant) }).nullable() })
+    .transform(data => data.product?.variants ?? { nodes: [], next: null })
+  for (let after = moreVariants, count = 0; after !== null && count < maxPages; count++) {
+    const part = await execute(documents.productVariants, { id: toGid('Product', whole.id), after }, shape)
+    if (!part.ok) return part
+    whole.variants.push(...part.value.nodes)
+    after = part.value.next
+  }
+  return done(whole)
+}

@@ -1,0 +1,217 @@
+// Every query that the shop sends to the platform. Page sizes keep a call well under the platform's limit of
+// 1,000 cost points even by its older, dearer formula (each node of a connection counted in full).
+
+export const API_VERSION = '2026-07'
+
+const productFields = /* GraphQL */ `
+  id
+  title
+  descriptionHtml
+  status
+  tags
+  updatedAt
+  options {
+    name
+    values
+  }
+  collections(first: 10) {
+    nodes {
+      id
+      title
+    }
+  }
+  variants(first: 50) {
+    nodes {
+      id
+      title
+      price
+      position
+      selectedOptions {
+        name
+        value
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+`
+
+const orderFields = /* GraphQL */ `
+  id
+  name
+  number
+  email
+  note
+  tags
+  createdAt
+  updatedAt
+  cancelledAt
+  currencyCode
+  displayFinancialStatus
+  discountCodes
+  customAttributes {
+    key
+    value
+  }
+  totalPriceSet {
+    shopMoney {
+      amount
+    }
+  }
+  subtotalPriceSet {
+    shopMoney {
+      amount
+    }
+  }
+  totalDiscountsSet {
+    shopMoney {
+      amount
+    }
+  }
+`
+
+export const documents = {
+  products: /* GraphQL */ `
+    query Products($after: String) {
+      products(first: 5, after: $after, sortKey: ID) {
+        nodes {${productFields}}
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  `,
+  product: /* GraphQL */ `
+    query Product($id: ID!) {
+      product(id: $id) {${productFields}}
+    }
+  `,
+  productVariants: /* GraphQL */ `
+    query ProductVariants($id: ID!, $after: String) {
+      product(id: $id) {
+        variants(first: 200, after: $after) {
+          nodes {
+            id
+            title
+            price
+            position
+            selectedOptions {
+              name
+              value
+            }
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+  `,
+  collections: /* GraphQL */ `
+    query Collections($after: String) {
+      collections(first: 100, after: $after, sortKey: ID) {
+        nodes {
+          id
+          title
+          descriptionHtml
+          image {
+            url
+            altText
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  `,
+  productTags: /* GraphQL */ `
+    query ProductTags($after: String) {
+      productTags(first: 250, after: $after) {
+        nodes
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  `,
+  order: /* GraphQL */ `
+    query Order($id: ID!) {
+      order(id: $id) {${orderFields}}
+    }
+  `,
+  orders: /* GraphQL */ `
+    query Orders($query: String!, $after: String) {
+      orders(first: 50, after: $after, query: $query, sortKey: UPDATED_AT) {
+        nodes {${orderFields}}
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  `,
+  tagOrder: /* GraphQL */ `
+    mutation TagOrder($id: ID!, $tags: [String!]!, $note: String, $withNote: Boolean!) {
+      tagsAdd(id: $id, tags: $tags) {
+        userErrors {
+          field
+          message
+        }
+      }
+      orderUpdate(input: { id: $id, note: $note }) @include(if: $withNote) {
+        userErrors {
+          field
+          message
+        }
+      }
+    }
+  `,
+  webhooks: /* GraphQL */ `
+    query Webhooks($topics: [WebhookSubscriptionTopic!], $after: String) {
+      webhookSubscriptions(first: 100, after: $after, topics: $topics) {
+        nodes {
+          id
+          topic
+          uri
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  `,
+  createWebhook: /* GraphQL */ `
+    mutation CreateWebhook($topic: WebhookSubscriptionTopic!, $uri: String!) {
+      webhookSubscriptionCreate(topic: $topic, webhookSubscription: { uri: $uri, format: JSON }) {
+        webhookSubscription {
+          id
+        }
+        userErrors {
+          field
+          message
+        }
+      }
+    }
+  `,
+  updateWebhook: /* GraphQL */ `
+    mutation UpdateWebhook($id: ID!, $uri: String!) {
+      webhookSubscriptionUpdate(id: $id, webhookSubscription: { uri: $uri, format: JSON }) {
+        webhookSubscription {
+          id
+        }
+        userErrors {
+          field
+          message
+        }
+      }
+    }
+  `
+} as const

@@ -1,0 +1,27 @@
+/** Why a call to the platform gave nothing. Only `retryable` failures are worth another try without a person. */
+export type ShopifyReason =
+  | 'not_configured'
+  | 'unauthorized'
+  | 'throttled'
+  | 'timeout'
+  | 'network'
+  | 'server_error'
+  | 'bad_reply'
+  | 'rejected'
+  | 'not_found'
+
+/** `message` is written for the shop's operator and never holds the access token. */
+export type ShopifyFailure = { ok: false; reason: ShopifyReason; message: string; retryable: boolean }
+
+export type ShopifyResult<T> = { ok: true; value: T } | ShopifyFailure
+
+const retryableReasons: ReadonlySet<ShopifyReason> = new Set(['throttled', 'timeout', 'network', 'server_error'])
+
+export const done = <T>(value: T): ShopifyResult<T> => ({ ok: true, value })
+
+export const failed = (reason: ShopifyReason, message: string): ShopifyFailure => ({
+  ok: false,
+  reason,
+  message,
+  retryable: retryableReasons.has(reason)
+})

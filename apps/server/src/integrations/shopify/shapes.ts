@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { htmlToText } from './html-text.ts'
+import { fromGid } from './ids.ts'
+
+const Gid = z.string().transform(fromGid)
+/** Exact decimal as the platform writes it; never a number. */
+export const Money = z.string().regex(/^-?\d+(\.\d+)?$/)
+const MoneyBag = z.object({ shopMoney: z.object({ amount: Money }) }).transform(bag => bag.shopMoney.amount)
+
+const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() })
+
+/** A connection's page; `next` is the cursor of the page after it, or null on the last one. */
+export const page = <T extends z.ZodType>(node: T) =>
+  z
+    .object({ nodes: z.array(node), pageInfo: PageInfo })
+    .transform(({ nodes, pageInfo }) => ({ nodes, next: pageInfo.hasNextPage ? pageInfo.endCursor : null }))
+
+export const Variant = z.object({
+  id: Gid,
+  title: z.string(),
+  price: Money,
+  position: z.number().int(),
+  selectedOptions: z.array(z.object({ name: z.string(), value: z.string() }))
+})
+
+export const Product = z
+  .object({
+    id: Gid,
+    title: z.string(),
+    descriptionHtml: z.string(),
+    status: z.enum(['ACTIVE', 'ARCHIVED', 'DRAFT', 'UNLISTED']),
+    tags: z.array(z.string()),
+    updatedAt: z.string(),
+    options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })),
+    collections: z.object({ nodes: z.array(z.object({ id: Gid, title: z.string() })) }),
+    variants: page(Variant)
+  })
+  .transform(({ descriptionHtml, collections, variants, ...rest }) => ({
+    ...rest,
+    description: htmlToText(descriptionHtml),
+    collections: collections.nodes,
+    variants: variants.nodes,
+    moreVariants: variants.next
+  }))
+
+export const Collection = z
+  .object({
+    id: Gid,
+    title: z.string(),
+    descriptionHtml: z.string(),
+    image: z.object({ url: z.string(), altText: z.string().nullable() }).nullable()
+  })
+  .transform(({ descriptionHtml, ...rest }) => ({ ...rest, description: htmlToText(descriptionHtml) }))
+
+export const Order = z
+  .object({
+    id: Gid,
+    name: z.string(),
+    number: z.number().int(),
+    email: z.string().nullable(),
+    note: z.string().nullable(),
+    tags: z.array(z.string()),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    cancelledAt: z.string().nullable(),
+    currencyCode: z.string(),
+    displayFinancialStatus: z.string().nullable(),
+    discountCodes: z.array(z.string()),
+    customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
+    totalPriceSet: MoneyBag,
+    subtotalPriceSet: MoneyBag.nullable(),
+    totalDiscountsSet: MoneyBag.nullable()
+  })
+  .transform(order => ({
+    id: order.id,
+    name: order.name,
+    number: order.number,
+    email: order.email,
+    note: order.note,
+    tags: order.tags,
+    createdAt: order.createdAt,
+    updatedAt: order.updatedAt,
+    cancelled: order.cancelledAt !== null,
+    currency: order.currencyCode,
+    paid: order.displayFinancialStatus === 'PAID',
+    financialStatus: order.displayFinancialStatus,
+    discountCodes: order.discountCodes,
+    attributes: Object.fromEntries(order.customAttributes.map(({ key, value }) => [key, value ?? ''])),
+    totalPrice: order.totalPriceSet,
+    subtotalPrice: order.subtotalPriceSet,
+    totalDiscounts: order.totalDiscountsSet ?? '0.00'
+  }))
+
+export type ShopifyVariant = z.infer<typeof Variant>
+/** Ids are numbers as strings, prices decimal strings, the description plain text. */
+export type ShopifyProduct = Omit<z.infer<typeof Product>, 'moreVariants'>
+export type ShopifyCollection = z.infer<typeof Collection>
+/** A platform order as reconciliation reads it: `attributes.order_id` names ours, money is decimal strings. */
+export type ShopifyOrder = z.infer<typeof Order>
+
+export const UserErrors = z.array(z.object({ field: z.array(z.string()).nullable(), message: z.string() }))

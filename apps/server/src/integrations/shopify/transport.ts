@@ -1,0 +1,153 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { z } from 'zod'
+import { API_VERSION } from './documents.ts'
+import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
+import { shopBase } from './shop-base.ts'
+
+export type ShopifyOptions = {
+  /** A bare domain (https is meant) or a whole URL. */
+  shopUrl: string
+  accessToken: string
+  fetch?: typeof fetch
+  /** For one HTTP exchange, waiting for the platform's budget not counted. Default 15 s. */
+  timeoutMs?: number
+  sleep?: (ms: number) => Promise<unknown>
+}
+
+/** Sends one document and reads `data` with the schema. */
+export type Execute = <T>(
+  document: string,
+  variables: Record<string, unknown>,
+  schema: z.ZodType<T>
+) => Promise<ShopifyResult<T>>
+
+const maxThrottledTries = 6
+const maxWaitMs = 10_000
+
+const Reply = z.object({
+  data: z.unknown().optional(),
+  errors: z
+    .union([
+      z.string(),
+      z.array(z.object({ message: z.string(), extensions: z.object({ code: z.string().optional() }).optional() }))
+    ])
+    .optional(),
+  extensions: z
+    .object({
+      cost: z
+        .object({
+          requestedQueryCost: z.number(),
+          throttleStatus: z.object({ currentlyAvailable: z.number(), restoreRate: z.number() })
+        })
+        .optional()
+    })
+    .optional()
+})
+
+/** `waitMs`: how long the platform asks us to stay away. */
+type Exchange = { kind: 'reply'; data: unknown } | { kind: 'throttled'; waitMs: number } | ShopifyFailureKind
+type ShopifyFailureKind = { kind: 'failure'; failure: ShopifyFailure }
+
+const failure = (...args: Parameters<typeof failed>): ShopifyFailureKind => ({
+  kind: 'failure',
+  failure: failed(...args)
+})
+
+/** The platform's GraphQL endpoint as a function. Throttled calls wait for the budget and go again, at most 6 times. */
+export function createTransport(options: ShopifyOptions): Execute {
+  const { shopUrl, accessToken, fetch: request = fetch, timeoutMs = 15_000, sleep = ms => wait(ms) } = options
+  const base = shopBase(shopUrl)
+
+  async function exchange(document: string, variables: Record<string, unknown>): Promise<Exchange> {
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      const response = await request(`${base}/admin/api/${API_VERSION}/graphql.json`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          'x-shopify-access-token': accessToken
+        },
+        body: JSON.stringify({ query: document, variables }),
+        // A redirect would carry the access token to an address that nobody entered.
+        redirect: 'manual',
+        signal
+      })
+      return await readExchange(response, base ?? '')
+    } catch (error) {
+      if (signal.aborted)
+        return failure('timeout', `The shop platform at ${base} did not answer within ${timeoutMs / 1000} s.`)
+      return failure('network', `The shop platform at ${base} cannot be reached (${networkCause(error)}).`)
+    }
+  }
+
+  return async (document, variables, schema) => {
+    if (!base || accessToken === '')
+      return failed('not_configured', 'Enter the shop address and the access token under Web Settings, Shopify.')
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await exchange(document, variables)
+      if (outcome.kind === 'failure') return outcome.failure
+      if (outcome.kind === 'throttled') {
+        if (attempt >= maxThrottledTries)
+          return failed('throttled', 'The shop platform is limiting our calls. Try again in a minute.')
+        await sleep(Math.min(maxWaitMs, Math.max(outcome.waitMs, 250 * 2 ** (attempt - 1))))
+        continue
+      }
+      const read = schema.safeParse(outcome.data)
+      if (read.success) return done(read.data)
+      const where = read.error.issues[0]?.path.join('.') ?? ''
+      return failed('bad_reply', `The shop platform's reply has an unexpected shape${where ? ` at ${where}` : ''}.`)
+    }
+  }
+}
+
+async function readExchange(response: Response, base: string): Promise<Exchange> {
+  const { status } = response
+  const text = await response.text()
+  if (status === 401 || status === 403)
+    return failure('unauthorized', 'The shop platform refused the access token. Check it under Web Settings, Shopify.')
+  if (status === 429) return { kind: 'throttled', waitMs: retryAfterMs(response.headers.get('retry-after')) }
+  if (status >= 500) return failure('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
+  if (status === 404)
+    return failure('not_found', `There is no shop at ${base}. Check the shop address under Web Settings, Shopify.`)
+  if (status >= 300 && status < 400)
+    return failure('bad_reply', `${base} redirects elsewhere. Enter the shop's own myshopify.com address.`)
+  if (status !== 200) return failure('rejected', `The shop platform refused the call (HTTP ${status}).`)
+  const reply = Reply.safeParse(parseJson(text))
+  if (!reply.success) return failure('bad_reply', `What answers at ${base} is not the shop platform's API.`)
+  const { errors, data, extensions } = reply.data
+  if (errors === undefined || errors.length === 0) return { kind: 'reply', data }
+  const list = typeof errors === 'string' ? [{ message: errors }] : errors
+  const code = (name: string) => list.some(error => 'extensions' in error && error.extensions?.code === name)
+  if (code('THROTTLED')) return { kind: 'throttled', waitMs: budgetWaitMs(extensions?.cost) }
+  if (code('ACCESS_DENIED'))
+    return failure('unauthorized', `The access token lacks a permission: ${list[0]?.message ?? ''}`)
+  if (code('INTERNAL_SERVER_ERROR')) return failure('server_error', 'The shop platform has a fault of its own.')
+  return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['cost']): number {
+  if (!cost || cost.throttleStatus.restoreRate <= 0) return 1000
+  const missing = cost.requestedQueryCost - cost.throttleStatus.currentlyAvailable
+  return Math.ceil((Math.max(0, missing) / cost.throttleStatus.restoreRate) * 1000)
+}
+
+function retryAfterMs(header: string | null): number {
+  const seconds = Number(header)
+  return header !== null && Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : 1000
+}
+
+/** 'ECONNREFUSED' and the like. The error's own text is left out: it may quote the request. */
+function networkCause(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code
+  return 'connection failed'
+}

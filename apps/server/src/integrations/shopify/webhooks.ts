@@ -1,0 +1,137 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import { fromGid } from './ids.ts'
+import { Money } from './shapes.ts'
+
+/**
+ * True where `X-Shopify-Hmac-Sha256` is the base64 HMAC-SHA256 of exactly these bytes under the app's secret.
+ * Takes the same time wherever the two differ. An empty secret verifies nothing.
+ */
+export function verifyWebhook(rawBody: Uint8Array, hmacHeader: string | undefined, secret: string): boolean {
+  if (!hmacHeader || secret === '') return false
+  const expected = createHmac('sha256', secret).update(rawBody).digest()
+  const given = Buffer.from(hmacHeader, 'base64')
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+/** The headers of a delivery. Deliveries of one event share `eventId`; redeliveries share `webhookId` too. */
+export type WebhookHeaders = {
+  topic: string
+  webhookId: string
+  eventId: string
+  shopDomain: string
+  triggeredAt: string | null
+}
+
+/** Reads lower-case header names, as Node gives them; null where the topic or an id is missing. */
+export function webhookHeaders(headers: Record<string, string | string[] | undefined>): WebhookHeaders | null {
+  const read = (name: string) => {
+    const value = headers[name]
+    return typeof value === 'string' && value !== '' ? value : null
+  }
+  const topic = read('x-shopify-topic')
+  const webhookId = read('x-shopify-webhook-id')
+  if (!topic || !webhookId) return null
+  return {
+    topic,
+    webhookId,
+    eventId: read('x-shopify-event-id') ?? webhookId,
+    shopDomain: read('x-shopify-shop-domain') ?? '',
+    triggeredAt: read('x-shopify-triggered-at')
+  }
+}
+
+/** Ids come as JSON numbers; ours are strings. */
+const NumericId = z.union([z.number().int(), z.string().regex(/^\d+$/)]).transform(String)
+
+/** Prefers `admin_graphql_api_id`: a JSON number above 2^53 would already have lost its last digits. */
+const withExactId = <T extends { id: string; admin_graphql_api_id?: string | undefined }>(entity: T): T => ({
+  ...entity,
+  id: entity.admin_graphql_api_id ? fromGid(entity.admin_graphql_api_id) : entity.id
+})
+
+const LineItem = z.object({
+  id: NumericId,
+  product_id: NumericId.nullish(),
+  variant_id: NumericId.nullish(),
+  title: z.string(),
+  variant_title: z.string().nullish(),
+  quantity: z.number().int(),
+  price: Money,
+  total_discount: Money.optional()
+})
+
+/** The `orders/paid` event. Money is decimal strings, ids are strings; what the platform adds later is ignored. */
+export const PaidOrder = z
+  .object({
+    id: NumericId,
+    admin_graphql_api_id: z.string().optional(),
+    order_number: z.number().int(),
+    name: z.string(),
+    email: z.string().nullish(),
+    contact_email: z.string().nullish(),
+    currency: z.string(),
+    financial_status: z.string().nullish(),
+    total_price: Money,
+    subtotal_price: Money,
+    total_discounts: Money,
+    discount_codes: z.array(z.object({ code: z.string(), amount: Money, type: z.string().nullish() })).default([]),
+    note: z.string().nullish(),
+    note_attributes: z
+      .array(
+        z.object({
+          name: z.string(),
+          value: z.union([z.string(), z.number(), z.boolean(), z.null()]).transform(value => String(value ?? ''))
+        })
+      )
+      .default([]),
+    line_items: z.array(LineItem).default([]),
+    customer: z.object({ id: NumericId, email: z.string().nullish() }).nullish(),
+    created_at: z.string().nullish(),
+    processed_at: z.string().nullish(),
+    cancelled_at: z.string().nullish(),
+    test: z.boolean().nullish()
+  })
+  .transform(withExactId)
+export type PaidOrder = z.infer<typeof PaidOrder>
+
+/** The value of a checkout attribute ('order_id', 'renewal') of a paid order, or null. */
+export const orderAttribute = (order: PaidOrder, name: string): string | null =>
+  order.note_attributes.find(attribute => attribute.name === name)?.value ?? null
+
+/** The `products/create` and `products/update` events. `tags` is split; a variant's options are in order. */
+export const ProductEvent = z
+  .object({
+    id: NumericId,
+    admin_graphql_api_id: z.string().optional(),
+    title: z.string(),
+    body_html: z.string().nullish(),
+    status: z.string(),
+    tags: z.string().transform(list =>
+      list
+        .split(',')
+        .map(tag => tag.trim())
+        .filter(tag => tag !== '')
+    ),
+    updated_at: z.string().nullish(),
+    options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })).default([]),
+    variants: z
+      .array(
+        z.object({
+          id: NumericId,
+          title: z.string(),
+          price: Money,
+          position: z.number().int(),
+          option1: z.string().nullish(),
+          option2: z.string().nullish(),
+          option3: z.string().nullish()
+        })
+      )
+      .default([])
+  })
+  .transform(withExactId)
+export type ProductEvent = z.infer<typeof ProductEvent>
+
+/** The `products/delete` event: the platform sends nothing but the id. */
+export const ProductDeletedEvent = z.object({ id: NumericId })
+export type ProductDeletedEvent = z.infer<typeof ProductDeletedEvent>
