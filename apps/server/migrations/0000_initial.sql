@@ -1,3 +1,4 @@
+CREATE SEQUENCE "public"."agent_generation" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "api_keys" (
 	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "api_keys_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"user_id" bigint NOT NULL,
@@ -189,10 +190,14 @@ CREATE TABLE "agent_users" (
 	"server_id" bigint NOT NULL,
 	"username" text NOT NULL,
 	"order_id" bigint,
+	"password" text NOT NULL,
+	"prefixes" text[] NOT NULL,
+	"rules" integer[] NOT NULL,
 	"wanted" boolean DEFAULT true NOT NULL,
-	"generation" bigint NOT NULL,
+	"generation" bigint DEFAULT nextval('agent_generation') NOT NULL,
 	"applied_generation" bigint DEFAULT 0 NOT NULL,
 	"digest" text,
+	"refusal" text,
 	CONSTRAINT "agent_users_server_id_username_pk" PRIMARY KEY("server_id","username")
 );
 --> statement-breakpoint
@@ -227,8 +232,10 @@ CREATE TABLE "servers" (
 	"unreachable_since" timestamp with time zone,
 	"failures" integer DEFAULT 0 NOT NULL,
 	"last_error" text,
-	"wanted_generation" bigint DEFAULT 0 NOT NULL,
-	"applied_generation" bigint DEFAULT 0 NOT NULL,
+	"prefixes_generation" bigint DEFAULT 1 NOT NULL,
+	"prefixes_applied" bigint DEFAULT 0 NOT NULL,
+	"provisioning" jsonb,
+	"removals_allowed" boolean DEFAULT false NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"deleted_at" timestamp with time zone,
 	CONSTRAINT "servers_ports" CHECK ("servers"."ssh_port" between 1 and 65535 and "servers"."agent_port" between 1 and 65535 and "servers"."proxy_port" between 1 and 65535)
@@ -254,6 +261,7 @@ CREATE TABLE "acl_rules" (
 	"price" numeric(14, 2) NOT NULL,
 	"platform_variant_id" text NOT NULL,
 	"acl_value" text NOT NULL,
+	"domains" text[] DEFAULT '{}' NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"deleted_at" timestamp with time zone,
 	CONSTRAINT "acl_rules_price" CHECK ("acl_rules"."price" >= 0)
@@ -300,6 +308,7 @@ CREATE TABLE "leases" (
 	"blocks" integer NOT NULL,
 	"state" text DEFAULT 'reserved' NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"activated_at" timestamp with time zone,
 	"released_at" timestamp with time zone,
 	CONSTRAINT "leases_state" CHECK ("leases"."state" in ('reserved', 'active', 'released')),
 	CONSTRAINT "leases_rules" CHECK (cardinality("leases"."rules") > 0),
@@ -355,10 +364,12 @@ CREATE TABLE "orders" (
 	"delivery_num" integer DEFAULT 0 NOT NULL,
 	"task" text,
 	"task_id" text,
+	"task_at" timestamp with time zone,
 	"task_error" text,
 	"deleted_at" timestamp with time zone,
 	CONSTRAINT "orders_orderId_unique" UNIQUE("order_id"),
 	CONSTRAINT "orders_proxyUsername_unique" UNIQUE("proxy_username"),
+	CONSTRAINT "orders_state" CHECK ("orders"."state" in ('placed', 'timed_out', 'paid', 'delivering', 'partly_delivered', 'delivered', 'expired', 'failed')),
 	CONSTRAINT "orders_quantity" CHECK ("orders"."quantity" > 0 and "orders"."quantity" % "orders"."cart_step" = 0),
 	CONSTRAINT "orders_amount" CHECK ("orders"."amount" = "orders"."quantity" * ("orders"."variant_price" + "orders"."acl_price")),
 	CONSTRAINT "orders_delivery" CHECK ("orders"."delivery_num" between 0 and "orders"."quantity"),
@@ -480,8 +491,6 @@ ALTER TABLE "acl_group_rules" ADD CONSTRAINT "acl_group_rules_group_id_acl_group
 ALTER TABLE "acl_group_rules" ADD CONSTRAINT "acl_group_rules_rule_id_acl_rules_id_fk" FOREIGN KEY ("rule_id") REFERENCES "public"."acl_rules"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "chunks" ADD CONSTRAINT "chunks_cidr_id_cidrs_id_fk" FOREIGN KEY ("cidr_id") REFERENCES "public"."cidrs"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "cidrs" ADD CONSTRAINT "cidrs_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "lease_blocks" ADD CONSTRAINT "lease_blocks_lease_id_leases_id_fk" FOREIGN KEY ("lease_id") REFERENCES "public"."leases"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "lease_blocks" ADD CONSTRAINT "lease_blocks_chunk_id_chunks_id_fk" FOREIGN KEY ("chunk_id") REFERENCES "public"."chunks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "leases" ADD CONSTRAINT "leases_order_id_orders_id_fk" FOREIGN KEY ("order_id") REFERENCES "public"."orders"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "rule_usage" ADD CONSTRAINT "rule_usage_chunk_id_chunks_id_fk" FOREIGN KEY ("chunk_id") REFERENCES "public"."chunks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "rule_usage" ADD CONSTRAINT "rule_usage_rule_id_acl_rules_id_fk" FOREIGN KEY ("rule_id") REFERENCES "public"."acl_rules"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -519,7 +528,7 @@ CREATE UNIQUE INDEX "proxies_live_key" ON "proxies" USING btree ("order_id","ip"
 CREATE INDEX "proxies_order" ON "proxies" USING btree ("order_id","id");--> statement-breakpoint
 CREATE INDEX "proxies_server" ON "proxies" USING btree ("server_id");--> statement-breakpoint
 CREATE INDEX "agent_users_order" ON "agent_users" USING btree ("order_id");--> statement-breakpoint
-CREATE INDEX "agent_users_behind" ON "agent_users" USING btree ("server_id","generation") WHERE "agent_users"."generation" > "agent_users"."applied_generation";--> statement-breakpoint
+CREATE INDEX "agent_users_behind" ON "agent_users" USING btree ("server_id","generation") WHERE "agent_users"."generation" <> "agent_users"."applied_generation";--> statement-breakpoint
 CREATE INDEX "server_group_servers_server" ON "server_group_servers" USING btree ("server_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "server_groups_name_key" ON "server_groups" USING btree (lower("name")) WHERE "server_groups"."deleted_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "servers_name_key" ON "servers" USING btree (lower("name")) WHERE "servers"."deleted_at" is null;--> statement-breakpoint
@@ -542,6 +551,7 @@ CREATE INDEX "orders_created" ON "orders" USING btree ("created_at");--> stateme
 CREATE INDEX "orders_reservations" ON "orders" USING btree ("reserved_until") WHERE "orders"."state" = 'placed';--> statement-breakpoint
 CREATE INDEX "orders_expiry" ON "orders" USING btree ("expired_at") WHERE "orders"."state" in ('paid', 'delivering', 'partly_delivered', 'delivered', 'failed');--> statement-breakpoint
 CREATE INDEX "orders_search" ON "orders" USING gin (("order_id" || ' ' || "product_name" || ' ' || coalesce("platform_order_number", '')) gin_trgm_ops);--> statement-breakpoint
+CREATE INDEX "orders_tasks" ON "orders" USING btree ("task_at") WHERE "orders"."task" is not null;--> statement-breakpoint
 CREATE INDEX "payments_order" ON "payments" USING btree ("order_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_one_purchase" ON "payments" USING btree ("order_id") WHERE "payments"."kind" = 'purchase' and "payments"."accepted";--> statement-breakpoint
 CREATE INDEX "platform_events_received" ON "platform_events" USING btree ("received_at");--> statement-breakpoint

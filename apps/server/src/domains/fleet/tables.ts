@@ -1,5 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgSequence,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex
+} from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, inet, instant, ref } from '../../platform/db/columns.ts'
 
 /** A machine that owns address ranges and runs the node agent. */
@@ -24,9 +36,13 @@ export const servers = pgTable(
     unreachableSince: instant(),
     failures: integer().notNull().default(0),
     lastError: text(),
-    /** Raised with every change of what the agent should hold; `appliedGeneration` follows it. */
-    wantedGeneration: bigint({ mode: 'number' }).notNull().default(0),
-    appliedGeneration: bigint({ mode: 'number' }).notNull().default(0),
+    /** Raised with every change of the server's own ranges; the converge job lets the agent follow. */
+    prefixesGeneration: bigint({ mode: 'number' }).notNull().default(1),
+    prefixesApplied: bigint({ mode: 'number' }).notNull().default(0),
+    /** The running or last provisioning over SSH. */
+    provisioning: jsonb().$type<{ status: 'running' | 'done' | 'failed'; step: string; message: string; at: string }>(),
+    /** Set by an administrator's word: one repair may remove more users than the safety limit. */
+    removalsAllowed: boolean().notNull().default(false),
     createdAt: createdAt(),
     deletedAt: instant()
   },
@@ -70,9 +86,12 @@ export const serverGroupServers = pgTable(
   t => [primaryKey({ columns: [t.groupId, t.serverId] }), index('server_group_servers_server').on(t.serverId)]
 )
 
+/** Gives every change of an agent user its own number; later changes have larger ones. */
+export const agentGeneration = pgSequence('agent_generation')
+
 /**
- * What an agent should hold: one row per proxy user and server. A row is raised to the server's next generation
- * whenever the user's password, addresses or denied domains change, and the converge job lets the agent follow.
+ * What an agent should hold: one row per proxy user and server. Each change of the row takes the next generation, and
+ * the converge job lets the agent follow until `appliedGeneration` is the same.
  */
 export const agentUsers = pgTable(
   'agent_users',
@@ -81,19 +100,29 @@ export const agentUsers = pgTable(
       .notNull()
       .references(() => servers.id, { onDelete: 'cascade' }),
     username: text().notNull(),
+    /** Null: made by hand in the server management; stock does not know of it. */
     orderId: ref(),
+    password: text().notNull(),
+    /** Address ranges on this server, canonical. */
+    prefixes: text().array().notNull(),
+    /** Ids of the access rules that were bought: the domains of all the others are denied. */
+    rules: integer().array().notNull(),
     /** False: the user is to be removed; the row goes once the agent has confirmed. */
     wanted: boolean().notNull().default(true),
-    generation: bigint({ mode: 'number' }).notNull(),
+    generation: bigint({ mode: 'number' })
+      .notNull()
+      .default(sql`nextval('agent_generation')`),
     appliedGeneration: bigint({ mode: 'number' }).notNull().default(0),
     /** The agent's own digest of what it holds for this user, to compare without sending secrets. */
-    digest: text()
+    digest: text(),
+    /** Why the agent refused the last change, if it did. */
+    refusal: text()
   },
   t => [
     primaryKey({ columns: [t.serverId, t.username] }),
     index('agent_users_order').on(t.orderId),
     index('agent_users_behind')
       .on(t.serverId, t.generation)
-      .where(sql`${t.generation} > ${t.appliedGeneration}`)
+      .where(sql`${t.generation} <> ${t.appliedGeneration}`)
   ]
 )

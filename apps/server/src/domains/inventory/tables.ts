@@ -14,8 +14,13 @@ export const aclRules = pgTable(
     description: text().notNull().default(''),
     price: money().notNull(),
     platformVariantId: text().notNull(),
-    /** One domain a line. */
+    /** As the admin typed it: one domain a line, comments allowed. */
     aclValue: text().notNull(),
+    /** The same, parsed: lower case, punycode, distinct, ascending. What the agents are told is made of these. */
+    domains: text()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
     createdAt: createdAt(),
     deletedAt: instant()
   },
@@ -80,6 +85,8 @@ export const leases = pgTable(
     blocks: integer().notNull(),
     state: text().$type<'reserved' | 'active' | 'released'>().notNull().default('reserved'),
     createdAt: createdAt(),
+    /** Null for a reservation that was never paid. */
+    activatedAt: instant(),
     releasedAt: instant()
   },
   t => [
@@ -119,7 +126,10 @@ export const chunks = pgTable(
   ]
 )
 
-/** Derived from the live lease blocks by triggers: the units of a chunk in use under a rule. */
+/**
+ * Derived from the live lease blocks by triggers: the units of a chunk in use under a rule. The migration adds the
+ * generated column `free`: how many aligned blocks of 1, 8, 16, 32, 64, 128 and 256 units are free.
+ */
 export const ruleUsage = pgTable(
   'rule_usage',
   {
@@ -134,17 +144,17 @@ export const ruleUsage = pgTable(
   t => [primaryKey({ columns: [t.chunkId, t.ruleId] })]
 )
 
-/** The truth and the history: which units were leased, to which order's lease, under which rules, until when. */
+/**
+ * The truth and the history: which units were leased, to which order's lease, under which rules, until when. The
+ * trigger that guards the rows also checks lease and chunk; foreign keys would lock the chunk's row for each block,
+ * and so make strangers' orders wait for each other.
+ */
 export const leaseBlocks = pgTable(
   'lease_blocks',
   {
     id: id(),
-    leaseId: ref()
-      .notNull()
-      .references(() => leases.id),
-    chunkId: integer()
-      .notNull()
-      .references(() => chunks.id),
+    leaseId: ref().notNull(),
+    chunkId: integer().notNull(),
     /** First unit within the chunk, and how many. */
     start: integer().notNull(),
     length: integer().notNull(),

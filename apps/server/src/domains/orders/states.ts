@@ -1,9 +1,30 @@
-export type OrderState =
-  | 'placed'
-  | 'timed_out'
-  | 'paid'
-  | 'delivering'
-  | 'partly_delivered'
-  | 'delivered'
-  | 'expired'
-  | 'failed'
+import type { OrderState } from '@netlet/contract'
+
+/**
+ * The life of an order: what may happen in which state, and where it leads. Code changes a state only through
+ * `transition`, and docs/ARCHITECTURE.md draws this table.
+ */
+export const TRANSITIONS = {
+  /** The platform reported the payment. */
+  pay: { from: ['placed', 'timed_out'], to: 'paid' },
+  /** Nobody paid within the reservation. */
+  time_out: { from: ['placed'], to: 'timed_out' },
+  /** Paid, but it cannot be delivered: too little money, or no addresses left. */
+  fail: { from: ['paid'], to: 'failed' },
+  /** Addresses are leased and on their way to the agents. */
+  start_delivery: { from: ['paid', 'failed'], to: 'delivering' },
+  deliver_part: { from: ['delivering'], to: 'partly_delivered' },
+  deliver_all: { from: ['delivering', 'partly_delivered'], to: 'delivered' },
+  expire: { from: ['paid', 'failed', 'delivering', 'partly_delivered', 'delivered'], to: 'expired' }
+} as const satisfies Record<string, { from: readonly OrderState[]; to: OrderState }>
+
+export type OrderEvent = keyof typeof TRANSITIONS
+
+/** Where `event` leads from `state`; null where it cannot happen there. */
+export function next(state: OrderState, event: OrderEvent): OrderState | null {
+  const { from, to } = TRANSITIONS[event]
+  return (from as readonly OrderState[]).includes(state) ? to : null
+}
+
+/** States in which the order has been paid and its time runs. */
+export const LIVE_STATES = ['paid', 'failed', 'delivering', 'partly_delivered', 'delivered'] as const satisfies readonly OrderState[]

@@ -4,7 +4,7 @@ import { createdAt, id, instant, money, ref } from '../../platform/db/columns.ts
 import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'
-import type { OrderState } from './states.ts'
+import type { OrderState } from '@netlet/contract'
 
 export const orders = pgTable(
   'orders',
@@ -59,6 +59,7 @@ export const orders = pgTable(
     /** The running piece of work ('check', 'change', 'reset', 'deliver'), its job, and how the last one ended. */
     task: text(),
     taskId: text(),
+    taskAt: instant(),
     taskError: text(),
     deletedAt: instant()
   },
@@ -78,6 +79,13 @@ export const orders = pgTable(
       'gin',
       sql`(${t.orderId} || ' ' || ${t.productName} || ' ' || coalesce(${t.platformOrderNumber}, '')) gin_trgm_ops`
     ),
+    check(
+      'orders_state',
+      sql`${t.state} in ('placed', 'timed_out', 'paid', 'delivering', 'partly_delivered', 'delivered', 'expired', 'failed')`
+    ),
+    index('orders_tasks')
+      .on(t.taskAt)
+      .where(sql`${t.task} is not null`),
     check('orders_quantity', sql`${t.quantity} > 0 and ${t.quantity} % ${t.cartStep} = 0`),
     check('orders_amount', sql`${t.amount} = ${t.quantity} * (${t.variantPrice} + ${t.aclPrice})`),
     check('orders_delivery', sql`${t.deliveryNum} between 0 and ${t.quantity}`),

@@ -1,0 +1,151 @@
+import { and, asc, eq, gt, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { isIPv4 } from 'node:net'
+import type { Executor } from '../../platform/db/client.ts'
+import { addressToNumber, prefixesOf } from './ranges.ts'
+import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
+
+export interface LeaseShare {
+  leaseId: number
+  state: 'reserved' | 'active'
+  rules: number[]
+  /** Null: the range was taken off its server. */
+  serverId: number | null
+  /** Prefixes that hold exactly the leased addresses ('127.10.0.8/29'). */
+  prefixes: string[]
+  /** How many addresses those are. */
+  addresses: number
+}
+
+const unitAddress = sql<string>`host(inventory.unit_at(${chunks.base}, ${leaseBlocks.start}))`
+
+/** What an order holds now, one entry per lease and server, oldest lease first. */
+export async function leasesOf(db: Executor, orderId: number): Promise<LeaseShare[]> {
+  const rows = await db
+    .select({
+      leaseId: leases.id,
+      state: leases.state,
+      rules: leases.rules,
+      serverId: cidrs.serverId,
+      address: unitAddress,
+      units: leaseBlocks.length
+    })
+    .from(leases)
+    .innerJoin(leaseBlocks, eq(leaseBlocks.leaseId, leases.id))
+    .innerJoin(chunks, eq(chunks.id, leaseBlocks.chunkId))
+    .innerJoin(cidrs, eq(cidrs.id, chunks.cidrId))
+    .where(and(eq(leases.orderId, orderId), ne(leases.state, 'released'), isNull(leaseBlocks.releasedAt)))
+    .orderBy(asc(leases.id), asc(cidrs.serverId), asc(leaseBlocks.id))
+  return [...Map.groupBy(rows, row => `${row.leaseId} ${row.serverId}`).values()].flatMap(blocks => {
+    const first = blocks[0]
+    if (!first || first.state === 'released') return []
+    return {
+      leaseId: first.leaseId,
+      state: first.state,
+      rules: first.rules,
+      serverId: first.serverId,
+      prefixes: prefixesOf(blocks),
+      addresses: blocks.reduce((sum, block) => sum + block.units, 0)
+    }
+  })
+}
+
+export interface LeasedAddress {
+  ip: string
+  serverId: number | null
+}
+
+/**
+ * Every address of a lease, also of a released one, in pages of about `pageSize`, in the order of allocation. Memory
+ * stays flat however many there are.
+ */
+export async function* addressesOf(
+  db: Executor,
+  leaseId: number,
+  { pageSize = 1000 }: { pageSize?: number } = {}
+): AsyncGenerator<LeasedAddress[], void, undefined> {
+  const ip = sql<string>`host(inventory.address_at(${chunks.base}, ${leaseBlocks.start} + nth))`
+  let after = 0
+  for (;;) {
+    // Whole blocks, so that the next page starts with the next block.
+    const blocks = await db
+      .select({ id: leaseBlocks.id, length: leaseBlocks.length })
+      .from(leaseBlocks)
+      .where(and(eq(leaseBlocks.leaseId, leaseId), gt(leaseBlocks.id, after)))
+      .orderBy(asc(leaseBlocks.id))
+      .limit(pageSize)
+    let addresses = 0
+    const page = blocks.filter(block => addresses < pageSize && (addresses += block.length) > 0)
+    const last = page.at(-1)
+    if (!last) return
+    yield await db
+      .select({ ip, serverId: cidrs.serverId })
+      .from(leaseBlocks)
+      .innerJoin(chunks, eq(chunks.id, leaseBlocks.chunkId))
+      .innerJoin(cidrs, eq(cidrs.id, chunks.cidrId))
+      .innerJoin(sql`generate_series(0, ${leaseBlocks.length} - 1) as nth`, sql`true`)
+      .where(and(eq(leaseBlocks.leaseId, leaseId), gt(leaseBlocks.id, after), lte(leaseBlocks.id, last.id)))
+      .orderBy(asc(leaseBlocks.id), sql`nth`)
+    after = last.id
+  }
+}
+
+export interface Holding {
+  orderId: number
+  leaseId: number
+  rules: number[]
+  from: Date
+  /** Null: still held. */
+  to: Date | null
+  /** From when it was paid for; null for a reservation that was not. */
+  activeFrom: Date | null
+}
+
+/** Which orders held an address, and under which rules: at an instant, or (without `at`) ever. Newest first. */
+export async function whoHeld(db: Executor, { ip, at }: { ip: string; at?: Date }): Promise<Holding[]> {
+  const places = await db
+    .select({ id: chunks.id, size: chunks.size, base: sql<string>`host(${chunks.base})` })
+    .from(chunks)
+    .innerJoin(cidrs, eq(cidrs.id, chunks.cidrId))
+    .where(sql`${cidrs.cidr} >>= ${ip}::inet`)
+  const target = unitNumber(ip)
+  const held = places
+    .map(place => ({ chunk: place.id, unit: target - unitNumber(place.base), size: place.size }))
+    .filter(place => place.unit >= 0 && place.unit < place.size)
+  if (held.length === 0) return []
+  // A block starts at a multiple of its length: only so many starts can hold the unit.
+  const containing = held.map(({ chunk, unit }) =>
+    and(
+      eq(leaseBlocks.chunkId, chunk),
+      inArray(
+        leaseBlocks.start,
+        [1, 8, 16, 32, 64, 128, 256].map(length => unit - (unit % length))
+      ),
+      sql`${leaseBlocks.start} + ${leaseBlocks.length} > ${unit}`
+    )
+  )
+  return db
+    .select({
+      orderId: leases.orderId,
+      leaseId: leases.id,
+      rules: leaseBlocks.rules,
+      from: leaseBlocks.leasedAt,
+      to: leaseBlocks.releasedAt,
+      activeFrom: leases.activatedAt
+    })
+    .from(leaseBlocks)
+    .innerJoin(leases, eq(leases.id, leaseBlocks.leaseId))
+    .where(
+      and(
+        or(...containing),
+        at && lte(leaseBlocks.leasedAt, at),
+        at && or(isNull(leaseBlocks.releasedAt), gt(leaseBlocks.releasedAt, at))
+      )
+    )
+    .orderBy(sql`${leaseBlocks.id} desc`)
+}
+
+/** The number of an address's unit: of the address itself, or of its /64. Exact below 2^64 differences within a range. */
+function unitNumber(address: string): number {
+  const value = addressToNumber(address)
+  return Number(isIPv4(address) ? value : BigInt.asUintN(52, value >> 64n))
+}

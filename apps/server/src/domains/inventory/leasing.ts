@@ -1,0 +1,83 @@
+import { sql } from 'drizzle-orm'
+import type { Executor } from '../../platform/db/client.ts'
+import { bigIdList, idList } from './sql.ts'
+
+export interface Reservation {
+  orderId: number
+  groupId: number
+  step: number
+  /** At least one. */
+  rules: number[]
+  /** Addresses: a positive multiple of the step. */
+  quantity: number
+}
+
+export type Reserved = { ok: true; leaseId: number } | { ok: false; reason: 'out_of_stock' }
+
+/**
+ * Takes addresses out of stock for an order, in the caller's transaction: the last step before its commit, with no
+ * call to a third party in between. After a refusal nothing has changed and the transaction can go on.
+ * @throws RangeError where the quantity is no multiple of the step, or no rule is given
+ */
+export function reserve(tx: Executor, wanted: Reservation): Promise<Reserved> {
+  return take(tx, wanted, false)
+}
+
+/**
+ * Reserves other addresses for an order that has some: never its present ones, and none that it gave back earlier as
+ * long as others are free. The present lease stays until it is released.
+ * @throws RangeError as `reserve`
+ */
+export function reserveOther(tx: Executor, wanted: Reservation): Promise<Reserved> {
+  return take(tx, wanted, true)
+}
+
+async function take(
+  tx: Executor,
+  { orderId, groupId, step, rules, quantity }: Reservation,
+  other: boolean
+): Promise<Reserved> {
+  const blocks = quantity / step
+  if (!Number.isInteger(blocks) || blocks < 1) throw new RangeError(`${quantity} is no positive multiple of ${step}`)
+  if (rules.length === 0) throw new RangeError('a reservation needs at least one rule')
+  const { rows } = await tx.execute<{ leaseId: number | null }>(
+    sql`select inventory.reserve(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocks}, ${other}) as "leaseId"`
+  )
+  const leaseId = rows[0]?.leaseId
+  return leaseId ? { ok: true, leaseId } : { ok: false, reason: 'out_of_stock' }
+}
+
+/**
+ * The order was paid: its reservations become active, and count as delivered at their ranges. Repeating it changes
+ * nothing. Returns how many addresses it activated.
+ */
+export async function activate(tx: Executor, orderId: number): Promise<number> {
+  const { rows } = await tx.execute<{ addresses: number }>(sql`select inventory.activate(${orderId}) as addresses`)
+  return rows[0]?.addresses ?? 0
+}
+
+/**
+ * Returns addresses to stock: all that these orders hold, or these leases. Repeating it changes nothing. Returns the
+ * leases that this call released. Give many in one call rather than in many calls of one transaction (see
+ * `lockInventory`).
+ */
+export async function release(
+  tx: Executor,
+  what: { orderId: number } | { orderIds: number[] } | { leaseIds: number[] }
+): Promise<number[]> {
+  const leases = 'leaseIds' in what ? what.leaseIds : []
+  const orders = 'orderIds' in what ? what.orderIds : 'orderId' in what ? [what.orderId] : []
+  const { rows } = await tx.execute<{ id: number }>(
+    sql`select unnest(inventory.release(${bigIdList(leases)}, ${bigIdList(orders)})) as id`
+  )
+  return rows.map(row => row.id)
+}
+
+/**
+ * Keeps everyone else from leasing and releasing until the transaction ends. A transaction that reserves or releases
+ * more than once needs it before the first of them: each call locks in ascending order, but the second may start below
+ * the first.
+ */
+export async function lockInventory(tx: Executor): Promise<void> {
+  await tx.execute(sql`select inventory.own()`)
+}

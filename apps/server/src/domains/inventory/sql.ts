@@ -1,0 +1,15 @@
+import { sql, type SQL } from 'drizzle-orm'
+
+/** Ids as one int[] parameter, ascending and distinct: a plain array would become a list of parameters. */
+export function idList(ids: number[]): SQL {
+  return sql`${sql.param(sortedIds(ids))}::int[]`
+}
+
+export function sortedIds(ids: number[]): number[] {
+  return [...new Set(ids)].toSorted((a, b) => a - b)
+}
+
+/** Long ids as one bigint[] parameter. */
+export function bigIdList(ids: number[]): SQL {
+  return sql`${sql.param(ids)}::bigint[]`
+}
