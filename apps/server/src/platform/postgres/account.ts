@@ -9,7 +9,7 @@ export type Account = { uid: number; gid: number } | undefined
 
 /** What every child of the launcher gets: no secrets of the shop, no PG* setting of the host, English messages. */
 export function childEnvironment(): NodeJS.ProcessEnv {
-  const kept = ['PATH', 'SystemRoot', 'TEMP', 'TMP']
+  const kept = ['PATH', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR']
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
   for (const name of kept) if (process.env[name] !== undefined) env[name] = process.env[name]
   return env
