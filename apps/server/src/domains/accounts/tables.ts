@@ -23,7 +23,9 @@ export const users = pgTable(
     lastLogin: instant(),
     lastLoginIp: inet(),
     /** ISO 3166 country code of `lastLoginIp`. */
-    lastLocation: char({ length: 2 })
+    lastLocation: char({ length: 2 }),
+    /** A deleted user with a history keeps this row, without its name, address and password. */
+    deletedAt: instant()
   },
   t => [
     uniqueIndex('users_username_key').on(lower(t.username)),
@@ -109,6 +111,36 @@ export const apiKeys = pgTable(
   },
   t => [index('api_keys_user').on(t.userId)]
 )
+
+/**
+ * A journey to the chat platform and back, one use: `state` comes back in the address, and the browser that started it
+ * holds the other token in a cookie. Once the platform has named the account, the row proves it for the sign-up.
+ */
+export const oauthStates = pgTable(
+  'oauth_states',
+  {
+    stateHash: bytes().primaryKey(),
+    browserHash: bytes().notNull(),
+    mode: text().$type<'login' | 'bind'>().notNull(),
+    /** Who binds. */
+    userId: ref().references(() => users.id, { onDelete: 'cascade' }),
+    discordId: text(),
+    discordName: text(),
+    usedAt: instant(),
+    createdAt: createdAt(),
+    expiresAt: instant().notNull()
+  },
+  t => [
+    index('oauth_states_browser').on(t.browserHash),
+    index('oauth_states_expiry').on(t.expiresAt),
+    check('oauth_states_mode', sql`${t.mode} in ('login', 'bind')`)
+  ]
+)
+
+/** Reports of the chat bot already counted. */
+export const chatEvents = pgTable('chat_events', { eventId: text().primaryKey(), receivedAt: createdAt() }, t => [
+  index('chat_events_received').on(t.receivedAt)
+])
 
 /** Chat messages already rewarded, per user and day: the cap of points a day stands on it. */
 export const chatPoints = pgTable(
