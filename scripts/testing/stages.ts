@@ -51,7 +51,12 @@ export const stages: Stage[] = [
   { name: 'format', minutes: 2, check: single(['node_modules/oxfmt/bin/oxfmt', '--check']) },
   { name: 'unit', minutes: 12, check: vitest() },
   // For a second run on another server, named by DATABASE_URL; the launcher's own tests would not notice it.
-  { name: 'database', minutes: 10, onlyWhenNamed: true, check: vitest('--project=database', '--exclude=**/platform/postgres/**') },
+  {
+    name: 'database',
+    minutes: 10,
+    onlyWhenNamed: true,
+    check: vitest('--project=database', '--exclude=**/platform/postgres/**')
+  },
   { name: 'build', minutes: 3, check: single(['node_modules/vite/bin/vite.js', 'build', 'apps/web']) },
   {
     name: 'browser',
