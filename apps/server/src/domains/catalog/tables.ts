@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, money, ref } from '../../platform/db/columns.ts'
+import { createdAt, id, instant, lower, money, ref } from '../../platform/db/columns.ts'
 import { serverGroups } from '../fleet/tables.ts'
 
 export const collections = pgTable('collections', {
@@ -9,17 +9,30 @@ export const collections = pgTable('collections', {
   name: text().notNull(),
   description: text().notNull().default(''),
   imageUrl: text(),
+  /** Set where an administrator wrote name or description: a sync leaves them alone. */
+  editedAt: instant(),
   createdAt: createdAt(),
   deletedAt: instant()
 })
 
-export const tags = pgTable('tags', {
-  id: id(),
-  name: text().notNull().unique(),
-  description: text().notNull().default(''),
-  createdAt: createdAt(),
-  deletedAt: instant()
-})
+export const tags = pgTable(
+  'tags',
+  {
+    id: id(),
+    /** As the platform writes it: what a sync goes by, also after an administrator gave the tag another name. */
+    platformName: text().notNull().unique('tags_platform_key'),
+    /** As the shop shows it. */
+    name: text().notNull(),
+    description: text().notNull().default(''),
+    createdAt: createdAt(),
+    deletedAt: instant()
+  },
+  t => [
+    uniqueIndex('tags_name_key')
+      .on(lower(t.name))
+      .where(sql`${t.deletedAt} is null and ${t.name} <> ''`)
+  ]
+)
 
 export const products = pgTable(
   'products',

@@ -20,6 +20,7 @@ export const coupons = pgTable(
   t => [
     uniqueIndex('coupons_code_key').on(sql`lower(${t.code})`),
     index('coupons_holder').on(t.holderId, t.id.desc()),
+    index('coupons_search').using('gin', sql`${t.code} gin_trgm_ops`),
     check('coupons_type', sql`${t.codeType} in (1, 2)`),
     check('coupons_discount', sql`${t.discount} >= 0`)
   ]
@@ -41,6 +42,7 @@ export const giftCards = pgTable(
   },
   t => [
     uniqueIndex('gift_cards_code_key').on(sql`lower(${t.code})`),
+    index('gift_cards_search').using('gin', sql`${t.code} gin_trgm_ops`),
     index('gift_cards_free')
       .on(t.mount, t.point, t.id)
       .where(sql`not ${t.isExchanged}`),
@@ -81,3 +83,14 @@ export const pointRecords = pgTable(
     check('point_records_kind', sql`${t.kind} in ('level', 'coins')`)
   ]
 )
+
+/** How far a month's decay of level points has come: it happens once, whatever restarts happen. */
+export const levelDecays = pgTable('level_decays', {
+  /** '2026-11' */
+  month: text().primaryKey(),
+  /** Users up to this id have had it. */
+  doneUpTo: ref().notNull().default(0),
+  /** Only users who were there on the day have it. */
+  startedAt: createdAt(),
+  finishedAt: instant()
+})

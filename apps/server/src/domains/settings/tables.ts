@@ -1,5 +1,5 @@
-import { jsonb, pgTable, text } from 'drizzle-orm/pg-core'
-import { bytes, createdAt } from '../../platform/db/columns.ts'
+import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { bytes, createdAt, id } from '../../platform/db/columns.ts'
 
 /** One row per setting that was ever saved; the defaults stand in the contract. */
 export const settings = pgTable('settings', {
@@ -9,3 +9,16 @@ export const settings = pgTable('settings', {
   secret: bytes(),
   updatedAt: createdAt()
 })
+
+/** The latest warnings of all processes, for the console; the oldest go as new ones come. */
+export const logLines = pgTable(
+  'log_lines',
+  {
+    id: id(),
+    /** server: what answers browsers. task: what works on jobs. */
+    source: text().$type<'server' | 'task'>().notNull(),
+    line: text().notNull(),
+    at: createdAt()
+  },
+  t => [index('log_lines_source').on(t.source, t.id.desc())]
+)

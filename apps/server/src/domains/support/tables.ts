@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id } from '../../platform/db/columns.ts'
+import { createdAt, id, inet } from '../../platform/db/columns.ts'
 
 export const faqs = pgTable(
   'faqs',
@@ -16,9 +16,12 @@ export const tickets = pgTable(
     email: text().notNull(),
     phone: text().notNull(),
     message: text().notNull(),
+    /** Where it came from: how many an address may send stands on it. */
+    clientIp: inet(),
     createdAt: createdAt()
   },
   t => [
+    index('tickets_client').on(t.clientIp, t.createdAt.desc()),
     index('tickets_search').using('gin', sql`(${t.username} || ' ' || ${t.email} || ' ' || ${t.message}) gin_trgm_ops`)
   ]
 )
