@@ -27,4 +27,10 @@ export function next(state: OrderState, event: OrderEvent): OrderState | null {
 }
 
 /** States in which the order has been paid and its time runs. */
-export const LIVE_STATES = ['paid', 'failed', 'delivering', 'partly_delivered', 'delivered'] as const satisfies readonly OrderState[]
+export const LIVE_STATES = [
+  'paid',
+  'failed',
+  'delivering',
+  'partly_delivered',
+  'delivered'
+] as const satisfies readonly OrderState[]

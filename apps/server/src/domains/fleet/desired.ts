@@ -1,0 +1,123 @@
+import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import type { Executor } from '../../platform/db/client.ts'
+import type { Sender } from '../../platform/jobs.ts'
+import { convergeQueue } from './queues.ts'
+import { agentUsers, servers } from './tables.ts'
+
+const nextGeneration = sql<number>`nextval('agent_generation')`
+
+/** What an agent should hold for one proxy user. */
+export type WantedUser = {
+  serverId: number
+  username: string
+  /** Null: made by hand. */
+  orderId: number | null
+  password: string
+  /** Canonical address ranges on that server. */
+  prefixes: string[]
+  /** The access rules that were bought. */
+  rules: number[]
+}
+
+/** Wants these users on their agents from now on; the agents follow in the background. */
+export async function wantUsers(tx: Executor, jobs: Sender, users: WantedUser[]): Promise<void> {
+  if (users.length === 0) return
+  await tx
+    .insert(agentUsers)
+    .values(users)
+    .onConflictDoUpdate({
+      target: [agentUsers.serverId, agentUsers.username],
+      set: {
+        orderId: sql`excluded.order_id`,
+        password: sql`excluded.password`,
+        prefixes: sql`excluded.prefixes`,
+        rules: sql`excluded.rules`,
+        wanted: true,
+        refusal: null,
+        generation: nextGeneration
+      }
+    })
+  await followOn(
+    tx,
+    jobs,
+    users.map(user => user.serverId)
+  )
+}
+
+/** Wants an order's user gone from its agents: all of them, or the named servers. */
+export async function unwantUsers(tx: Executor, jobs: Sender, orderId: number, serverIds?: number[]): Promise<void> {
+  const rows = await tx
+    .update(agentUsers)
+    .set({ wanted: false, refusal: null, generation: nextGeneration })
+    .where(
+      and(
+        eq(agentUsers.orderId, orderId),
+        eq(agentUsers.wanted, true),
+        serverIds ? inArray(agentUsers.serverId, serverIds) : undefined
+      )
+    )
+    .returning({ serverId: agentUsers.serverId })
+  await followOn(
+    tx,
+    jobs,
+    rows.map(row => row.serverId)
+  )
+}
+
+/** After an edit of the access rules: every agent gets its deny lists anew. */
+export async function renewDenyLists(tx: Executor, jobs: Sender): Promise<void> {
+  const rows = await tx
+    .update(agentUsers)
+    .set({ generation: nextGeneration })
+    .where(eq(agentUsers.wanted, true))
+    .returning({ serverId: agentUsers.serverId })
+  await followOn(
+    tx,
+    jobs,
+    rows.map(row => row.serverId)
+  )
+}
+
+/** After an edit of a server's own ranges: its agent loads and unloads them. */
+export async function renewPrefixes(tx: Executor, jobs: Sender, serverId: number): Promise<void> {
+  await tx
+    .update(servers)
+    .set({ prefixesGeneration: sql`${servers.prefixesGeneration} + 1` })
+    .where(eq(servers.id, serverId))
+  // What the agent refused for lack of a range deserves another try.
+  await tx.update(agentUsers).set({ refusal: null }).where(eq(agentUsers.serverId, serverId))
+  await followOn(tx, jobs, [serverId])
+}
+
+/** How far the agents are with an order's user, server by server. */
+export async function agentProgress(db: Executor, orderId: number) {
+  return db
+    .select({
+      serverId: agentUsers.serverId,
+      wanted: agentUsers.wanted,
+      prefixes: agentUsers.prefixes,
+      inStep: sql<boolean>`${agentUsers.generation} = ${agentUsers.appliedGeneration}`,
+      refusal: agentUsers.refusal
+    })
+    .from(agentUsers)
+    .where(eq(agentUsers.orderId, orderId))
+}
+
+/** Servers whose agents have something to follow up. */
+export async function serversBehind(db: Executor): Promise<number[]> {
+  const users = db
+    .select({ id: agentUsers.serverId })
+    .from(agentUsers)
+    .where(and(sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`, isNull(agentUsers.refusal)))
+  const ranges = db
+    .select({ id: servers.id })
+    .from(servers)
+    .where(and(ne(servers.prefixesGeneration, servers.prefixesApplied), isNull(servers.deletedAt)))
+  const rows = await users.union(ranges)
+  return rows.map(row => row.id)
+}
+
+/** Lets the agents of these servers follow, as soon as the transaction has committed. */
+export async function followOn(tx: Executor, jobs: Sender, serverIds: number[]): Promise<void> {
+  for (const serverId of new Set(serverIds)) await jobs.send(tx, convergeQueue, { serverId }, { key: String(serverId) })
+}

@@ -1,0 +1,6 @@
+export { findOrder, listOrders, type OrderFilter } from './list.ts'
+export { paymentStatus } from './payment.ts'
+export { placeOrder, type Placed, type Placing } from './place-order.ts'
+export { LIVE_STATES, TRANSITIONS, next, type OrderEvent } from './states.ts'
+export { timeOutOrders, timeOutQueue } from './time-out.ts'
+export { lockOrder, lockOrderByKey, note, transition, type OrderRow } from './transition.ts'

@@ -1,0 +1,40 @@
+import { refuse } from '@netlet/contract'
+import { and, eq } from 'drizzle-orm'
+import type { Executor } from '../../platform/db/client.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import { orders } from './tables.ts'
+
+export type PaymentStatus = {
+  status: 'pending' | 'success' | 'timeout'
+  pay_status: 0 | 1
+  delivery_num: number
+  proxy_num: number
+}
+
+/** What the payment dialog polls: one look-up by a unique key, the buyer's own order only. */
+export async function paymentStatus(
+  db: Executor,
+  userId: number,
+  orderId: string,
+  now: Date
+): Promise<Result<PaymentStatus>> {
+  const [order] = await db
+    .select({
+      state: orders.state,
+      paidAt: orders.paidAt,
+      reservedUntil: orders.reservedUntil,
+      deliveryNum: orders.deliveryNum,
+      quantity: orders.quantity
+    })
+    .from(orders)
+    .where(and(eq(orders.orderId, orderId), eq(orders.userId, userId)))
+  if (!order) return refuse('not_found')
+  const paid = order.paidAt !== null
+  const late = order.state === 'timed_out' || order.reservedUntil <= now
+  return ok({
+    status: paid ? 'success' : late ? 'timeout' : 'pending',
+    pay_status: paid ? 1 : 0,
+    delivery_num: order.deliveryNum,
+    proxy_num: order.quantity
+  })
+}

@@ -1,0 +1,150 @@
+import { fromCents, refuse, RESERVATION_MINUTES, toCents } from '@netlet/contract'
+import { and, eq, gt, sql } from 'drizzle-orm'
+import { MINUTE } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import type { Caller } from '../../platform/http/mount.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import { randomCode } from '../../platform/secrets.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { users } from '../accounts/tables.ts'
+import { findVariant, openPlatform, type VariantChoice } from '../catalog/index.ts'
+import { reserve, rulesById } from '../inventory/index.ts'
+import { discountCodeFor } from '../rewards/index.ts'
+import { readSettings } from '../settings/index.ts'
+import { orders } from './tables.ts'
+import { note } from './transition.ts'
+
+export type Placing = {
+  productId: number
+  quantity: number
+  options: VariantChoice
+  /** Ids of the selected access rules. */
+  rules: number[]
+}
+
+export type Placed = { checkout_url: string; order_id: string; expires_at: string }
+
+/** Namespace of the advisory locks that count one customer's reservations. */
+const CUSTOMER_LOCK = 7302
+
+/**
+ * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is
+ * refused.
+ */
+export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): Promise<Result<Placed>> {
+  if (caller.isSuperuser) return refuse('admin_purchase')
+  const priced = await price(shop, placing)
+  if (!priced.ok) return priced
+  const platform = await openPlatform(shop)
+  if (!platform.ok) return platform
+  const { variant, rules, variantPrice, aclPrice, amount } = priced.data
+
+  return shop.db
+    .transaction(async tx => {
+      const settings = await readSettings(tx, shop.secrets)
+      const discountCode = await discountCodeFor(tx, caller.id)
+      const now = shop.now()
+      const reservedUntil = new Date(now.getTime() + RESERVATION_MINUTES * MINUTE)
+      // Two orders of one customer at once must not both be the last that is allowed.
+      await tx.execute(sql`select pg_advisory_xact_lock(${CUSTOMER_LOCK}, ${caller.id})`)
+      const held = await tx.$count(
+        orders,
+        and(eq(orders.userId, caller.id), eq(orders.state, 'placed'), gt(orders.reservedUntil, now))
+      )
+      if (held >= settings.max_unpaid_orders) return refuse('too_many_reservations', { data: { held } })
+
+      const orderId = `NL-${randomCode(16)}`
+      const checkoutUrl = platform.data.checkoutUrl({
+        lines: [
+          { variantId: variant.platformVariantId, quantity: placing.quantity },
+          ...rules.map(rule => ({ variantId: rule.platformVariantId, quantity: placing.quantity }))
+        ],
+        email: await emailOf(tx, caller.id),
+        note: `Order ${orderId}`,
+        attributes: { order_id: orderId },
+        ...(discountCode ? { discountCodes: [discountCode] } : {})
+      })
+      const [order] = await tx
+        .insert(orders)
+        .values({
+          orderId,
+          userId: caller.id,
+          productId: variant.productId,
+          variantId: variant.variantId,
+          serverGroupId: variant.groupId,
+          productName: variant.productName,
+          variantName: variant.variantName,
+          quantity: placing.quantity,
+          cartStep: variant.step,
+          proxyTime: variant.proxyTime,
+          variantPrice,
+          aclPrice,
+          amount,
+          rules: rules.map(rule => rule.id).toSorted((a, b) => a - b),
+          checkoutUrl,
+          discountCode,
+          reservedUntil,
+          createdAt: now,
+          proxyUsername: `u${randomCode(9)}`,
+          proxyPassword: randomCode(14)
+        })
+        .returning({ id: orders.id })
+      if (!order) throw new Error('The order was not inserted')
+      await note(tx, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
+      // Last: it takes the locks that other buyers wait for.
+      const lease = await reserve(tx, {
+        orderId: order.id,
+        groupId: variant.groupId,
+        step: variant.step,
+        rules: rules.map(rule => rule.id),
+        quantity: placing.quantity
+      })
+      if (!lease.ok) throw new Refused(refuse(lease.reason))
+      return ok({ checkout_url: checkoutUrl, order_id: orderId, expires_at: reservedUntil.toISOString() })
+    })
+    .catch(unwrapRefusal)
+}
+
+/** Carries a refusal out of a transaction that must be undone. */
+class Refused extends Error {
+  readonly refusal: ReturnType<typeof refuse>
+  constructor(refusal: ReturnType<typeof refuse>) {
+    super(refusal.reason)
+    this.refusal = refusal
+  }
+}
+
+function unwrapRefusal(error: unknown): ReturnType<typeof refuse> {
+  if (error instanceof Refused) return error.refusal
+  throw error
+}
+
+/** The server's own price: quantity × (variant price + the selected rules' prices), exact. */
+async function price(shop: Pick<Shop, 'db'>, placing: Placing) {
+  if (new Set(placing.rules).size !== placing.rules.length) return refuse('duplicate_rule')
+  const variant = await findVariant(shop.db, { productId: placing.productId, options: placing.options })
+  if (!variant.ok) return variant
+  const { step } = variant.data
+  if (placing.quantity < step || placing.quantity % step !== 0) {
+    return refuse('wrong_quantity', {
+      msg: `The quantity must be a positive multiple of ${step}`,
+      data: { cart_step: step }
+    })
+  }
+  const rules = await rulesById(shop.db, placing.rules)
+  if (rules.length !== placing.rules.length) return refuse('unknown_rule')
+  const variantCents = toCents(variant.data.price)
+  const aclCents = rules.reduce((sum, rule) => sum + toCents(rule.price), 0n)
+  return ok({
+    variant: variant.data,
+    rules,
+    variantPrice: fromCents(variantCents),
+    aclPrice: fromCents(aclCents),
+    amount: fromCents(BigInt(placing.quantity) * (variantCents + aclCents))
+  })
+}
+
+async function emailOf(db: Executor, userId: number): Promise<string> {
+  const [user] = await db.select({ email: users.email }).from(users).where(eq(users.id, userId))
+  return user?.email ?? ''
+}
