@@ -355,7 +355,7 @@ DECLARE
 BEGIN
   IF selected = 0 THEN
     RETURN QUERY
-    SELECT r.id, coalesce(f.blocks, 0) * p_step
+    SELECT r.id, coalesce(f.blocks, 0)::bigint * p_step
     FROM acl_rules r
     LEFT JOIN (
       SELECT u.rule_id, sum(u.free[at]) AS blocks
@@ -379,7 +379,7 @@ BEGIN
       WHERE s.group_id = p_group AND NOT c.excluded_rules && p_selected AND c.size >= p_step
         AND u.found = selected AND u.least > 0
     )
-    SELECT r.id, coalesce(f.blocks, 0) * p_step
+    SELECT r.id, coalesce(f.blocks, 0)::bigint * p_step
     FROM acl_rules r
     LEFT JOIN (
       SELECT u.rule_id, sum(bit_count(inventory.free_starts(b.bits | u.bits, p_step))) AS blocks

@@ -137,8 +137,13 @@ export async function whoHeld(db: Executor, { ip, at }: { ip: string; at?: Date 
     .where(
       and(
         or(...containing),
-        at && lte(leaseBlocks.leasedAt, at),
-        at && or(isNull(leaseBlocks.releasedAt), gt(leaseBlocks.releasedAt, at))
+        // The database's instants are finer than a Date, in which they come back to us.
+        at && sql`date_trunc('milliseconds', ${leaseBlocks.leasedAt}) <= ${at.toISOString()}`,
+        at &&
+          or(
+            isNull(leaseBlocks.releasedAt),
+            sql`date_trunc('milliseconds', ${leaseBlocks.releasedAt}) > ${at.toISOString()}`
+          )
       )
     )
     .orderBy(sql`${leaseBlocks.id} desc`)

@@ -105,7 +105,7 @@ function joinRuns(runs: UnitRun[]): [number, number][] {
 
 function alignedPrefixes(start: number, end: number): string[] {
   const prefixes: string[] = []
-  for (let at = start; at < end; ) {
+  for (let at = start; at < end;) {
     let size = 1
     while (at % (size * 2) === 0 && at + size * 2 <= end && size < 2 ** 31) size *= 2
     prefixes.push(`${numberToAddress(BigInt(at), 32)}/${32 - Math.log2(size)}`)

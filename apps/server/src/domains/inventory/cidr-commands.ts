@@ -1,0 +1,228 @@
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import type { Executor } from '../../platform/db/client.ts'
+import { lockInventory } from './leasing.ts'
+import { overlaps, parseCidr } from './ranges.ts'
+import { idList, sortedIds } from './sql.ts'
+import { aclRules, chunks, cidrs, leaseBlocks, leases } from './tables.ts'
+
+export interface CidrLine {
+  /** As it was typed. */
+  text: string
+  message: string
+}
+
+export type CidrRefusal =
+  | { ok: false; reason: 'invalid'; lines: CidrLine[] }
+  /** `with` is a live range that shares addresses with it; `serverId` is that one's server. */
+  | { ok: false; reason: 'overlap'; cidr: string; with: string; serverId: number | null }
+  /** Orders that hold addresses of the range, by id. */
+  | { ok: false; reason: 'leased'; cidr: string; orders: number[] }
+
+interface LiveCidr {
+  id: number
+  cidr: string
+  serverId: number | null
+}
+
+/** Adds one range, to a server or (null) out of stock. */
+export async function addCidr(
+  tx: Executor,
+  { cidr: text, serverId, excludedRules = [] }: { cidr: string; serverId: number | null; excludedRules?: number[] }
+): Promise<{ ok: true; cidrId: number } | Exclude<CidrRefusal, { reason: 'leased' }>> {
+  const parsed = parseCidr(text)
+  if (!parsed.ok) return { ok: false, reason: 'invalid', lines: [{ text, message: parsed.message }] }
+  await lockInventory(tx)
+  const [clash] = await overlapping(tx, parsed.cidr)
+  if (clash) return { ok: false, reason: 'overlap', cidr: parsed.cidr, with: clash.cidr, serverId: clash.serverId }
+  return { ok: true, cidrId: await insertCidr(tx, parsed.cidr, serverId, excludedRules) }
+}
+
+/** Removes a range, unless addresses of it are leased. What was leased of it stays in the history. */
+export async function removeCidr(
+  tx: Executor,
+  cidrId: number
+): Promise<{ ok: true } | { ok: false; reason: 'not_found' } | Extract<CidrRefusal, { reason: 'leased' }>> {
+  await lockInventory(tx)
+  const [found] = await tx
+    .select({ cidr: cidrs.cidr })
+    .from(cidrs)
+    .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
+  if (!found) return { ok: false, reason: 'not_found' }
+  const orders = await ordersOn(tx, cidrId)
+  if (orders.length > 0) return { ok: false, reason: 'leased', cidr: found.cidr, orders }
+  await dropCidr(tx, cidrId)
+  return { ok: true }
+}
+
+/**
+ * Makes a server's ranges exactly these: adds new ones, takes over those that no server has, and takes those left out
+ * off the server (they stay, out of stock, until they are cleaned). All or nothing: after a refusal nothing has changed.
+ */
+export async function assignCidrs(
+  tx: Executor,
+  serverId: number,
+  wanted: string[]
+): Promise<{ ok: true; added: string[]; removed: string[] } | CidrRefusal> {
+  const parsed = wanted.map(text => ({ text, result: parseCidr(text) }))
+  const invalid = parsed.flatMap(({ text, result }) => (result.ok ? [] : [{ text, message: result.message }]))
+  if (invalid.length > 0) return { ok: false, reason: 'invalid', lines: invalid }
+  const ranges = [...new Set(parsed.flatMap(({ result }) => (result.ok ? [result.cidr] : [])))]
+  const twice = ranges.flatMap((one, at) => ranges.slice(at + 1).map(other => [one, other] as const))
+  const within = twice.find(([one, other]) => overlaps(one, other))
+  if (within) return { ok: false, reason: 'overlap', cidr: within[0], with: within[1], serverId }
+
+  await lockInventory(tx)
+  const present = await tx
+    .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
+    .from(cidrs)
+    .where(and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt)))
+    .orderBy(asc(cidrs.id))
+  const leaving = present.filter(range => !ranges.includes(range.cidr))
+  for (const range of leaving) {
+    const orders = await ordersOn(tx, range.id)
+    if (orders.length > 0) return { ok: false, reason: 'leased', cidr: range.cidr, orders }
+  }
+
+  const coming = ranges.filter(range => !present.some(({ cidr }) => cidr === range))
+  const plan = await Promise.all(coming.map(cidr => planArrival(tx, cidr, leaving)))
+  const refused = plan.find(step => 'ok' in step)
+  if (refused && 'ok' in refused) return refused
+  for (const range of leaving) await placeCidr(tx, range.id, null)
+  // Before any arrival: two of them may lie in one range that makes room.
+  const replaced = plan.flatMap(step => ('replaces' in step ? step.replaces : []))
+  for (const id of sortedIds(replaced)) await dropCidr(tx, id)
+  for (const step of plan) {
+    if ('ok' in step) continue
+    if (step.adopt === undefined) await insertCidr(tx, step.cidr, serverId, [])
+    else await placeCidr(tx, step.adopt, serverId)
+  }
+  return { ok: true, added: coming, removed: leaving.map(range => range.cidr) }
+}
+
+type Arrival = { cidr: string; adopt?: number; replaces: number[] }
+
+/** What has to happen for a range to come to a server: nothing may be left that shares its addresses. */
+async function planArrival(
+  tx: Executor,
+  cidr: string,
+  leaving: LiveCidr[]
+): Promise<Arrival | Extract<CidrRefusal, { reason: 'overlap' }>> {
+  const clashes = await overlapping(tx, cidr)
+  const same = clashes.find(clash => clash.cidr === cidr && clash.serverId === null)
+  if (same) return { cidr, adopt: same.id, replaces: [] }
+  const replaces: number[] = []
+  for (const clash of clashes) {
+    // A range cut otherwise than before: the old cut goes where no server has it any more and nobody leases of it.
+    const unused = clash.serverId === null || leaving.some(range => range.id === clash.id)
+    if (!unused || (await ordersOn(tx, clash.id)).length > 0) {
+      return { ok: false, reason: 'overlap', cidr, with: clash.cidr, serverId: clash.serverId }
+    }
+    replaces.push(clash.id)
+  }
+  return { cidr, replaces }
+}
+
+/** Sets the rules that a range is never sold with. Leases that run go on. */
+export async function excludeRules(
+  tx: Executor,
+  cidrId: number,
+  rules: number[]
+): Promise<
+  { ok: true } | { ok: false; reason: 'not_found' } | { ok: false; reason: 'unknown_rules'; rules: number[] }
+> {
+  await lockInventory(tx)
+  const known = await tx
+    .select({ id: aclRules.id })
+    .from(aclRules)
+    .where(and(inArray(aclRules.id, rules), isNull(aclRules.deletedAt)))
+  const unknown = sortedIds(rules).filter(rule => !known.some(({ id }) => id === rule))
+  if (unknown.length > 0) return { ok: false, reason: 'unknown_rules', rules: unknown }
+  const [found] = await tx
+    .select({ id: cidrs.id })
+    .from(cidrs)
+    .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
+  if (!found) return { ok: false, reason: 'not_found' }
+  await tx.execute(sql`select inventory.exclude_rules(${cidrId}, ${idList(rules)})`)
+  return { ok: true }
+}
+
+export interface CleanedCidr {
+  id: number
+  cidr: string
+  deliveryCount: number
+}
+
+/**
+ * Removes every range that no server has and nothing is leased of. With `includeRemovedServers`, also those whose
+ * server was removed. `kept` are unreferenced ranges that orders still lease of.
+ */
+export async function cleanUnused(
+  tx: Executor,
+  { includeRemovedServers = false }: { includeRemovedServers?: boolean } = {}
+): Promise<{ removed: CleanedCidr[]; kept: CleanedCidr[] }> {
+  await lockInventory(tx)
+  const removedServer = sql`exists (select 1 from servers s where s.id = ${cidrs.serverId} and s.deleted_at is not null)`
+  const unused = await tx
+    .select({ id: cidrs.id, cidr: cidrs.cidr, deliveryCount: cidrs.deliveryCount })
+    .from(cidrs)
+    .where(
+      and(
+        isNull(cidrs.deletedAt),
+        includeRemovedServers ? sql`(${cidrs.serverId} is null or ${removedServer})` : isNull(cidrs.serverId)
+      )
+    )
+    .orderBy(asc(cidrs.id))
+  const removed: CleanedCidr[] = []
+  const kept: CleanedCidr[] = []
+  for (const range of unused) {
+    if ((await ordersOn(tx, range.id)).length > 0) kept.push(range)
+    else {
+      await dropCidr(tx, range.id)
+      removed.push(range)
+    }
+  }
+  return { removed, kept }
+}
+
+async function overlapping(tx: Executor, range: string): Promise<LiveCidr[]> {
+  return tx
+    .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
+    .from(cidrs)
+    .where(and(sql`${cidrs.cidr} && ${range}::inet`, isNull(cidrs.deletedAt)))
+    .orderBy(asc(cidrs.id))
+}
+
+/** The orders that hold addresses of a range now. The usage says at once where there are none. */
+async function ordersOn(tx: Executor, cidrId: number): Promise<number[]> {
+  const rows = await tx
+    .selectDistinct({ orderId: leases.orderId })
+    .from(chunks)
+    .innerJoin(leaseBlocks, eq(leaseBlocks.chunkId, chunks.id))
+    .innerJoin(leases, eq(leases.id, leaseBlocks.leaseId))
+    .where(
+      and(
+        eq(chunks.cidrId, cidrId),
+        sql`exists (select 1 from rule_usage u where u.chunk_id = ${chunks.id} and bit_count(u.bits) > 0)`,
+        isNull(leaseBlocks.releasedAt)
+      )
+    )
+    .orderBy(asc(leases.orderId))
+  return rows.map(row => row.orderId)
+}
+
+async function insertCidr(tx: Executor, range: string, serverId: number | null, excluded: number[]): Promise<number> {
+  const { rows } = await tx.execute<{ id: number }>(
+    sql`select inventory.add_cidr(${range}::cidr, ${serverId}, ${idList(excluded)}) as id`
+  )
+  const id = rows[0]?.id
+  if (id === undefined) throw new Error('the range was not added')
+  return id
+}
+
+async function placeCidr(tx: Executor, cidrId: number, serverId: number | null): Promise<void> {
+  await tx.execute(sql`select inventory.place_cidr(${cidrId}, ${serverId})`)
+}
+
+async function dropCidr(tx: Executor, cidrId: number): Promise<void> {
+  await tx.execute(sql`select inventory.remove_cidr(${cidrId})`)
+}

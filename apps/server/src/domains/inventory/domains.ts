@@ -1,0 +1,74 @@
+import { isIPv4 } from 'node:net'
+import { domainToASCII } from 'node:url'
+
+export interface DomainLine {
+  /** From 1. */
+  line: number
+  text: string
+  message: string
+}
+
+export type ParsedDomains = { ok: true; domains: string[] } | { ok: false; lines: DomainLine[] }
+
+const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
+
+/**
+ * Reads a rule's lines: one domain each, which stands for itself and all its subdomains. Blank lines and what follows a
+ * `#` are left out; a scheme, a leading `*.` or `.`, a closing slash and a closing dot are taken off; other scripts
+ * become punycode. The result is lower case, distinct and ascending. Lines that are no domain are all named.
+ */
+export function parseDomains(aclValue: string): ParsedDomains {
+  const domains = new Set<string>()
+  const lines: DomainLine[] = []
+  for (const [at, raw] of aclValue.split(/\r\n|\r|\n/).entries()) {
+    const text = raw.replace(/#.*$/, '').trim()
+    if (text === '') continue
+    const read = readDomain(text)
+    if (read.ok) domains.add(read.domain)
+    else lines.push({ line: at + 1, text, message: `Line ${at + 1}: '${text.slice(0, 80)}' ${read.problem}` })
+  }
+  if (lines.length === 0 && domains.size === 0) {
+    return { ok: false, lines: [{ line: 1, text: '', message: 'At least one domain is needed' }] }
+  }
+  return lines.length > 0 ? { ok: false, lines } : { ok: true, domains: [...domains].toSorted() }
+}
+
+function readDomain(text: string): { ok: true; domain: string } | { ok: false; problem: string } {
+  const bare = text
+    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+    .replace(/\/$/, '')
+    .replace(/^(\*\.|\.)+/, '')
+    .replace(/\.$/, '')
+  if (/[/?]/.test(bare)) return { ok: false, problem: 'has a path: a rule covers whole domains' }
+  if (/:\d*$/.test(bare)) return { ok: false, problem: 'has a port: a rule covers whole domains' }
+  const plain = bare.toLowerCase()
+  if (isIPv4(plain)) return { ok: true, domain: plain }
+  // ASCII stays as it is: the conversion refuses underscores nowhere, but rewrites numbers into addresses.
+  // oxlint-disable-next-line no-control-regex
+  const domain = /^[\x00-\x7f]*$/.test(plain) ? plain : domainToASCII(plain)
+  const labels = domain.split('.')
+  const valid = domain.length <= 253 && labels.every(part => label.test(part)) && !/^\d+$/.test(labels.at(-1) ?? '')
+  return valid ? { ok: true, domain } : { ok: false, problem: 'is not a domain, such as example.com' }
+}
+
+/** The domains above this one: 'a.b.c' → 'b.c', 'c'. */
+export function parentsOf(domain: string): string[] {
+  const parents: string[] = []
+  for (let dot = domain.indexOf('.'); dot !== -1; dot = domain.indexOf('.', dot + 1))
+    parents.push(domain.slice(dot + 1))
+  return parents
+}
+
+/**
+ * What an agent must deny: the unbought domains less the bought ones, each standing for its subdomains too. So a bought
+ * `example.com` opens an unbought `shop.example.com`. The other way round, `example.com` stays denied as a whole, the
+ * bought `shop.example.com` with it: a deny list cannot except a subdomain, and opening all of `example.com` would give
+ * away what another customer may hold alone on the same address. `createRule` and `updateRule` report such pairs.
+ * Domains below another denied one are left out. Ascending.
+ */
+export function denyList(unbought: Iterable<string>, bought: Iterable<string>): string[] {
+  const open = new Set(bought)
+  const opened = (domain: string) => open.has(domain) || parentsOf(domain).some(parent => open.has(parent))
+  const denied = new Set([...unbought].filter(domain => !opened(domain)))
+  return [...denied].filter(domain => !parentsOf(domain).some(parent => denied.has(parent))).toSorted()
+}

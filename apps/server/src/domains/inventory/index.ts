@@ -1,0 +1,31 @@
+/** What other domains may use of the inventory. docs/INVENTORY.md explains how it works. */
+export { type InventoryAudit, audit } from './audit.ts'
+export {
+  type CidrLine,
+  type CidrRefusal,
+  type CleanedCidr,
+  addCidr,
+  assignCidrs,
+  cleanUnused,
+  excludeRules,
+  removeCidr
+} from './cidr-commands.ts'
+export { serverCidrs } from './cidr-queries.ts'
+export { type DomainLine, type ParsedDomains, parseDomains } from './domains.ts'
+export { type Holding, type LeasedAddress, type LeaseShare, addressesOf, leasesOf, whoHeld } from './holdings.ts'
+export { type Reservation, type Reserved, activate, lockInventory, release, reserve, reserveOther } from './leasing.ts'
+export { type ParsedCidr, addressCount, parseCidr } from './ranges.ts'
+export {
+  type Rule,
+  type RuleInput,
+  type RuleOverlap,
+  type RuleRefusal,
+  createRule,
+  deleteRule,
+  deniedDomains,
+  liveRules,
+  ruleNames,
+  rulesById,
+  updateRule
+} from './rules.ts'
+export { type RuleStock, type Step, maxStep, quoteRules, quoteSelection, steps } from './stock.ts'

@@ -1,0 +1,180 @@
+import { and, asc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm'
+import { type Executor, sqlState, violatedConstraint } from '../../platform/db/client.ts'
+import { denyList, type DomainLine, parentsOf, parseDomains } from './domains.ts'
+import { lockInventory } from './leasing.ts'
+import { sortedIds } from './sql.ts'
+import { aclRules, leases } from './tables.ts'
+
+export type Rule = typeof aclRules.$inferSelect
+
+export interface RuleInput {
+  name: string
+  description: string
+  /** Decimal with at most 2 places ('1.50'). */
+  price: string
+  platformVariantId: string
+  /** One domain a line, see `parseDomains`. */
+  aclValue: string
+}
+
+/** Two rules of which one covers a part of the other: who buys only the narrower one still cannot reach it. */
+export interface RuleOverlap {
+  domain: string
+  within: string
+  /** The other rule of the pair. */
+  ruleId: number
+  ruleName: string
+}
+
+export type RuleRefusal =
+  | { ok: false; reason: 'invalid_domains'; lines: DomainLine[] }
+  | { ok: false; reason: 'name_taken' }
+
+/** Creates a rule, at once in stock on every address of every range that does not come to exclude it. */
+export async function createRule(
+  tx: Executor,
+  input: RuleInput
+): Promise<{ ok: true; rule: Rule; overlaps: RuleOverlap[] } | RuleRefusal> {
+  const parsed = parseDomains(input.aclValue)
+  if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+  await lockInventory(tx)
+  const saved = await saveNamed(tx, async inner => {
+    const [rule] = await inner
+      .insert(aclRules)
+      .values({ ...ruleColumns(input), domains: parsed.domains })
+      .returning()
+    return rule
+  })
+  if (saved === 'name_taken') return { ok: false, reason: 'name_taken' }
+  if (!saved) throw new Error('the rule was not created')
+  await tx.execute(sql`select inventory.open_rule(${saved.id})`)
+  return { ok: true, rule: saved, overlaps: await overlapsOf(tx, saved) }
+}
+
+/**
+ * Changes a rule. `domainsChanged` tells the caller that the agents have to learn another deny list. Orders keep the
+ * price they were sold at.
+ */
+export async function updateRule(
+  tx: Executor,
+  ruleId: number,
+  input: RuleInput
+): Promise<
+  | { ok: true; rule: Rule; domainsChanged: boolean; overlaps: RuleOverlap[] }
+  | RuleRefusal
+  | { ok: false; reason: 'not_found' }
+> {
+  const parsed = parseDomains(input.aclValue)
+  if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+  const [before] = await tx
+    .select({ domains: aclRules.domains })
+    .from(aclRules)
+    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+    .for('update')
+  if (!before) return { ok: false, reason: 'not_found' }
+  const saved = await saveNamed(tx, async inner => {
+    const [rule] = await inner
+      .update(aclRules)
+      .set({ ...ruleColumns(input), domains: parsed.domains })
+      .where(eq(aclRules.id, ruleId))
+      .returning()
+    return rule
+  })
+  if (saved === 'name_taken') return { ok: false, reason: 'name_taken' }
+  if (!saved) return { ok: false, reason: 'not_found' }
+  const domainsChanged = before.domains.join('\n') !== parsed.domains.join('\n')
+  return { ok: true, rule: saved, domainsChanged, overlaps: await overlapsOf(tx, saved) }
+}
+
+/** Takes a rule out of sale; its row stays for the history. Refused while orders hold addresses under it. */
+export async function deleteRule(
+  tx: Executor,
+  ruleId: number
+): Promise<{ ok: true } | { ok: false; reason: 'not_found' } | { ok: false; reason: 'leased'; orders: number[] }> {
+  await lockInventory(tx)
+  const [found] = await tx
+    .select({ id: aclRules.id })
+    .from(aclRules)
+    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+  if (!found) return { ok: false, reason: 'not_found' }
+  const holders = await tx
+    .selectDistinct({ orderId: leases.orderId })
+    .from(leases)
+    .where(and(ne(leases.state, 'released'), sql`${leases.rules} @> array[${ruleId}]::int[]`))
+    .orderBy(asc(leases.orderId))
+  if (holders.length > 0) return { ok: false, reason: 'leased', orders: holders.map(holder => holder.orderId) }
+  await tx.execute(sql`select inventory.close_rule(${ruleId})`)
+  return { ok: true }
+}
+
+/** Rules on sale, oldest first. */
+export async function liveRules(db: Executor): Promise<Rule[]> {
+  return db.select().from(aclRules).where(isNull(aclRules.deletedAt)).orderBy(asc(aclRules.id))
+}
+
+/** Rules on sale out of these ids, ascending; fewer than asked for where some are unknown or no longer sold. */
+export async function rulesById(db: Executor, ids: number[]): Promise<Rule[]> {
+  return db
+    .select()
+    .from(aclRules)
+    .where(and(inArray(aclRules.id, ids), isNull(aclRules.deletedAt)))
+    .orderBy(asc(aclRules.id))
+}
+
+/** Names of all rules by id, also of those no longer sold: old orders show them. */
+export async function ruleNames(db: Executor): Promise<Map<number, string>> {
+  const rows = await db.select({ id: aclRules.id, name: aclRules.name }).from(aclRules)
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/**
+ * The domains that a proxy must not reach when its order bought these rules: see `denyList`. The same for every order
+ * with the same rules.
+ */
+export async function deniedDomains(db: Executor, { bought }: { bought: number[] }): Promise<string[]> {
+  const ids = sortedIds(bought)
+  const rules = await db
+    .select({ id: aclRules.id, domains: aclRules.domains })
+    .from(aclRules)
+    .where(or(isNull(aclRules.deletedAt), inArray(aclRules.id, ids)))
+  const open = rules.filter(rule => ids.includes(rule.id))
+  const closed = rules.filter(rule => !ids.includes(rule.id))
+  return denyList(
+    closed.flatMap(rule => rule.domains),
+    open.flatMap(rule => rule.domains)
+  )
+}
+
+async function overlapsOf(tx: Executor, rule: Rule): Promise<RuleOverlap[]> {
+  const others = (await liveRules(tx)).filter(other => other.id !== rule.id)
+  return others.flatMap(other => {
+    const name = { ruleId: other.id, ruleName: other.name }
+    return [
+      ...covered(rule.domains, other.domains).map(pair => ({ ...pair, ...name })),
+      ...covered(other.domains, rule.domains).map(pair => ({ ...pair, ...name }))
+    ]
+  })
+}
+
+/** Domains of one list that lie below a domain of another. */
+function covered(narrow: string[], wide: string[]): { domain: string; within: string }[] {
+  const above = new Set(wide)
+  return narrow.flatMap(domain => {
+    const within = parentsOf(domain).find(parent => above.has(parent))
+    return within === undefined ? [] : [{ domain, within }]
+  })
+}
+
+function ruleColumns({ name, description, price, platformVariantId, aclValue }: RuleInput) {
+  return { name, description, price, platformVariantId, aclValue }
+}
+
+/** Runs the write behind a savepoint, so that a taken name does not end the caller's transaction. */
+async function saveNamed<T>(tx: Executor, write: (inner: Executor) => Promise<T>): Promise<T | 'name_taken'> {
+  try {
+    return await tx.transaction(write)
+  } catch (error) {
+    if (sqlState(error) === '23505' && violatedConstraint(error) === 'acl_rules_name_key') return 'name_taken'
+    throw error
+  }
+}
