@@ -1,0 +1,81 @@
+import {
+  type AgentDeleteReply,
+  agentPrefixesBody,
+  type AgentPrefixesReply,
+  type AgentState,
+  agentUserBody,
+  agentUserName,
+  type AgentUserReply
+} from '@netlet/contract/agent'
+import type { FastifyInstance } from 'fastify'
+import { deleteUser, hashOf, proxiesOf, putPrefixes, putUser } from '../state/commands.ts'
+import type { Control } from './control.ts'
+import { sendRefusal } from './replies.ts'
+
+type UserPath = { Params: { user: string } }
+
+/** The calls that the console uses: each says how things are to be, so that repeating one does no harm. */
+export function declarativeRoutes(app: FastifyInstance, control: Control): void {
+  const { store, routes } = control
+
+  app.get('/healthz', (_request, reply) => {
+    const health = control.health()
+    return reply.code(health.status === 'ok' ? 200 : 503).send(health)
+  })
+
+  app.get('/api/state', () =>
+    store.read((state): AgentState => {
+      const users = Array.from(state.users, ([user, record]) => ({
+        user,
+        prefixes: record.prefixes,
+        hash: hashOf(record),
+        generation: record.generation
+      }))
+      const { prefixes, version } = state
+      return { epoch: store.epoch, version, prefixes, routes: [...routes.state], users }
+    })
+  )
+
+  app.put<UserPath>('/api/users/:user', async (request, reply) => {
+    const user = agentUserName.safeParse(request.params.user)
+    if (!user.success) return sendRefusal(reply, { reason: 'badUser' })
+    const body = agentUserBody.safeParse(request.body)
+    if (!body.success) {
+      const issue = body.error.issues[0]
+      if (issue?.path[0] === 'password') return sendRefusal(reply, { reason: 'badPassword' })
+      return sendRefusal(reply, {
+        reason: 'badBody',
+        detail: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`
+      })
+    }
+    const outcome = await store.change(putUser(user.data, body.data))
+    if (!outcome.ok) return sendRefusal(reply, outcome)
+    const { record } = outcome.value
+    return {
+      proxies: proxiesOf(user.data, record, control.proxyPort),
+      hash: hashOf(record),
+      deny_set: record.denySet,
+      version: outcome.version
+    } satisfies AgentUserReply
+  })
+
+  app.delete<UserPath>('/api/users/:user', async (request, reply) => {
+    const user = agentUserName.safeParse(request.params.user)
+    if (!user.success) return sendRefusal(reply, { reason: 'badUser' })
+    const outcome = await store.change(deleteUser(user.data))
+    if (!outcome.ok) return sendRefusal(reply, outcome)
+    return { deleted: outcome.value.deleted, version: outcome.version } satisfies AgentDeleteReply
+  })
+
+  app.put('/api/prefixes', async (request, reply) => {
+    const body = agentPrefixesBody.safeParse(request.body)
+    if (!body.success) return sendRefusal(reply, { reason: 'badBody' })
+    const outcome = await store.change(putPrefixes(body.data.prefixes))
+    if (!outcome.ok) return sendRefusal(reply, outcome)
+    const { prefixes, removed } = outcome.value
+    const loaded = await routes.load(prefixes, removed)
+    return { prefixes, routes: [...loaded], version: outcome.version } satisfies AgentPrefixesReply
+  })
+
+  app.get('/api/traffic', () => control.traffic())
+}

@@ -1,0 +1,114 @@
+import { createReadStream, type ReadStream } from 'node:fs'
+import { appendFile, readdir, rename, rm, stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export type AccessLogOptions = {
+  folder: string
+  /** Size at which a file is put aside. */
+  maxBytes: number
+  /** How many files that were put aside are kept. */
+  keep: number
+  /** How long lines may wait before they are written. */
+  flushMs: number
+}
+
+/** Lines that wait for a slow disk, at most; later ones are counted and dropped rather than filling the memory. */
+const maxWaiting = 8 << 20
+
+/** The access log: `access.log`, and `access.log.1` (newest) to `access.log.N` behind it. */
+export class AccessLog {
+  readonly #options: AccessLogOptions
+  readonly #path: string
+  #lines: string[] = []
+  #waiting = 0
+  #dropped = 0
+  #size = 0
+  #queue: Promise<void> = Promise.resolve()
+  readonly #timer: NodeJS.Timeout
+
+  private constructor(options: AccessLogOptions, size: number) {
+    this.#options = options
+    this.#path = join(options.folder, 'access.log')
+    this.#size = size
+    this.#timer = setInterval(() => void this.flush(), options.flushMs)
+    this.#timer.unref()
+  }
+
+  static async open(options: AccessLogOptions): Promise<AccessLog> {
+    const present = await stat(join(options.folder, 'access.log')).catch(() => null)
+    return new AccessLog(options, present?.size ?? 0)
+  }
+
+  add(line: string): void {
+    if (this.#waiting > maxWaiting) {
+      this.#dropped++
+      return
+    }
+    this.#lines.push(line)
+    this.#waiting += line.length + 1
+  }
+
+  /** Writes what waits. Resolves when it is in the file; a full disk loses lines, never a connection. */
+  flush(): Promise<void> {
+    if (this.#lines.length > 0 || this.#dropped > 0) this.#enqueue(() => this.#write())
+    return this.#queue
+  }
+
+  #enqueue(work: () => Promise<void>): void {
+    this.#queue = this.#queue.then(work).catch(() => {})
+  }
+
+  async #write(): Promise<void> {
+    const lines = this.#lines
+    if (this.#dropped > 0)
+      lines.push(`${new Date().toISOString()} - - - dropped ${this.#dropped} lines: the disk is too slow`)
+    this.#lines = []
+    this.#waiting = 0
+    this.#dropped = 0
+    if (lines.length === 0) return
+    const text = `${lines.join('\n')}\n`
+    if (this.#size > 0 && this.#size + text.length > this.#options.maxBytes) await this.#rotate()
+    await appendFile(this.#path, text, { mode: 0o600 })
+    this.#size += Buffer.byteLength(text)
+  }
+
+  async #rotate(): Promise<void> {
+    const { keep } = this.#options
+    await rm(`${this.#path}.${keep}`, { force: true })
+    for (let n = keep - 1; n >= 1; n--) await rename(`${this.#path}.${n}`, `${this.#path}.${n + 1}`).catch(() => {})
+    if (keep > 0) await rename(this.#path, `${this.#path}.1`)
+    else await rm(this.#path, { force: true })
+    this.#size = 0
+  }
+
+  /** Empties the log: the present file and those put aside. */
+  async clear(): Promise<void> {
+    this.#enqueue(async () => {
+      this.#lines = []
+      this.#waiting = 0
+      const names = await readdir(this.#options.folder)
+      for (const name of names) {
+        if (/^access\.log\.\d+$/.test(name)) await rm(join(this.#options.folder, name), { force: true })
+      }
+      await truncate(this.#path).catch(() => {})
+      this.#size = 0
+    })
+    await this.#queue
+  }
+
+  /** The whole log, oldest line first. */
+  async *read(): AsyncGenerator<Buffer> {
+    await this.flush()
+    for (let n = this.#options.keep; n >= 0; n--) {
+      const path = n === 0 ? this.#path : `${this.#path}.${n}`
+      if ((await stat(path).catch(() => null)) === null) continue
+      const stream: ReadStream = createReadStream(path)
+      for await (const chunk of stream) yield chunk as Buffer
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+  }
+}

@@ -1,0 +1,91 @@
+import { networkInterfaces } from 'node:os'
+import { type Address, type Prefix, parseAddress, parsePrefixes, RangeSet } from './ip.ts'
+
+/**
+ * Where no customer may reach through the proxy: what is not the public internet (IANA special-purpose registries), and
+ * the one cloud metadata address that stands in public space. NAT64, 6to4 and the like are judged by the IPv4 address
+ * inside, see `embedded`.
+ */
+const refusedRanges = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '168.63.129.16/32', '169.254.0.0/16', '172.16.0.0/12'],
+  ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24'],
+  ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  ...['::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '3fff::/20', '5f00::/16', 'fc00::/7'],
+  ...['fe80::/10', 'fec0::/10', 'ff00::/8']
+]
+
+function rangeSet(texts: readonly string[]): RangeSet {
+  const parsed = parsePrefixes(texts)
+  if (!parsed.ok) throw new Error(`not a prefix: ${parsed.bad}`)
+  return new RangeSet(parsed.prefixes)
+}
+
+const loopback = rangeSet(['127.0.0.0/8', '0.0.0.0/8', '::/127'])
+
+/** The IPv4 address that an IPv6 address carries inside (compatible, NAT64, 6to4), or -1. Mapped ones are v4 already. */
+function embedded(v6: bigint): number {
+  if (v6 >> 32n === 0n) return Number(v6)
+  if (v6 >> 32n === 0x64ff9b0000000000000000n) return Number(v6 & 0xffffffffn)
+  if (v6 >> 112n === 0x2002n) return Number((v6 >> 80n) & 0xffffffffn)
+  return -1
+}
+
+export type DestinationRules = {
+  /** Prefixes that are reachable although they stand in a refused range. */
+  allow: readonly Prefix[]
+  /** Ports closed to everyone, wherever they are. */
+  deniedPorts: readonly number[]
+  /** Ports that are never reachable on an address of this machine: the management port, the database's. */
+  protectedPorts: readonly number[]
+}
+
+/** Which destination addresses and ports a customer may reach. */
+export class DestinationPolicy {
+  readonly #refused = rangeSet(refusedRanges)
+  readonly #allowed: RangeSet
+  readonly #deniedPorts: ReadonlySet<number>
+  readonly #protectedPorts: Set<number>
+  #own: RangeSet
+  #interfaces: { until: number; addresses: Address[] } = { until: 0, addresses: [] }
+
+  constructor(rules: DestinationRules) {
+    this.#allowed = new RangeSet(rules.allow)
+    this.#deniedPorts = new Set(rules.deniedPorts)
+    this.#protectedPorts = new Set(rules.protectedPorts)
+    this.#own = new RangeSet([])
+  }
+
+  /** The server's own prefixes: with AnyIP their addresses are this machine although no interface lists them. */
+  setOwnPrefixes(prefixes: readonly Prefix[]): void {
+    this.#own = new RangeSet(prefixes)
+  }
+
+  protectPort(port: number): void {
+    this.#protectedPorts.add(port)
+  }
+
+  portDenied(port: number): boolean {
+    return this.#deniedPorts.has(port)
+  }
+
+  /** Whether the address may be dialled on that port. */
+  allows(address: Address, port: number): boolean {
+    if (address.v4 < 0) {
+      const inner = embedded(address.v6)
+      if (inner >= 0 && !this.allows({ v4: inner, v6: 0n }, port)) return false
+      if (inner >= 0 && address.v6 >> 32n !== 0n) return true
+    }
+    if (this.#protectedPorts.has(port) && this.#isThisMachine(address)) return false
+    return !this.#refused.has(address) || this.#allowed.has(address)
+  }
+
+  #isThisMachine(address: Address): boolean {
+    if (loopback.has(address) || this.#own.has(address)) return true
+    const now = Date.now()
+    if (this.#interfaces.until < now) {
+      const texts = Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(entry => entry.address))
+      this.#interfaces = { until: now + 5000, addresses: texts.flatMap(text => parseAddress(text) ?? []) }
+    }
+    return this.#interfaces.addresses.some(own => own.v4 === address.v4 && own.v6 === address.v6)
+  }
+}

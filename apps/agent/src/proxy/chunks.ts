@@ -1,0 +1,95 @@
+const states = { size: 0, extension: 1, sizeEnd: 2, data: 3, dataCr: 4, dataLf: 5, trailer: 6, done: 7 } as const
+type State = (typeof states)[keyof typeof states]
+
+const maxExtension = 256
+const maxTrailer = 8192
+
+/** What a piece of a chunked body held: the payload slices, how many bytes belonged to the body, whether it ended. */
+export type Scan = { ok: true; used: number; done: boolean } | { ok: false }
+
+/**
+ * Walks through a chunked body piece by piece, strictly: hexadecimal sizes of at most 12 digits, CRLF and nothing else
+ * as line end. Chunk extensions and trailers are skipped and never passed on, because parsers differ over them.
+ */
+export class ChunkScanner {
+  #state: State = states.size
+  #digits = 0
+  #left = 0
+  #skipped = 0
+  #lineLength = 0
+  #sawCr = false
+
+  /** Reads a piece from `from` on; `payload` gets each run of data bytes. */
+  scan(piece: Buffer, from: number, payload: (start: number, end: number) => void): Scan {
+    let at = from
+    while (at < piece.length && this.#state !== states.done) {
+      if (this.#state === states.data) {
+        const end = Math.min(piece.length, at + this.#left)
+        payload(at, end)
+        this.#left -= end - at
+        at = end
+        if (this.#left === 0) this.#state = states.dataCr
+        continue
+      }
+      if (!this.#step(piece[at] ?? 0)) return { ok: false }
+      at++
+    }
+    return { ok: true, used: at - from, done: this.#state === states.done }
+  }
+
+  #step(byte: number): boolean {
+    switch (this.#state) {
+      case states.size:
+        return this.#size(byte)
+      case states.extension:
+        if (byte === 13) this.#state = states.sizeEnd
+        else if (byte < 32 && byte !== 9) return false
+        return ++this.#skipped <= maxExtension
+      case states.sizeEnd:
+        if (byte !== 10) return false
+        this.#state = this.#left === 0 ? states.trailer : states.data
+        this.#digits = 0
+        this.#skipped = 0
+        return true
+      case states.dataCr:
+        this.#state = states.dataLf
+        return byte === 13
+      case states.dataLf:
+        this.#state = states.size
+        return byte === 10
+      default:
+        return this.#trailer(byte)
+    }
+  }
+
+  #size(byte: number): boolean {
+    const digit = hexDigit(byte)
+    if (digit >= 0) {
+      this.#left = this.#left * 16 + digit
+      return ++this.#digits <= 12
+    }
+    if (this.#digits === 0) return false
+    if (byte === 13) this.#state = states.sizeEnd
+    else if (byte === 59) this.#state = states.extension
+    else return false
+    return true
+  }
+
+  #trailer(byte: number): boolean {
+    if (this.#sawCr) {
+      if (byte !== 10) return false
+      this.#sawCr = false
+      if (this.#lineLength === 0) this.#state = states.done
+      this.#lineLength = 0
+    } else if (byte === 13) this.#sawCr = true
+    else if (byte < 32 && byte !== 9) return false
+    else this.#lineLength++
+    return ++this.#skipped <= maxTrailer
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48
+  const lower = byte | 32
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1
+}

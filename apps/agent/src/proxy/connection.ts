@@ -1,0 +1,161 @@
+import type { Socket } from 'node:net'
+import { type Address, parseAddress } from '../net/ip.ts'
+import type { Lease } from './authority.ts'
+import type { Egress } from './dial.ts'
+import type { Plane, Tracked } from './plane.ts'
+
+/**
+ * What a connection is doing: it speaks HTTP or SOCKS, or it is joined to a target. The sockets' events go to the
+ * present stage, so that changing the stage is one assignment.
+ */
+export interface Stage {
+  clientData(chunk: Buffer): void
+  clientEnd(): void
+  clientDrain(): void
+  remoteData(chunk: Buffer): void
+  remoteEnd(): void
+  remoteDrain(): void
+  /** The target's connection broke or closed without its end being read. */
+  remoteGone(): void
+  /** Looks at the deadlines. */
+  tick(now: number): void
+  /** The client is gone: stop waiting, write the log. */
+  closed(): void
+}
+
+/** A client's connection and the connection to a target that belongs to it. */
+export class ClientConnection implements Tracked {
+  readonly plane: Plane
+  readonly socket: Socket
+  readonly egress: Egress
+  readonly clientText: string
+  lease: Lease | null = null
+  remote: Socket | null = null
+  stage: Stage
+  #accountedUp = 0
+  #accountedDown = 0
+  #gone = false
+
+  private constructor(plane: Plane, socket: Socket, egress: Egress, stage: (connection: ClientConnection) => Stage) {
+    this.plane = plane
+    this.socket = socket
+    this.egress = egress
+    this.clientText = plainText(socket.remoteAddress ?? '')
+    this.stage = stage(this)
+    socket.on('data', (chunk: Buffer) => this.stage.clientData(chunk))
+    socket.on('end', () => this.stage.clientEnd())
+    socket.on('drain', () => this.stage.clientDrain())
+    socket.on('error', () => this.destroy())
+    socket.on('close', () => this.destroy())
+    plane.opened(this)
+  }
+
+  /** Takes over an accepted socket; one that is gone already is dropped. */
+  static accept(plane: Plane, socket: Socket, stage: (connection: ClientConnection) => Stage): void {
+    const text = plainText(socket.localAddress ?? '')
+    const address = parseAddress(text)
+    if (address === null || plane.connections >= plane.limits.connections) {
+      socket.destroy()
+      return
+    }
+    void new ClientConnection(plane, socket, { text, address }, stage)
+  }
+
+  get local(): Address {
+    return this.egress.address
+  }
+
+  get gone(): boolean {
+    return this.#gone
+  }
+
+  /** Lets the connection be a user's; false when the user has too many. */
+  enter(lease: Lease): boolean {
+    if (this.lease?.user !== lease.user) {
+      if (!this.plane.enter(this, lease.user)) return false
+      this.account()
+      if (this.lease !== null) this.plane.leave(this, this.lease.user)
+    }
+    this.lease = lease
+    return true
+  }
+
+  /** Makes a connected socket the target's; an earlier one must be dropped before. */
+  attach(remote: Socket): void {
+    this.remote = remote
+    remote.on('data', (chunk: Buffer) => {
+      if (this.remote === remote) this.stage.remoteData(chunk)
+    })
+    remote.on('end', () => {
+      if (this.remote === remote) this.stage.remoteEnd()
+    })
+    remote.on('drain', () => {
+      if (this.remote === remote) this.stage.remoteDrain()
+    })
+    remote.on('error', () => remote.destroy())
+    remote.on('close', () => {
+      if (this.remote !== remote) return
+      this.remote = null
+      this.stage.remoteGone()
+    })
+  }
+
+  dropRemote(): void {
+    const remote = this.remote
+    this.remote = null
+    remote?.destroy()
+  }
+
+  /** Counts a finished request. */
+  countRequest(failed: boolean): void {
+    if (this.lease === null) return
+    const counter = this.plane.traffic.counter(this.lease.user, this.egress.text)
+    counter.requests++
+    if (failed) counter.errors++
+  }
+
+  account(): void {
+    if (this.lease === null) return
+    const up = this.socket.bytesRead
+    const down = this.socket.bytesWritten
+    if (up === this.#accountedUp && down === this.#accountedDown) return
+    const counter = this.plane.traffic.counter(this.lease.user, this.egress.text)
+    counter.up += up - this.#accountedUp
+    counter.down += down - this.#accountedDown
+    this.#accountedUp = up
+    this.#accountedDown = down
+  }
+
+  tick(now: number): void {
+    this.stage.tick(now)
+  }
+
+  destroy(): void {
+    if (this.#gone) return
+    this.#gone = true
+    this.socket.destroy()
+    this.dropRemote()
+    this.stage.closed()
+    this.account()
+    this.plane.closed(this)
+  }
+
+  /** Writes a line of the access log. Nothing of a path, a header or a password is ever in it. */
+  log(line: LogLine): void {
+    const user = this.lease?.user ?? '-'
+    const head = `${new Date().toISOString()} ${this.clientText || '-'} ${user} ${this.egress.text}`
+    this.plane.log(`${head} ${line.what} ${line.target} ${line.status} ${line.up} ${line.down} ${line.ms} ${line.note}`)
+  }
+}
+
+export type LogLine = {
+  what: string
+  target: string
+  status: number
+  up: number
+  down: number
+  ms: number
+  note: string
+}
+
+const plainText = (text: string): string => (text.startsWith('::ffff:') && text.includes('.') ? text.slice(7) : text)

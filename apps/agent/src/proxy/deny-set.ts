@@ -1,0 +1,46 @@
+import { type Address, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
+
+/**
+ * Denied domains (with all subdomains) and denied addresses. Users with the same list share one set, and a lookup walks
+ * the labels of the asked name, so its cost hangs on the name, not on the list.
+ */
+export class DenySet {
+  readonly #domains = new Set<string>()
+  readonly #ranges: RangeSet
+
+  /** Takes normalised entries: lower-case domains, addresses, prefixes. */
+  constructor(entries: readonly string[]) {
+    const prefixes: Prefix[] = []
+    for (const entry of entries) {
+      const last = entry.charCodeAt(entry.length - 1)
+      // A top-level label never ends in a digit followed by nothing but digits, so most entries need no parsing.
+      const prefix = (last >= 48 && last <= 57) || entry.includes(':') ? parsePrefix(entry) : null
+      if (prefix === null) this.#domains.add(entry)
+      else prefixes.push(prefix)
+    }
+    this.#ranges = new RangeSet(prefixes)
+  }
+
+  /** Whether a rule lists addresses, so that a name has to be judged again once it is resolved. */
+  get hasAddresses(): boolean {
+    return !this.#ranges.empty
+  }
+
+  /** Takes a lower-case name without trailing dot. */
+  deniesName(name: string): boolean {
+    if (this.#domains.size === 0) return false
+    let rest = name
+    for (;;) {
+      if (this.#domains.has(rest)) return true
+      const dot = rest.indexOf('.')
+      if (dot < 0) return false
+      rest = rest.slice(dot + 1)
+    }
+  }
+
+  deniesAddress(address: Address): boolean {
+    return this.#ranges.has(address)
+  }
+}
+
+export const emptyDenySet: DenySet = new DenySet([])

@@ -1,0 +1,336 @@
+import type { Socket } from 'node:net'
+import type { ClientConnection, Stage } from './connection.ts'
+import { dial, judgeTarget, type Refused } from './dial.ts'
+import { DrainStage } from './drain-stage.ts'
+import { established, reply } from './replies.ts'
+import { parseBasic, parseRequestHead, type RequestHead } from './request-head.ts'
+import { RequestBody } from './request-body.ts'
+import { ResponseReader } from './response-reader.ts'
+import { TunnelStage } from './tunnel-stage.ts'
+
+const headEnd = Buffer.from('\r\n\r\n')
+/** How much of the next requests is kept while one is under way, before the client is made to wait. */
+const maxPending = 65_536
+const retriable = new Set(['GET', 'HEAD', 'OPTIONS'])
+const badHead = /(?<!\r)\n/
+
+/**
+ * Speaks HTTP/1 with a client: one request after the other, each authorised on its own, over one kept connection to the
+ * target where consecutive requests go to the same one. CONNECT and upgrades turn the connection into a tunnel.
+ */
+export class HttpStage implements Stage {
+  readonly #connection: ClientConnection
+  #pending: Buffer | null = null
+  #phase: 'head' | 'dialing' | 'exchange' = 'head'
+  #since: number
+  #served = 0
+  #clientEnded = false
+  /** Credentials that were last found good, so that a kept-alive client is not decoded again and again. */
+  #credentials = ''
+
+  #head: RequestHead | null = null
+  #body: RequestBody | null = null
+  #response: ResponseReader | null = null
+  #giveUp: (() => void) | null = null
+  #remoteKey = ''
+  #remoteReused = false
+  #startedAt = 0
+  #up = 0
+  #down = 0
+
+  constructor(connection: ClientConnection) {
+    this.#connection = connection
+    this.#since = connection.plane.now
+  }
+
+  clientData(chunk: Buffer): void {
+    this.#up += chunk.length
+    if (this.#phase === 'exchange' && this.#body !== null && !this.#body.done) {
+      this.#since = this.#connection.plane.now
+      this.#feedBody(chunk)
+      return
+    }
+    this.#pending = this.#pending === null ? chunk : Buffer.concat([this.#pending, chunk])
+    if (this.#phase === 'head') this.#readHeads()
+    else if (this.#pending.length > maxPending) this.#connection.socket.pause()
+  }
+
+  clientEnd(): void {
+    this.#clientEnded = true
+    // A client may end its side after a whole request and still wait for the answer.
+    if (this.#phase === 'head' || (this.#body !== null && !this.#body.done)) this.#connection.destroy()
+  }
+
+  clientDrain(): void {
+    this.#connection.remote?.resume()
+  }
+
+  remoteDrain(): void {
+    this.#connection.socket.resume()
+  }
+
+  #readHeads(): void {
+    const { plane } = this.#connection
+    while (this.#phase === 'head' && this.#pending !== null && !this.#connection.gone) {
+      const pending: Buffer = this.#pending
+      if (pending[0] === 13 && pending[1] === 10) {
+        // Some clients send an empty line behind a body.
+        this.#pending = pending.length > 2 ? pending.subarray(2) : null
+        continue
+      }
+      const end = pending.indexOf(headEnd)
+      if (end < 0 ? pending.length > plane.limits.headBytes : end > plane.limits.headBytes) {
+        return this.#lastWords(431, 'The request head is too large', 'head-too-large')
+      }
+      if (end < 0) {
+        if (this.#up === pending.length) this.#since = plane.now
+        if (badHead.test(pending.toString('latin1'))) return this.#lastWords(400, 'Malformed line ends', 'malformed')
+        return
+      }
+      this.#startedAt = performance.now()
+      this.#pending = pending.length > end + 4 ? pending.subarray(end + 4) : null
+      this.#up = end + 4
+      this.#down = 0
+      const parsed = parseRequestHead(pending.toString('latin1', 0, end))
+      if (!parsed.ok) return this.#lastWords(400, parsed.reason, 'malformed')
+      this.#begin(parsed.head)
+    }
+  }
+
+  #begin(head: RequestHead): void {
+    const connection = this.#connection
+    const { plane } = connection
+    this.#head = head
+    this.#since = plane.now
+    this.#served++
+    const known = head.credentials !== '' && head.credentials === this.#credentials && connection.lease !== null
+    if (!known || plane.authority.lease(connection.lease?.user ?? '') !== connection.lease) {
+      const given = parseBasic(head.credentials)
+      const lease = plane.authority.authorise(
+        connection.local,
+        connection.clientText,
+        given?.user ?? '',
+        given?.password ?? ''
+      )
+      this.#credentials = lease === null ? '' : head.credentials
+      if (lease === null) return this.#refuse(407, 'A user and password that hold this address are needed', 'no-auth')
+      if (!connection.enter(lease)) return this.#refuse(429, 'Too many connections for this user', 'too-many')
+    }
+    const lease = connection.lease
+    if (lease === null) return
+    const refused = judgeTarget(plane, lease, head.host, head.port)
+    if (refused !== null) return this.#refuse(refused.status, refused.text, refused.code)
+    const key = `${head.host}:${head.port}`
+    if (!head.connect && connection.remote !== null && key === this.#remoteKey) {
+      this.#remoteReused = true
+      return this.#send(head, connection.remote)
+    }
+    connection.dropRemote()
+    this.#remoteKey = key
+    this.#remoteReused = false
+    this.#dial(head)
+  }
+
+  #dial(head: RequestHead): void {
+    const connection = this.#connection
+    const lease = connection.lease
+    if (lease === null) return
+    this.#phase = 'dialing'
+    this.#giveUp = dial(connection.plane, lease, connection.egress, head.host, head.port, result => {
+      this.#giveUp = null
+      this.#phase = 'head'
+      if ('status' in result) this.#refuseAfterDial(result)
+      else {
+        connection.attach(result)
+        if (head.connect) this.#tunnel(result, established)
+        else this.#send(head, result)
+      }
+    })
+  }
+
+  #refuseAfterDial(refused: Refused): void {
+    this.#refuse(refused.status, refused.text, refused.code)
+    this.#readHeads()
+  }
+
+  #send(head: RequestHead, remote: Socket): void {
+    this.#phase = 'exchange'
+    this.#response = new ResponseReader(head, this.#connection.plane.limits.responseHeadBytes)
+    remote.write(head.forward, 'latin1')
+    this.#body = new RequestBody(head.framing)
+    const pending = this.#pending
+    if (!this.#body.done && pending !== null) {
+      this.#pending = null
+      this.#feedBody(pending)
+    }
+    if (this.#clientEnded && !this.#body.done) this.#connection.destroy()
+  }
+
+  #feedBody(chunk: Buffer): void {
+    const { remote, socket } = this.#connection
+    if (remote === null || this.#body === null) return
+    const fed = this.#body.feed(chunk, remote)
+    if (!fed.ok) {
+      if (this.#response?.begun === true) this.#connection.destroy()
+      else this.#lastWords(400, 'Malformed chunk in the request body', 'malformed')
+      return
+    }
+    if (fed.rest !== null) {
+      this.#up -= fed.rest.length
+      this.#pending = fed.rest
+    }
+    if (remote.writableNeedDrain) socket.pause()
+  }
+
+  remoteData(chunk: Buffer): void {
+    const connection = this.#connection
+    const { socket, plane } = connection
+    const response = this.#response
+    if (this.#phase !== 'exchange' || response === null) {
+      // A target that speaks without being asked is not trusted with another request.
+      connection.dropRemote()
+      return
+    }
+    this.#since = plane.now
+    const step = response.read(chunk)
+    for (const part of step.write) {
+      this.#down += part.length
+      socket.write(part)
+    }
+    if (step.state === 'bad') return this.#brokenResponse('bad-response')
+    if (step.state === 'switch') return this.#switch(step.rest)
+    if (socket.writableNeedDrain) connection.remote?.pause()
+    if (step.state === 'done') this.#finish(response.keepAlive && step.rest === null)
+  }
+
+  remoteEnd(): void {
+    const response = this.#response
+    if (this.#phase !== 'exchange' || response === null) return this.#connection.dropRemote()
+    if (response.untilClose) return this.#finish(false)
+    this.#connection.dropRemote()
+    this.#brokenResponse('target-closed')
+  }
+
+  remoteGone(): void {
+    if (this.#phase !== 'exchange') return
+    if (this.#response?.untilClose === true) this.#connection.destroy()
+    else this.#brokenResponse('target-closed')
+  }
+
+  #brokenResponse(note: string): void {
+    const head = this.#head
+    const response = this.#response
+    if (head === null || response?.begun === true) {
+      // Half an answer is out: only breaking off tells the client that it is not whole.
+      this.#note(502, note)
+      this.#phase = 'head'
+      this.#connection.destroy()
+      return
+    }
+    const untouched = response !== null && !response.received
+    if (this.#remoteReused && untouched && head.framing.kind === 'none' && retriable.has(head.method)) {
+      // A kept connection that the target closed in the meantime: ask again on a new one.
+      this.#remoteReused = false
+      this.#connection.dropRemote()
+      this.#dial(head)
+      return
+    }
+    this.#lastWords(502, 'The target gave no valid answer', note)
+  }
+
+  #switch(rest: Buffer | null): void {
+    const remote = this.#connection.remote
+    if (remote === null) return
+    this.#tunnel(remote, null)
+    if (rest !== null) this.#connection.stage.remoteData(rest)
+  }
+
+  #tunnel(remote: Socket, hello: Buffer | null): void {
+    const connection = this.#connection
+    const startedAt = this.#startedAt
+    const what = this.#head?.method ?? '-'
+    const target = this.#remoteKey
+    const stage = new TunnelStage(connection, remote, note => {
+      const ms = Math.round(performance.now() - startedAt)
+      const { bytesRead: up, bytesWritten: down } = connection.socket
+      connection.countRequest(note !== 'ok')
+      connection.log({ what, target, status: hello === null ? 101 : 200, up, down, ms, note })
+    })
+    connection.stage = stage
+    if (hello !== null) connection.socket.write(hello)
+    connection.socket.resume()
+    if (this.#pending !== null) stage.clientData(this.#pending)
+    this.#pending = null
+    if (this.#clientEnded) stage.clientEnd()
+  }
+
+  #finish(remoteKept: boolean): void {
+    const connection = this.#connection
+    const bodyDone = this.#body?.done === true
+    const keep = this.#head?.keepAlive === true && bodyDone && this.#response?.clientKeepAlive === true
+    this.#note(this.#response?.status ?? 0, 'ok')
+    this.#phase = 'head'
+    this.#response = null
+    this.#body = null
+    this.#up = this.#pending?.length ?? 0
+    if (!remoteKept || !bodyDone) connection.dropRemote()
+    if (!keep || this.#clientEnded) return this.#close()
+    connection.socket.resume()
+    if (this.#pending !== null) this.#readHeads()
+  }
+
+  #close(): void {
+    this.#connection.stage = new DrainStage(this.#connection)
+    this.#connection.socket.end()
+    if (this.#clientEnded) this.#connection.socket.destroySoon()
+  }
+
+  /** Answers a request that goes nowhere; the connection lives on where no body follows. */
+  #refuse(status: number, text: string, note: string): void {
+    const head = this.#head
+    const keep = head !== null && head.keepAlive && head.framing.kind === 'none' && !this.#clientEnded
+    if (!keep) return this.#lastWords(status, text, note)
+    this.#note(status, note)
+    const message = reply(status, text, true, head.method === 'HEAD')
+    this.#down += message.length
+    this.#connection.socket.write(message)
+    this.#up = this.#pending?.length ?? 0
+  }
+
+  #lastWords(status: number, text: string, note: string): void {
+    const { socket } = this.#connection
+    this.#note(status, note)
+    this.#phase = 'head'
+    socket.write(reply(status, text, false, this.#head?.method === 'HEAD'))
+    this.#close()
+  }
+
+  #note(status: number, note: string): void {
+    const connection = this.#connection
+    const head = this.#head
+    connection.countRequest(note !== 'ok')
+    const ms = this.#startedAt === 0 ? 0 : Math.round(performance.now() - this.#startedAt)
+    const target = head === null ? '-' : `${head.host}:${head.port}`
+    connection.log({ what: head?.method ?? '-', target, status, up: this.#up, down: this.#down, ms, note })
+    this.#head = null
+    this.#startedAt = 0
+  }
+
+  tick(now: number): void {
+    const { limits } = this.#connection.plane
+    const quiet = now - this.#since
+    if (this.#phase === 'exchange' && quiet > limits.idleMs) {
+      if (this.#response?.begun === true) this.#brokenResponse('idle')
+      else this.#lastWords(504, 'The target did not answer in time', 'idle')
+    } else if (this.#phase === 'head') {
+      if (this.#pending !== null || this.#served === 0) {
+        if (quiet > limits.headMs) this.#lastWords(408, 'The request head took too long', 'slow-head')
+      } else if (quiet > limits.keepAliveMs) this.#connection.destroy()
+    }
+  }
+
+  closed(): void {
+    this.#giveUp?.()
+    if (this.#head !== null && this.#phase !== 'head') this.#note(499, 'client-left')
+  }
+}

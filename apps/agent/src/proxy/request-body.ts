@@ -1,0 +1,42 @@
+import type { Socket } from 'node:net'
+import { ChunkScanner } from './chunks.ts'
+import type { Framing } from './request-head.ts'
+
+/** Passes a request's body on to the target and finds its end. Chunked bodies are framed anew, see `ChunkScanner`. */
+export class RequestBody {
+  #left: number
+  #scanner: ChunkScanner | null
+  done: boolean
+
+  constructor(framing: Framing) {
+    this.#left = framing.kind === 'length' ? framing.length : 0
+    this.#scanner = framing.kind === 'chunked' ? new ChunkScanner() : null
+    this.done = framing.kind === 'none'
+  }
+
+  /** Writes what belongs to the body; `rest` is what stands behind its end. */
+  feed(chunk: Buffer, remote: Socket): { ok: true; rest: Buffer | null } | { ok: false } {
+    if (this.#scanner === null) {
+      const used = Math.min(this.#left, chunk.length)
+      this.#left -= used
+      this.done = this.#left === 0
+      if (used === chunk.length) {
+        remote.write(chunk)
+        return { ok: true, rest: null }
+      }
+      if (used > 0) remote.write(chunk.subarray(0, used))
+      return { ok: true, rest: chunk.subarray(used) }
+    }
+    remote.cork()
+    const scan = this.#scanner.scan(chunk, 0, (start, end) => {
+      remote.write(`${(end - start).toString(16)}\r\n`, 'latin1')
+      remote.write(chunk.subarray(start, end))
+      remote.write('\r\n', 'latin1')
+    })
+    if (scan.ok && scan.done) remote.write('0\r\n\r\n', 'latin1')
+    remote.uncork()
+    if (!scan.ok) return scan
+    this.done = scan.done
+    return { ok: true, rest: scan.used < chunk.length ? chunk.subarray(scan.used) : null }
+  }
+}

@@ -1,0 +1,189 @@
+import type { Socket } from 'node:net'
+import { formatV4 } from '../net/ip.ts'
+import type { ClientConnection, Stage } from './connection.ts'
+import { dial, judgeTarget, type Refused } from './dial.ts'
+import { DrainStage } from './drain-stage.ts'
+import { parseAuthority } from './request-head.ts'
+import { TunnelStage } from './tunnel-stage.ts'
+
+/** RFC 1928 reply codes. */
+const codes = {
+  ok: 0,
+  failure: 1,
+  notAllowed: 2,
+  hostUnreachable: 4,
+  refused: 5,
+  timeout: 6,
+  badCommand: 7,
+  badAddress: 8
+}
+const maxPending = 65_536
+
+function codeOf(refused: Refused): number {
+  if (refused.status === 403) return codes.notAllowed
+  if (refused.code === 'refused') return codes.refused
+  return refused.code === 'connect-timeout' ? codes.timeout : codes.hostUnreachable
+}
+
+/** Speaks SOCKS5 (RFC 1928) with user and password (RFC 1929) up to the tunnel. Only CONNECT is offered. */
+export class SocksStage implements Stage {
+  readonly #connection: ClientConnection
+  readonly #startedAt = performance.now()
+  readonly #since: number
+  #pending: Buffer = Buffer.alloc(0)
+  #step: 'greeting' | 'auth' | 'request' | 'dialing' = 'greeting'
+  #target = '-'
+  #ended = false
+  #logged = false
+  #giveUp: (() => void) | null = null
+
+  constructor(connection: ClientConnection) {
+    this.#connection = connection
+    this.#since = connection.plane.now
+  }
+
+  clientData(chunk: Buffer): void {
+    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
+    if (this.#step === 'dialing') {
+      if (this.#pending.length > maxPending) this.#connection.socket.pause()
+      return
+    }
+    if (this.#step === 'greeting') this.#greeting()
+    if (this.#step === 'auth') this.#auth()
+    if (this.#step === 'request') this.#request()
+  }
+
+  #greeting(): void {
+    const data = this.#pending
+    const count = data[1]
+    if (count === undefined || data.length < 2 + count) return
+    if (data[0] !== 5 || !data.subarray(2, 2 + count).includes(2)) {
+      return this.#lastWords(Buffer.from([5, 0xff]), 407, 'no-auth')
+    }
+    this.#pending = data.subarray(2 + count)
+    this.#step = 'auth'
+    this.#connection.socket.write(Buffer.from([5, 2]))
+  }
+
+  #auth(): void {
+    const data = this.#pending
+    const userEnd = 2 + (data[1] ?? 256)
+    const passwordEnd = userEnd + 1 + (data[userEnd] ?? 256)
+    if (data.length < passwordEnd) return
+    const connection = this.#connection
+    const lease = connection.plane.authority.authorise(
+      connection.local,
+      connection.clientText,
+      data.toString('latin1', 2, userEnd),
+      data.toString('latin1', userEnd + 1, passwordEnd)
+    )
+    if (data[0] !== 1 || lease === null) return this.#lastWords(Buffer.from([1, 1]), 407, 'no-auth')
+    if (!connection.enter(lease)) return this.#lastWords(Buffer.from([1, 2]), 429, 'too-many')
+    this.#pending = data.subarray(passwordEnd)
+    this.#step = 'request'
+    connection.socket.write(Buffer.from([1, 0]))
+  }
+
+  #request(): void {
+    const data = this.#pending
+    if (data.length < 5) return
+    const type = data[3]
+    const length = type === 1 ? 4 : type === 4 ? 16 : type === 3 ? 1 + (data[4] ?? 0) : -1
+    if (data[0] !== 5 || data[1] !== 1) return this.#refuse(codes.badCommand, 400, 'malformed')
+    if (length < 0) return this.#refuse(codes.badAddress, 400, 'malformed')
+    const end = 4 + length + 2
+    if (data.length < end) return
+    const port = data.readUInt16BE(4 + length)
+    const text =
+      type === 1 ? formatV4(data.readUInt32BE(4)) : type === 4 ? v6Text(data) : data.toString('latin1', 5, 4 + length)
+    const to = parseAuthority(type === 4 ? `[${text}]:${port}` : `${text}:${port}`, 0)
+    if (to === null || text.includes(':') !== (type === 4)) return this.#refuse(codes.failure, 400, 'malformed')
+    this.#pending = data.subarray(end)
+    this.#connect(to.host, to.port)
+  }
+
+  #connect(host: string, port: number): void {
+    const connection = this.#connection
+    const { lease, plane } = connection
+    if (lease === null) return
+    this.#target = `${host}:${port}`
+    const judged = judgeTarget(plane, lease, host, port)
+    if (judged !== null) return this.#refuse(codeOf(judged), judged.status, judged.code)
+    this.#step = 'dialing'
+    this.#giveUp = dial(plane, lease, connection.egress, host, port, result => {
+      this.#giveUp = null
+      if ('status' in result) this.#refuse(codeOf(result), result.status, result.code)
+      else this.#join(result)
+    })
+  }
+
+  #join(remote: Socket): void {
+    const connection = this.#connection
+    connection.attach(remote)
+    const stage = new TunnelStage(connection, remote, note => this.#log(200, note))
+    connection.stage = stage
+    connection.socket.write(answer(codes.ok, remote))
+    connection.socket.resume()
+    if (this.#pending.length > 0) stage.clientData(this.#pending)
+    if (this.#ended) stage.clientEnd()
+  }
+
+  #refuse(code: number, status: number, note: string): void {
+    this.#lastWords(answer(code, null), status, note)
+  }
+
+  #lastWords(message: Buffer, status: number, note: string): void {
+    const connection = this.#connection
+    this.#step = 'dialing'
+    this.#log(status, note)
+    connection.stage = new DrainStage(connection)
+    connection.socket.end(message)
+    if (this.#ended) connection.socket.destroySoon()
+  }
+
+  #log(status: number, note: string): void {
+    if (this.#logged) return
+    this.#logged = true
+    const { bytesRead: up, bytesWritten: down } = this.#connection.socket
+    const ms = Math.round(performance.now() - this.#startedAt)
+    this.#connection.countRequest(note !== 'ok')
+    this.#connection.log({ what: 'SOCKS5', target: this.#target, status, up, down, ms, note })
+  }
+
+  clientEnd(): void {
+    this.#ended = true
+    if (this.#step !== 'dialing') this.#connection.destroy()
+  }
+
+  tick(now: number): void {
+    if (this.#step !== 'dialing' && now - this.#since > this.#connection.plane.limits.headMs) {
+      this.#log(408, 'slow-head')
+      this.#connection.destroy()
+    }
+  }
+
+  closed(): void {
+    this.#giveUp?.()
+    if (this.#step === 'dialing') this.#log(499, 'client-left')
+  }
+
+  clientDrain(): void {}
+  remoteData(): void {}
+  remoteEnd(): void {}
+  remoteDrain(): void {}
+  remoteGone(): void {}
+}
+
+/** A reply with the address that the connection leaves from (zeros where there is none). */
+function answer(code: number, remote: Socket | null): Buffer {
+  const v4 = (remote?.localAddress ?? '0.0.0.0').split('.').map(Number)
+  const port = remote?.localPort ?? 0
+  // An IPv6 egress is told as zeros: clients use the connection that they have, never this address.
+  return Buffer.from([5, code, 0, 1, ...(v4.length === 4 ? v4 : [0, 0, 0, 0]), port >> 8, port & 255])
+}
+
+function v6Text(data: Buffer): string {
+  const parts: string[] = []
+  for (let at = 4; at < 20; at += 2) parts.push(data.readUInt16BE(at).toString(16))
+  return parts.join(':')
+}

@@ -1,0 +1,171 @@
+import { type AgentReason, denySetHash, normaliseDenied, normaliseDenyList } from '@netlet/contract/agent'
+import { mergeRanges, parsePrefix, type Prefix, rangeToPrefixes } from '../net/ip.ts'
+import { clientPrefix, maxListed, noDenySet, type UserChange, userOps } from './commands.ts'
+import type { Definitions } from './definitions.ts'
+import type { Op } from './ops.ts'
+import type { Plan } from './store.ts'
+
+type Planner<T> = (state: Definitions) => Plan<T, AgentReason>
+
+const refuse = (reason: AgentReason, detail?: string): { ok: false; reason: AgentReason; detail?: string } => ({
+  ok: false,
+  reason,
+  ...(detail === undefined ? {} : { detail })
+})
+
+const prefixesOf = (texts: readonly string[]): Prefix[] => texts.flatMap(text => parsePrefix(text) ?? [])
+
+/** Leases the lowest free addresses, as many as asked for. An existing user is left as it is. */
+export function createUser(user: string, count: number, password: string): Planner<UserChange> {
+  return state => {
+    if (state.users.has(user)) return refuse('userExists')
+    const leased = mergeRanges([...state.users.values()].flatMap(record => prefixesOf(record.prefixes)))
+    const found: Prefix[] = []
+    let missing = BigInt(count)
+    for (const own of mergeRanges(prefixesOf(state.prefixes))) {
+      let at = own.first
+      for (const taken of [...leased.filter(range => range.family === own.family), null]) {
+        const end = taken === null || taken.first > own.last ? own.last + 1n : taken.first
+        if (end > at && missing > 0n) {
+          const last = end - at > missing ? at + missing - 1n : end - 1n
+          found.push(...rangeToPrefixes(own.family, at, last))
+          missing -= last - at + 1n
+        }
+        if (taken !== null && taken.last >= at) at = taken.last + 1n
+        if (at > own.last || missing === 0n) break
+      }
+      if (missing === 0n) break
+    }
+    if (missing > 0n) return refuse('noFreeAddresses')
+    const record = { password, prefixes: found.map(prefix => prefix.text), denySet: noDenySet, allowedClientIps: [] }
+    return { ok: true, ops: userOps(state, user, record), value: { user, record } }
+  }
+}
+
+export type Trim = { network: boolean; broadcast: boolean }
+
+/** Leases whole prefixes, on wish without their first (network) and last (broadcast) addresses. */
+export function createUserByPrefix(
+  user: string,
+  texts: readonly string[],
+  trim: Trim,
+  password: string
+): Planner<UserChange> {
+  const prefixes: Prefix[] = []
+  let total = 0n
+  for (const text of texts) {
+    const prefix = parsePrefix(text.trim())
+    if (prefix === null) return () => refuse('badPrefix')
+    const single = prefix.first === prefix.last
+    const first = trim.network && !single ? prefix.first + 1n : prefix.first
+    const last = trim.broadcast && !single ? prefix.last - 1n : prefix.last
+    prefixes.push(...rangeToPrefixes(prefix.family, first, last))
+    total += last - first + 1n
+  }
+  if (prefixes.length === 0) return () => refuse('badPrefix')
+  if (total > maxListed) return () => refuse('tooManyAddresses')
+  return state => {
+    if (state.users.has(user)) return refuse('userExists')
+    const own = mergeRanges(prefixesOf(state.prefixes))
+    const inside = prefixes.every(prefix =>
+      own.some(range => range.family === prefix.family && range.first <= prefix.first && prefix.last <= range.last)
+    )
+    if (!inside) return refuse('badPrefix', "outside the server's own prefixes")
+    const record = {
+      password,
+      prefixes: prefixes.map(prefix => prefix.text),
+      denySet: noDenySet,
+      allowedClientIps: []
+    }
+    return { ok: true, ops: userOps(state, user, record), value: { user, record } }
+  }
+}
+
+/** A new password on the same addresses. */
+export function updateUser(user: string, password: string): Planner<UserChange> {
+  return state => {
+    const before = state.users.get(user)
+    if (before === undefined) return refuse('unknownUser')
+    const { generation: _, ...rest } = before
+    const record = { ...rest, password }
+    return { ok: true, ops: userOps(state, user, record), value: { user, record } }
+  }
+}
+
+export function deleteAllUsers(): Planner<{ deleted: number }> {
+  return state => {
+    const ops: Op[] = [...state.users.keys()].map(user => ({ op: 'user', user, record: null }))
+    for (const hash of state.denySets.keys()) ops.push({ op: 'deny-set', hash, domains: null })
+    return { ok: true, ops, value: { deleted: state.users.size } }
+  }
+}
+
+/** Adds or takes an address of a user's client list; an empty list lets every client in. */
+export function changeWhitelist(user: string, ip: string, add: boolean): Planner<{ allowed: string[] }> {
+  const prefix = clientPrefix(ip.trim())
+  if (prefix === null) return () => refuse('badClientIp')
+  return state => {
+    const before = state.users.get(user)
+    if (before === undefined) return refuse('unknownUser')
+    const { generation: _, ...rest } = before
+    const others = before.allowedClientIps.filter(text => text !== prefix)
+    const allowed = add ? [...others, prefix].toSorted() : others
+    if (allowed.length === before.allowedClientIps.length) return { ok: true, ops: [], value: { allowed } }
+    return { ok: true, ops: userOps(state, user, { ...rest, allowedClientIps: allowed }), value: { allowed } }
+  }
+}
+
+export type AclChange = { users: number; domains: number; ignored_users: string[] }
+
+/**
+ * Replaces the deny lists of all users by lines of `user domain`. A user without a line gets an empty list; lines of
+ * users that do not exist are left out and told.
+ */
+export function writeUserAcl(text: string): Planner<AclChange> {
+  const lists = new Map<string, string[]>()
+  for (const line of text.split('\n')) {
+    const trimmed = line.trim()
+    if (trimmed === '' || trimmed.startsWith('#')) continue
+    const [user = '', domain, ...more] = trimmed.split(/\s+/)
+    if (domain === undefined || more.length > 0) return () => refuse('badDomain', trimmed.slice(0, 100))
+    const list = lists.get(user)
+    if (list === undefined) lists.set(user, [domain])
+    else list.push(domain)
+  }
+  const sets = new Map<string, { hash: string; domains: string[] }>()
+  for (const [user, lines] of lists) {
+    const normal = normaliseDenyList(lines)
+    if (!normal.ok) return () => refuse('badDomain', normal.bad.slice(0, 100))
+    sets.set(user, { hash: denySetHash(normal.domains), domains: normal.domains })
+  }
+  return state => {
+    const ops: Op[] = []
+    const wanted = new Set<string>()
+    for (const [user, { generation: _, ...record }] of state.users) {
+      const set = sets.get(user) ?? { hash: noDenySet, domains: [] }
+      if (set.hash !== noDenySet && !state.denySets.has(set.hash) && !wanted.has(set.hash)) {
+        ops.push({ op: 'deny-set', hash: set.hash, domains: set.domains })
+      }
+      wanted.add(set.hash)
+      if (record.denySet !== set.hash) ops.push({ op: 'user', user, record: { ...record, denySet: set.hash } })
+    }
+    for (const hash of state.denySets.keys()) {
+      if (!wanted.has(hash)) ops.push({ op: 'deny-set', hash, domains: null })
+    }
+    const ignored = [...sets.keys()].filter(user => !state.users.has(user))
+    const domains = [...sets.values()].reduce((sum, set) => sum + set.domains.length, 0)
+    return { ok: true, ops, value: { users: sets.size - ignored.length, domains, ignored_users: ignored } }
+  }
+}
+
+/** Adds or takes a domain that no user may reach. */
+export function changeBlacklist(domain: string, add: boolean): Planner<{ blacklist: string[] }> {
+  const normal = normaliseDenied(domain)
+  if (normal === null || normal === '') return () => refuse('badDomain', domain.slice(0, 100))
+  return state => {
+    const others = state.blacklist.filter(entry => entry !== normal)
+    const blacklist = add ? [...others, normal].toSorted() : others
+    const same = blacklist.length === state.blacklist.length
+    return { ok: true, ops: same ? [] : [{ op: 'blacklist', domains: blacklist }], value: { blacklist } }
+  }
+}

@@ -1,0 +1,83 @@
+import type { Op, UserRecord } from './ops.ts'
+
+export type StoredUser = UserRecord & { generation: number }
+
+/** What the console and the operators want, as it stands now: the fold of all changes that the managing process keeps. */
+export class Definitions {
+  readonly users = new Map<string, StoredUser>()
+  readonly denySets = new Map<string, string[]>()
+  readonly #references = new Map<string, number>()
+  prefixes: string[] = []
+  blacklist: string[] = []
+  version = 0
+
+  /** How many users have the set. */
+  references(hash: string): number {
+    return this.#references.get(hash) ?? 0
+  }
+
+  /** Applies the changes of one version and gives back what takes them back. */
+  apply(ops: readonly Op[], version: number): () => void {
+    const undo: Array<() => void> = []
+    const versionBefore = this.version
+    for (const op of ops) {
+      if (op.op === 'user') {
+        const before = this.users.get(op.user)
+        undo.unshift(() => this.#setUser(op.user, before))
+        this.#setUser(op.user, op.record === null ? undefined : { ...op.record, generation: version })
+      } else if (op.op === 'deny-set') {
+        const before = this.denySets.get(op.hash) ?? null
+        undo.unshift(() => this.#setDenySet(op.hash, before))
+        this.#setDenySet(op.hash, op.domains)
+      } else if (op.op === 'prefixes') {
+        const before = this.prefixes
+        undo.unshift(() => (this.prefixes = before))
+        this.prefixes = op.prefixes
+      } else {
+        const before = this.blacklist
+        undo.unshift(() => (this.blacklist = before))
+        this.blacklist = op.domains
+      }
+    }
+    this.version = version
+    return () => {
+      for (const step of undo) step()
+      this.version = versionBefore
+    }
+  }
+
+  #setUser(user: string, record: StoredUser | undefined): void {
+    const before = this.users.get(user)
+    if (before !== undefined) this.#count(before.denySet, -1)
+    if (record === undefined) this.users.delete(user)
+    else {
+      this.users.set(user, record)
+      this.#count(record.denySet, 1)
+    }
+  }
+
+  #setDenySet(hash: string, domains: string[] | null): void {
+    if (domains === null) this.denySets.delete(hash)
+    else this.denySets.set(hash, domains)
+  }
+
+  #count(hash: string, by: number): void {
+    const count = this.references(hash) + by
+    if (count === 0) this.#references.delete(hash)
+    else this.#references.set(hash, count)
+  }
+
+  /** Changes that bring an empty fold to this state, a few hundred at a time so that no line of the file grows huge. */
+  *snapshot(): Generator<{ ops: Op[]; generation: number }> {
+    yield {
+      ops: [
+        { op: 'prefixes', prefixes: this.prefixes },
+        { op: 'blacklist', domains: this.blacklist }
+      ],
+      generation: 0
+    }
+    for (const [hash, domains] of this.denySets) yield { ops: [{ op: 'deny-set', hash, domains }], generation: 0 }
+    for (const [user, { generation, ...record }] of this.users)
+      yield { ops: [{ op: 'user', user, record }], generation }
+  }
+}

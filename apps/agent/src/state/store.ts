@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { Definitions } from './definitions.ts'
+import { type Entry, Journal, readJournal } from './journal.ts'
+import type { Op } from './ops.ts'
+
+/** What a change decides to do after looking at the present state: a refusal changes nothing. */
+export type Plan<T, R extends string> = { ok: true; ops: Op[]; value: T } | { ok: false; reason: R; detail?: string }
+export type Refusal<R extends string> = { ok: false; reason: R; detail?: string }
+export type Outcome<T, R extends string> = { ok: true; value: T; version: number } | Refusal<R | 'notDurable'>
+
+type Waiting = {
+  /** Runs by itself: between two batches, when everything in memory is durable and published. */
+  alone: boolean
+  plan: (state: Definitions) => Plan<unknown, string>
+  settle: (outcome: Outcome<unknown, string>) => void
+  fail: (error: unknown) => void
+}
+
+export type OpenResult = { ok: true; store: Store } | { ok: false; message: string }
+
+/**
+ * The agent's state: definitions in memory, changes on disk. Changes run one after the other; those that arrive while
+ * the disk works are written together, so that many callers share one fsync. A change counts once it is durable and
+ * every worker applied it.
+ */
+export class Store {
+  readonly epoch: string
+  readonly #state: Definitions
+  readonly #journal: Journal
+  readonly #waiting: Waiting[] = []
+  readonly #publish: (ops: Op[]) => Promise<void>
+  #running: Promise<void> | null = null
+  #writeFailed: (error: unknown) => void
+
+  private constructor(epoch: string, state: Definitions, journal: Journal, hooks: StoreHooks) {
+    this.epoch = epoch
+    this.#state = state
+    this.#journal = journal
+    this.#publish = hooks.publish
+    this.#writeFailed = hooks.writeFailed
+  }
+
+  /** Opens the state in a folder, making an empty one where there is none. */
+  static async open(folder: string, hooks: StoreHooks): Promise<OpenResult> {
+    const path = join(folder, 'state.journal')
+    const read = await readJournal(path)
+    if (!read.ok) {
+      const hint = 'Restore it from a backup, or move it away to start empty (the console fills it again).'
+      return { ok: false, message: `The state file ${path} ${read.reason}. ${hint}` }
+    }
+    const state = new Definitions()
+    if (read.loaded === null) {
+      const epoch = randomBytes(8).toString('hex')
+      const journal = await Journal.create(path, epoch, 0, [])
+      return { ok: true, store: new Store(epoch, state, journal, hooks) }
+    }
+    for (const entry of read.loaded.entries) state.apply(entry.ops, entry.version)
+    state.version = Math.max(state.version, read.loaded.header.version)
+    const journal = await Journal.openExisting(path, read.loaded.bytes)
+    return { ok: true, store: new Store(read.loaded.header.epoch, state, journal, hooks) }
+  }
+
+  /** Plans, writes and publishes a change. `plan` sees the state after all changes before it. */
+  change<T, R extends string>(plan: (state: Definitions) => Plan<T, R>): Promise<Outcome<T, R>> {
+    return this.#enqueue(plan, false)
+  }
+
+  #enqueue<T, R extends string>(plan: (state: Definitions) => Plan<T, R>, alone: boolean): Promise<Outcome<T, R>> {
+    return new Promise<Outcome<T, R>>((resolve, reject) => {
+      this.#waiting.push({ alone, plan, settle: resolve as Waiting['settle'], fail: reject })
+      this.#running ??= this.#run()
+    })
+  }
+
+  /** Hands the whole state, as changes to an empty one, to someone who gets every later change by `publish`. */
+  async join(take: (ops: Op[]) => void): Promise<void> {
+    await this.#enqueue(state => {
+      take([...state.snapshot()].flatMap(entry => entry.ops))
+      return { ok: true, ops: [], value: undefined }
+    }, true)
+  }
+
+  /** Looks at the state once every change asked for before is durable, so that nothing unacknowledged is seen. */
+  async read<T>(look: (state: Definitions) => T): Promise<T> {
+    const outcome = await this.change(state => ({ ok: true, ops: [], value: look(state) }))
+    if (!outcome.ok) throw new Error('a read cannot be refused')
+    return outcome.value
+  }
+
+  async close(): Promise<void> {
+    await this.#running
+    await this.#journal.close()
+  }
+
+  async #run(): Promise<void> {
+    // Callers of the same turn join the first batch.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const alone = this.#waiting.findIndex(waiting => waiting.alone)
+      await this.#commit(this.#waiting.splice(0, alone < 0 ? this.#waiting.length : Math.max(alone, 1)))
+    }
+    this.#running = null
+  }
+
+  async #commit(batch: Waiting[]): Promise<void> {
+    const ops: Op[] = []
+    const undo: Array<() => void> = []
+    const before = this.#state.version
+    const done: Array<() => void> = []
+    const undone: Array<() => void> = []
+    for (const { plan, settle, fail } of batch) {
+      try {
+        const planned = plan(this.#state)
+        if (planned.ok && planned.ops.length > 0) {
+          undo.unshift(this.#state.apply(planned.ops, before + 1))
+          ops.push(...planned.ops)
+          undone.push(() => settle({ ok: false, reason: 'notDurable' }))
+        } else undone.push(() => settle(this.#look(plan)))
+        const version = this.#state.version
+        done.push(() => settle(planned.ok ? { ok: true, value: planned.value, version } : planned))
+      } catch (error) {
+        done.push(() => fail(error))
+        undone.push(() => fail(error))
+      }
+    }
+    if (ops.length > 0) {
+      try {
+        await this.#journal.append({ version: this.#state.version, ops })
+      } catch (error) {
+        this.#writeFailed(error)
+        for (const step of undo) step()
+        for (const settle of undone) settle()
+        return
+      }
+      await this.#publish(ops)
+    }
+    for (const settle of done) settle()
+    if (this.#journal.overgrown) await this.#compact()
+  }
+
+  /** Answers what only looked, once the changes that it saw are taken back. */
+  #look(plan: Waiting['plan']): Outcome<unknown, string> {
+    const planned = plan(this.#state)
+    if (!planned.ok) return planned
+    if (planned.ops.length > 0) return { ok: false, reason: 'notDurable' }
+    return { ok: true, value: planned.value, version: this.#state.version }
+  }
+
+  async #compact(): Promise<void> {
+    const state = this.#state
+    const entries = function* (): Generator<Entry> {
+      for (const { ops, generation } of state.snapshot()) yield { version: generation, ops }
+    }
+    try {
+      await this.#journal.rewrite(this.epoch, state.version, entries())
+    } catch (error) {
+      // The long file still says everything; the next change tries again.
+      this.#writeFailed(error)
+    }
+  }
+}
+
+export type StoreHooks = {
+  /** Brings durable changes to every worker; resolves when all applied them. */
+  publish: (ops: Op[]) => Promise<void>
+  writeFailed: (error: unknown) => void
+}

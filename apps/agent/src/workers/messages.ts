@@ -1,0 +1,20 @@
+import type { TrafficRow } from '../proxy/traffic-meter.ts'
+import type { Op } from '../state/ops.ts'
+import type { PlaneConfig } from './local.ts'
+
+/** From the managing process to a worker. Messages arrive in the order in which they were sent. */
+export type ToWorker =
+  | { type: 'start'; config: PlaneConfig }
+  | { type: 'ops'; id: number; ops: Op[] }
+  | { type: 'harvest'; id: number }
+  /** Cut everything and harvest for the last time. */
+  | { type: 'stop'; id: number }
+  | { type: 'reload' }
+
+/** From a worker. `harvested` comes after all log lines written before it. */
+export type FromWorker =
+  | { type: 'listening'; port: number }
+  | { type: 'failed'; host: string; code: string }
+  | { type: 'applied'; id: number }
+  | { type: 'harvested'; id: number; rows: TrafficRow[] }
+  | { type: 'log'; lines: string[] }
