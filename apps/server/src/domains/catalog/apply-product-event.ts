@@ -1,0 +1,93 @@
+import { fromCents, toCents } from '@netlet/contract'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import { finishPlatformEvent, takePlatformEvent } from './platform-events.ts'
+import { products, variants } from './tables.ts'
+
+/** Applies a noted product webhook, once. An event older than what we know of the product changes nothing. */
+export async function applyProductEvent(shop: Pick<Shop, 'db' | 'now'>, eventId: string): Promise<void> {
+  await shop.db.transaction(async tx => {
+    const event = await takePlatformEvent(tx, eventId)
+    if (!event) return
+    const outcome = await applyTopic(tx, event.topic, event.payload)
+    await finishPlatformEvent(tx, eventId, outcome, shop.now())
+  })
+}
+
+async function applyTopic(tx: Executor, topic: string, payload: unknown): Promise<string> {
+  if (topic === 'products/delete') {
+    const event = ProductDeletedEvent.safeParse(payload)
+    return event.success ? withdraw(tx, event.data.id) : 'not understood'
+  }
+  if (topic === 'products/update') {
+    const event = ProductEvent.safeParse(payload)
+    return event.success ? follow(tx, event.data) : 'not understood'
+  }
+  // A new product is nothing to the shop before an administrator adds it, and that reads the platform afresh.
+  return 'nothing to do'
+}
+
+async function withdraw(tx: Executor, platformId: string): Promise<string> {
+  const [gone] = await tx
+    .update(products)
+    .set({ valid: false })
+    .where(and(eq(products.platformId, platformId), isNull(products.deletedAt), products.valid))
+    .returning({ id: products.id })
+  if (!gone) return 'not in the shop'
+  const change = { action: 'withdraw product', targetType: 'product', targetId: gone.id, after: { valid: false } }
+  await record(tx, null, change)
+  return 'withdrawn'
+}
+
+async function follow(tx: Executor, event: ProductEvent): Promise<string> {
+  const [product] = await tx
+    .select()
+    .from(products)
+    .where(and(eq(products.platformId, event.id), isNull(products.deletedAt)))
+    .for('update')
+  if (!product) return 'not in the shop'
+  const updatedAt = event.updated_at ? new Date(event.updated_at) : null
+  if (product.platformUpdatedAt && updatedAt && updatedAt <= product.platformUpdatedAt)
+    return 'older than what is known'
+  const known = await tx
+    .select()
+    .from(variants)
+    .where(and(eq(variants.productId, product.id), isNull(variants.deletedAt)))
+  const there = new Map(event.variants.map(variant => [variant.id, variant]))
+  for (const variant of known) {
+    const now = there.get(variant.platformId)
+    if (!now) continue
+    const price = wholeCents(now.price)
+    const name = [now.option1, now.option2, now.option3].filter(Boolean).join(' / ') || now.title
+    if (price === variant.price && name === variant.name) continue
+    await tx
+      .update(variants)
+      .set({ price, name, option1: now.option1 ?? null, option2: now.option2 ?? null, option3: now.option3 ?? null })
+      .where(eq(variants.id, variant.id))
+  }
+  const gone = known.filter(variant => !there.has(variant.platformId)).map(variant => variant.id)
+  if (gone.length > 0) await tx.update(variants).set({ isActive: false }).where(inArray(variants.id, gone))
+  const added = event.variants.some(variant => !known.some(one => one.platformId === variant.id))
+  const after = {
+    name: event.title,
+    valid: event.status === 'active',
+    // There is something to decide that only an administrator can: what to make of variants that came or went.
+    oldFlag: added || gone.length > 0
+  }
+  await tx
+    .update(products)
+    .set({ ...after, platformUpdatedAt: updatedAt ?? product.platformUpdatedAt })
+    .where(eq(products.id, product.id))
+  const { name, valid, oldFlag } = product
+  const before = { name, valid, oldFlag }
+  await record(tx, null, { action: 'follow platform', targetType: 'product', targetId: product.id, before, after })
+  return 'applied'
+}
+
+/** The platform's price with 2 decimals: '5', '5.0' and '5.00' are one price; further decimals must be zeros. */
+export function wholeCents(price: string): string {
+  return fromCents(toCents(price.replace(/(\.\d\d)0+$/, '$1')))
+}

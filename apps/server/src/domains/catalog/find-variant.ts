@@ -1,0 +1,60 @@
+import { refuse } from '@netlet/contract'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import type { Executor } from '../../platform/db/client.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import { products, variants } from './tables.ts'
+
+/** A variant that can be bought now, with all that an order has to remember of it. */
+export type SellableVariant = {
+  variantId: number
+  /** The platform's id, for the checkout link. */
+  platformVariantId: string
+  variantName: string
+  productId: number
+  productName: string
+  groupId: number
+  /** Addresses to a block. */
+  step: number
+  /** Days. */
+  proxyTime: number
+  /** For one address: '2.20'. */
+  price: string
+}
+
+export type OptionChoice = { option1: string; option2: string; option3: string }
+
+/** The active variant of an offered product that has exactly these options ('' for none); else 'unknown_variant'. */
+export async function findVariant(
+  db: Executor,
+  { productId, options }: { productId: number; options: OptionChoice }
+): Promise<Result<SellableVariant>> {
+  const [found] = await db
+    .select({
+      variantId: variants.id,
+      platformVariantId: variants.platformId,
+      variantName: variants.name,
+      productId: products.id,
+      productName: products.name,
+      groupId: sql<number>`${variants.serverGroupId}`.mapWith(Number),
+      step: variants.cartStep,
+      proxyTime: variants.proxyTime,
+      price: variants.price
+    })
+    .from(variants)
+    .innerJoin(products, eq(products.id, variants.productId))
+    .where(
+      and(
+        eq(variants.productId, productId),
+        sql`coalesce(${variants.option1}, '') = ${options.option1}`,
+        sql`coalesce(${variants.option2}, '') = ${options.option2}`,
+        sql`coalesce(${variants.option3}, '') = ${options.option3}`,
+        isNull(variants.deletedAt),
+        variants.isActive,
+        isNotNull(variants.serverGroupId),
+        isNull(products.deletedAt),
+        products.active,
+        products.valid
+      )
+    )
+  return found ? ok(found) : refuse('unknown_variant')
+}

@@ -1,0 +1,80 @@
+import type { Product } from '@netlet/contract'
+import { and, asc, count, desc, eq, isNull, sql, type SQL } from 'drizzle-orm'
+import type { Executor } from '../../platform/db/client.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { loadProducts, type Viewer } from './load-products.ts'
+import type { StockBoard } from './stock-board.ts'
+import { collections, productCollections, products, productTags, tags, variants } from './tables.ts'
+
+export type ProductFilter = {
+  limit: number
+  offset: number
+  search?: string | undefined
+  collection?: number | undefined
+  /** Products with any of these. */
+  tags?: number[] | undefined
+  id?: number | undefined
+}
+
+/** Offered, still on the platform, and with something to choose. */
+export const onSale = (): SQL =>
+  sql`${products.active} and ${products.valid} and exists (
+    select 1 from ${variants} v where v.product_id = ${products.id} and v.is_active and v.deleted_at is null)`
+
+/** A page of products: the shop's oldest first, as they were put on the shelf; the console's newest first. */
+export async function listProducts(db: Executor, stock: StockBoard, filter: ProductFilter, viewer: Viewer) {
+  const where = and(
+    isNull(products.deletedAt),
+    viewer === 'shop' ? onSale() : undefined,
+    filter.id === undefined ? undefined : eq(products.id, filter.id),
+    filter.search === undefined ? undefined : sql`${products.name} ilike ${containing(filter.search)}`,
+    filter.collection === undefined ? undefined : inCollection(filter.collection),
+    filter.tags === undefined || filter.tags.length === 0 ? undefined : withAnyTag(filter.tags)
+  )
+  const [[counted], rows] = await Promise.all([
+    db.select({ total: count() }).from(products).where(where),
+    db
+      .select()
+      .from(products)
+      .where(where)
+      .orderBy(viewer === 'shop' ? asc(products.id) : desc(products.id))
+      .limit(filter.limit)
+      .offset(filter.offset)
+  ])
+  return pageOf(await loadProducts(db, stock, rows, viewer), counted?.total ?? 0, filter)
+}
+
+const RECOMMENDED = 100
+
+/** Products on sale with any of these tags; those with more of them first. */
+export async function recommendProducts(db: Executor, stock: StockBoard, tagIds: number[]): Promise<Product[]> {
+  const matches = sql`(select count(*) from ${productTags} pt where pt.product_id = ${products.id}
+    and pt.tag_id = any(${sql.param(tagIds)}::bigint[]))`
+  const rows = await db
+    .select()
+    .from(products)
+    .where(and(isNull(products.deletedAt), onSale(), withAnyTag(tagIds)))
+    .orderBy(desc(matches), asc(products.id))
+    .limit(RECOMMENDED)
+  return loadProducts(db, stock, rows, 'shop')
+}
+
+/** One product as the console shows it; undefined where it is not there (any more). */
+export async function readProduct(db: Executor, stock: StockBoard, id: number): Promise<Product | undefined> {
+  const rows = await db
+    .select()
+    .from(products)
+    .where(and(eq(products.id, id), isNull(products.deletedAt)))
+  const [product] = await loadProducts(db, stock, rows, 'admin')
+  return product
+}
+
+function inCollection(id: number): SQL {
+  return sql`exists (select 1 from ${productCollections} pc join ${collections} c on c.id = pc.collection_id
+    where pc.product_id = ${products.id} and c.id = ${id} and c.deleted_at is null)`
+}
+
+function withAnyTag(ids: number[]): SQL {
+  return sql`exists (select 1 from ${productTags} pt join ${tags} t on t.id = pt.tag_id
+    where pt.product_id = ${products.id} and t.deleted_at is null and t.id = any(${sql.param(ids)}::bigint[]))`
+}

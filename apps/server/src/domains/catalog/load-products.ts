@@ -1,0 +1,120 @@
+import { fromCents, toCents, type Product } from '@netlet/contract'
+import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
+import { iso } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { serverGroups } from '../fleet/tables.ts'
+import type { StockBoard } from './stock-board.ts'
+import { collections, productCollections, productOptions, products, productTags, tags, variants } from './tables.ts'
+
+export type ProductRow = typeof products.$inferSelect
+
+/** Who looks: administrators also see inactive variants and where the addresses come from. */
+export type Viewer = 'shop' | 'admin'
+
+/** Completes products for the wire, in the rows' order: four queries, however many products. */
+export async function loadProducts(
+  db: Executor,
+  stock: StockBoard,
+  rows: readonly ProductRow[],
+  viewer: Viewer
+): Promise<Product[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(row => row.id)
+  const [variantRows, collectionRows, tagRows, optionRows] = await Promise.all([
+    readVariants(db, ids, viewer),
+    db
+      .select({ productId: productCollections.productId, id: collections.id, collection_name: collections.name })
+      .from(productCollections)
+      .innerJoin(collections, eq(collections.id, productCollections.collectionId))
+      .where(and(inArray(productCollections.productId, ids), isNull(collections.deletedAt)))
+      .orderBy(asc(collections.id)),
+    db
+      .select({ productId: productTags.productId, id: tags.id, tag_name: tags.name })
+      .from(productTags)
+      .innerJoin(tags, eq(tags.id, productTags.tagId))
+      .where(and(inArray(productTags.productId, ids), isNull(tags.deletedAt), ne(tags.name, '')))
+      .orderBy(asc(tags.id)),
+    db.select().from(productOptions).where(inArray(productOptions.productId, ids)).orderBy(asc(productOptions.position))
+  ])
+  const stockOf = await stock.read(variantRows.flatMap(placeOf))
+  const variantsOf = Map.groupBy(variantRows, row => row.variant.productId)
+  const collectionsOf = Map.groupBy(collectionRows, row => row.productId)
+  const tagsOf = Map.groupBy(tagRows, row => row.productId)
+  const optionsOf = Map.groupBy(optionRows, row => row.productId)
+  return rows.map(row => {
+    const own = variantsOf.get(row.id) ?? []
+    return {
+      id: row.id,
+      active: row.active,
+      valid: row.valid,
+      old_flag: row.oldFlag,
+      product_name: row.name,
+      shopify_product_id: row.platformId,
+      product_desc: row.description,
+      image_url: row.imageUrl,
+      lower_price: lowestPrice(own.map(({ variant }) => variant.price)),
+      product_collections: (collectionsOf.get(row.id) ?? []).map(({ id, collection_name }) => ({
+        id,
+        collection_name
+      })),
+      product_tags: (tagsOf.get(row.id) ?? []).map(({ id, tag_name }) => ({ id, tag_name })),
+      variant_options: (optionsOf.get(row.id) ?? []).map(({ name, values }) => ({
+        option_name: name,
+        option_values: values.map(value => ({ option_value: value }))
+      })),
+      variants: own.map(entry => presentVariant(entry, viewer, placeOf(entry).map(stockOf)[0] ?? 0)),
+      created_at: iso(row.createdAt)
+    }
+  })
+}
+
+type VariantEntry = Awaited<ReturnType<typeof readVariants>>[number]
+
+async function readVariants(db: Executor, productIds: number[], viewer: Viewer) {
+  return db
+    .select({ variant: variants, groupName: serverGroups.name })
+    .from(variants)
+    .leftJoin(serverGroups, eq(serverGroups.id, variants.serverGroupId))
+    .where(
+      and(
+        inArray(variants.productId, productIds),
+        isNull(variants.deletedAt),
+        viewer === 'shop' ? variants.isActive : undefined
+      )
+    )
+    .orderBy(asc(variants.id))
+}
+
+function placeOf({ variant }: VariantEntry) {
+  return variant.serverGroupId === null ? [] : [{ groupId: variant.serverGroupId, step: variant.cartStep }]
+}
+
+function presentVariant(
+  { variant, groupName }: VariantEntry,
+  viewer: Viewer,
+  stock: number
+): Product['variants'][number] {
+  return {
+    id: variant.id,
+    variant_name: variant.name,
+    variant_desc: variant.description,
+    variant_stock: stock,
+    cart_step: variant.cartStep,
+    variant_price: variant.price,
+    is_active: variant.isActive,
+    variant_option1: variant.option1,
+    variant_option2: variant.option2,
+    variant_option3: variant.option3,
+    server_group:
+      viewer === 'admin' && variant.serverGroupId !== null
+        ? { id: variant.serverGroupId, name: groupName ?? '' }
+        : null,
+    proxy_time: variant.proxyTime,
+    shopify_variant_id: variant.platformId
+  }
+}
+
+function lowestPrice(prices: string[]): string {
+  const cents = prices.map(toCents)
+  return fromCents(cents.reduce((low, price) => (price < low ? price : low), cents[0] ?? 0n))
+}

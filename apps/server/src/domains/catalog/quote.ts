@@ -1,0 +1,46 @@
+import type { RuleStock, VariantInfo } from '@netlet/contract'
+import type { Executor } from '../../platform/db/client.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import { liveRules, quoteRules, quoteSelection } from '../inventory/index.ts'
+import { findVariant, type OptionChoice } from './find-variant.ts'
+import { priceSelection } from './price-selection.ts'
+
+/** Stock and price of every access rule on sale for a choice of options. */
+export async function quoteEachRule(
+  db: Executor,
+  { productId, options }: { productId: number; options: OptionChoice }
+): Promise<Result<RuleStock[]>> {
+  const variant = await findVariant(db, { productId, options })
+  if (!variant.ok) return variant
+  const { groupId, step } = variant.data
+  const [rules, quoted] = await Promise.all([liveRules(db), quoteRules(db, { groupId, step })])
+  const stock = new Map(quoted.map(quote => [quote.ruleId, quote.stock]))
+  return ok(
+    rules.map(rule => ({
+      acl_id: rule.id,
+      acl_name: rule.name,
+      price: rule.price,
+      stock: stock.get(rule.id) ?? 0,
+      domains: rule.domains
+    }))
+  )
+}
+
+/** Stock and price of a variant with the selected rules, of this moment: an order looks again. */
+export async function quoteVariant(
+  db: Executor,
+  { productId, options, rules }: { productId: number; options: OptionChoice; rules: readonly number[] }
+): Promise<Result<VariantInfo>> {
+  const priced = await priceSelection(db, { productId, options, rules })
+  if (!priced.ok) return priced
+  const { variant } = priced.data
+  return ok({
+    price: priced.data.price,
+    base_price: priced.data.basePrice,
+    acl_price: priced.data.aclPrice,
+    stock: await quoteSelection(db, { groupId: variant.groupId, step: variant.step, rules: priced.data.rules }),
+    cart_step: variant.step,
+    local_variant_id: variant.variantId,
+    shopify_variant_id: variant.platformVariantId
+  })
+}

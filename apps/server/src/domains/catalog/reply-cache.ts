@@ -1,0 +1,74 @@
+import type { Clock } from '../../platform/clock.ts'
+
+/** Whole replies, as the bytes that go out. */
+export type ReplyCache = {
+  /** The bytes for `key`, made anew where they are older than the cache allows. One maker a key at a time. */
+  get(key: string, make: () => Promise<unknown>): Promise<Buffer>
+  /** Forgets everything: after a change that shoppers should see at once. */
+  clear(): void
+}
+
+type Entry = { bytes: Buffer; at: number }
+
+/**
+ * Keeps the most recently asked replies for `ttl` ms, at most `maxEntries` and `maxBytes` of them. Anyone may invent
+ * queries, so both bounds matter.
+ */
+export function openReplyCache(options: { ttl: number; maxEntries: number; maxBytes: number; now: Clock }): ReplyCache {
+  const { ttl, maxEntries, maxBytes, now } = options
+  /** In the order of use: a Map keeps insertion order. */
+  const entries = new Map<string, Entry>()
+  const making = new Map<string, Promise<Buffer>>()
+  let bytes = 0
+  let generation = 0
+
+  const drop = (key: string) => {
+    const entry = entries.get(key)
+    if (!entry) return
+    entries.delete(key)
+    bytes -= entry.bytes.length
+  }
+
+  const keep = (key: string, entry: Entry) => {
+    drop(key)
+    if (entry.bytes.length > maxBytes / 4) return
+    entries.set(key, entry)
+    bytes += entry.bytes.length
+    for (const oldest of entries.keys()) {
+      if (entries.size <= maxEntries && bytes <= maxBytes) break
+      drop(oldest)
+    }
+  }
+
+  return {
+    async get(key, make) {
+      const entry = entries.get(key)
+      if (entry && now().getTime() - entry.at < ttl) {
+        entries.delete(key)
+        entries.set(key, entry)
+        return entry.bytes
+      }
+      const running = making.get(key)
+      if (running) return running
+      const startedIn = generation
+      const made = make()
+        .then(reply => {
+          const built = Buffer.from(JSON.stringify(reply))
+          // Read before the change that cleared the cache: right for those who asked before it, for nobody after.
+          if (startedIn === generation) keep(key, { bytes: built, at: now().getTime() })
+          return built
+        })
+        .finally(() => {
+          if (making.get(key) === made) making.delete(key)
+        })
+      making.set(key, made)
+      return made
+    },
+    clear() {
+      generation++
+      entries.clear()
+      making.clear()
+      bytes = 0
+    }
+  }
+}
