@@ -15,6 +15,7 @@ export { type DomainLine, type ParsedDomains, parseDomains } from './domains.ts'
 export { type Holding, type LeasedAddress, type LeaseShare, addressesOf, leasesOf, whoHeld } from './holdings.ts'
 export { type Reservation, type Reserved, activate, lockInventory, release, reserve, reserveOther } from './leasing.ts'
 export { type ParsedCidr, addressCount, parseCidr } from './ranges.ts'
+export { ruleNames, rulesById } from './rule-lookup.ts'
 export {
   type Rule,
   type RuleInput,
@@ -24,8 +25,6 @@ export {
   deleteRule,
   deniedDomains,
   liveRules,
-  ruleNames,
-  rulesById,
   updateRule
 } from './rules.ts'
 export { type RuleStock, type Step, maxStep, quoteRules, quoteSelection, steps } from './stock.ts'

@@ -112,21 +112,6 @@ export async function liveRules(db: Executor): Promise<Rule[]> {
   return db.select().from(aclRules).where(isNull(aclRules.deletedAt)).orderBy(asc(aclRules.id))
 }
 
-/** Rules on sale out of these ids, ascending; fewer than asked for where some are unknown or no longer sold. */
-export async function rulesById(db: Executor, ids: number[]): Promise<Rule[]> {
-  return db
-    .select()
-    .from(aclRules)
-    .where(and(inArray(aclRules.id, ids), isNull(aclRules.deletedAt)))
-    .orderBy(asc(aclRules.id))
-}
-
-/** Names of all rules by id, also of those no longer sold: old orders show them. */
-export async function ruleNames(db: Executor): Promise<Map<number, string>> {
-  const rows = await db.select({ id: aclRules.id, name: aclRules.name }).from(aclRules)
-  return new Map(rows.map(({ id, name }) => [id, name]))
-}
-
 /**
  * The domains that a proxy must not reach when its order bought these rules: see `denyList`. The same for every order
  * with the same rules.

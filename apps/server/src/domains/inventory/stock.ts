@@ -32,6 +32,8 @@ export async function quoteSelection(
   db: Executor,
   { groupId, step, rules }: { groupId: number; step: number; rules: number[] }
 ): Promise<number> {
+  // No rule has such an id, and the database's integers could not even hold it.
+  if (rules.some(rule => rule > 2 ** 31 - 1)) return 0
   const { rows } = await db.execute<{ stock: number }>(
     sql`select inventory.stock(${groupId}, ${step}, ${idList(rules)}) as stock`
   )

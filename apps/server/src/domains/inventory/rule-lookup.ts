@@ -1,0 +1,20 @@
+import { and, inArray, isNull } from 'drizzle-orm'
+import type { Executor } from '../../platform/db/client.ts'
+import { aclRules } from './tables.ts'
+
+/** The names of all rules that ever were, by id: orders may name one that is gone. */
+export async function ruleNames(db: Executor): Promise<Map<number, string>> {
+  const rows = await db.select({ id: aclRules.id, name: aclRules.name }).from(aclRules)
+  return new Map(rows.map(row => [row.id, row.name]))
+}
+
+/** Of these rules the ones that are on sale, with their prices. */
+export async function rulesById(db: Executor, ids: number[]) {
+  // int4: a larger number is nobody's id, and would be an error of the database's.
+  const possible = ids.filter(id => id <= 2_147_483_647)
+  if (possible.length === 0) return []
+  return db
+    .select({ id: aclRules.id, name: aclRules.name, price: aclRules.price, platformVariantId: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(and(inArray(aclRules.id, possible), isNull(aclRules.deletedAt)))
+}

@@ -1,0 +1,20 @@
+/** `npm run bench [-- name …]`: measures what docs/BENCHMARKS.md reports, each figure beside its goal. */
+import { cpus, totalmem } from 'node:os'
+import { type Bench, table } from './figures.ts'
+import { inventoryBench } from './inventory/index.ts'
+
+const benches: Record<string, Bench> = { inventory: inventoryBench }
+
+const chosen = process.argv.slice(2)
+const unknown = chosen.filter(name => !(name in benches))
+if (unknown.length > 0) {
+  console.error(`No benchmark '${unknown.join(', ')}'. There are: ${Object.keys(benches).join(', ')}`)
+  process.exit(1)
+}
+const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}`
+console.log(machine)
+for (const [name, bench] of Object.entries(benches)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue
+  console.log(`\n${name}`)
+  console.log(table(await bench(line => console.log(`  ${line}`))))
+}
