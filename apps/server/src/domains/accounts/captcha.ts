@@ -1,0 +1,53 @@
+import { renderAsync } from '@resvg/resvg-js'
+import { and, eq, gt } from 'drizzle-orm'
+import { createMathExpr } from 'svg-captcha'
+import { MINUTE } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { captchas } from './tables.ts'
+
+const CAPTCHA_LIFE = 5 * MINUTE
+
+/**
+ * A sum as a picture. It is drawn as paths and rasterised: in an SVG a script could read the glyphs, and no font of
+ * the machine is needed.
+ */
+export async function createCaptcha(
+  db: Executor,
+  now: Date
+): Promise<{ captcha_image_base: string; captcha_id: string }> {
+  const { data: svg, text: answer } = createMathExpr({
+    mathMin: 2,
+    mathMax: 49,
+    mathOperator: '+',
+    width: 180,
+    height: 56,
+    fontSize: 48,
+    noise: 4,
+    background: '#f4f5f7'
+  })
+  const [made] = await db
+    .insert(captchas)
+    .values({ answer: Number(answer), createdAt: now, expiresAt: new Date(now.getTime() + CAPTCHA_LIFE) })
+    .returning({ id: captchas.id })
+  if (!made) throw new Error('the captcha was not stored')
+  const picture = await renderAsync(svg, { font: { loadSystemFonts: false }, fitTo: { mode: 'zoom', value: 2 } })
+  return {
+    captcha_image_base: `data:image/png;base64,${picture.asPng().toString('base64')}`,
+    captcha_id: made.id
+  }
+}
+
+/** Checks an answer. One use: the captcha is gone afterwards, right or wrong. */
+export async function useCaptcha(
+  db: Executor,
+  id: string | undefined,
+  answer: number | undefined,
+  now: Date
+): Promise<boolean> {
+  if (id === undefined || answer === undefined) return false
+  const [taken] = await db
+    .delete(captchas)
+    .where(and(eq(captchas.id, id), gt(captchas.expiresAt, now)))
+    .returning({ answer: captchas.answer })
+  return taken !== undefined && taken.answer === answer
+}

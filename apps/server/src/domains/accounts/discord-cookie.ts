@@ -1,0 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { HOUR } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config.ts'
+
+const COOKIE = 'netlet_oauth'
+
+/** Which browser started a journey to the chat platform. */
+export const oauthTokenOf = (request: FastifyRequest): string | undefined => request.cookies[COOKIE]
+
+export function setOauthCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void {
+  reply.setCookie(COOKIE, token, {
+    path: '/api',
+    httpOnly: true,
+    // Lax: it has to come along when the platform sends the browser back.
+    sameSite: 'lax',
+    secure: config.secureCookies,
+    maxAge: (2 * HOUR) / 1000
+  })
+}

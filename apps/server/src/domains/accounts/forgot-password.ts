@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { refuse, type ForgotBody, type ForgotVerifyBody } from '@netlet/contract'
+import { and, eq, gt } from 'drizzle-orm'
+import type { z } from 'zod'
+import { MINUTE } from '../../platform/clock.ts'
+import { lower } from '../../platform/db/columns.ts'
+import { transact } from '../../platform/db/transact.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { forgetFailures } from './attempts.ts'
+import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
+import { accountKey } from './log-in.ts'
+import { hashPassword } from './passwords.ts'
+import { endSessionsOf } from './sessions.ts'
+import { emailCodes, users } from './tables.ts'
+
+/** How long the new password may take to be thought of. */
+const PROOF_LIFE = 15 * MINUTE
+
+/** Takes the mailed code and gives the proof that a new password is set with. */
+export async function verifyForgotCode(
+  shop: Pick<Shop, 'config' | 'db' | 'now'>,
+  form: z.output<typeof ForgotVerifyBody>
+): Promise<Result<{ verify_id: string }>> {
+  const now = shop.now()
+  const code = { id: form.email_code_id, email: form.email, purpose: 'forgot' as const }
+  if (!(await tryEmailCode(shop.db, shop.config, { ...code, code: form.email_code }, now)))
+    return refuse('wrong_email_code')
+  const verifyId = randomUUID()
+  const proof = { verifyId, expiresAt: new Date(now.getTime() + PROOF_LIFE) }
+  if (!(await consumeEmailCode(shop.db, code, now, proof))) return refuse('wrong_email_code')
+  return ok({ verify_id: verifyId })
+}
+
+/** Sets a new password by that proof, once. Every session of the account ends. */
+export async function setForgottenPassword(
+  shop: Pick<Shop, 'db' | 'now'>,
+  form: z.output<typeof ForgotBody>
+): Promise<Result<null>> {
+  const now = shop.now()
+  const email = form.email.toLowerCase()
+  const passwordHash = await hashPassword(form.password)
+  return transact(shop.db, async tx => {
+    const taken = await tx
+      .update(emailCodes)
+      .set({ verifyId: null })
+      .where(
+        and(
+          eq(emailCodes.verifyId, form.verify_id),
+          eq(lower(emailCodes.email), email),
+          eq(emailCodes.purpose, 'forgot'),
+          gt(emailCodes.expiresAt, now)
+        )
+      )
+      .returning({ id: emailCodes.id })
+    if (taken.length === 0) return refuse('wrong_verification')
+    const [user] = await tx
+      .update(users)
+      .set({ passwordHash })
+      .where(eq(lower(users.email), email))
+      .returning({ id: users.id })
+    if (!user) return refuse('wrong_verification')
+    await endSessionsOf(tx, user.id)
+    await forgetFailures(tx, accountKey(user.id))
+    return done
+  })
+}

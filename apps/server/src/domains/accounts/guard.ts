@@ -1,0 +1,134 @@
+import type { Scope } from '@netlet/contract'
+import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
+import type { FastifyRequest } from 'fastify'
+import { HOUR, MINUTE } from '../../platform/clock.ts'
+import type { Database } from '../../platform/db/client.ts'
+import type { Caller, Guard } from '../../platform/http/mount.ts'
+import { hashToken } from '../../platform/secrets.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { fromOurOrigin } from './origin.ts'
+import { SESSION_LIFE, sessionTokenOf } from './sessions.ts'
+import { apiKeys, sessions, users } from './tables.ts'
+
+export const API_KEY_PREFIX = 'nlk_'
+
+/**
+ * Finds out who calls, by the session's cookie or by an API key. One query a request; that a session or a key was used
+ * is written at most once an hour or a minute.
+ */
+export function createGuard(shop: Pick<Shop, 'config' | 'db' | 'now'>): Guard {
+  const findSession = prepareSession(shop.db)
+  const findKey = prepareKey(shop.db)
+
+  async function bySession(token: string): Promise<Caller | null> {
+    const now = shop.now()
+    const [found] = await findSession.execute({ hash: hashToken(token), now: now.toISOString() })
+    if (!found) return null
+    if (found.lastSeenAt.getTime() < now.getTime() - HOUR) {
+      // The administrator's own session stays alive with the one that was opened from it.
+      const used = found.parentHash ? [found.tokenHash, found.parentHash] : [found.tokenHash]
+      await shop.db
+        .update(sessions)
+        .set({ lastSeenAt: now, expiresAt: new Date(now.getTime() + SESSION_LIFE) })
+        .where(inArray(sessions.tokenHash, used))
+    }
+    return {
+      id: found.userId,
+      username: found.username,
+      isSuperuser: found.isSuperuser,
+      sessionHash: found.tokenHash,
+      impersonatorId: found.impersonatorId,
+      scopes: null
+    }
+  }
+
+  async function byKey(key: string): Promise<Caller | null> {
+    const now = shop.now()
+    const [found] = await findKey.execute({ hash: hashToken(key) })
+    if (!found) return null
+    const before = new Date(now.getTime() - MINUTE)
+    if (!found.lastUsedAt || found.lastUsedAt < before) {
+      await shop.db
+        .update(apiKeys)
+        .set({ lastUsedAt: now })
+        .where(and(eq(apiKeys.id, found.id), or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, before))))
+    }
+    return {
+      id: found.userId,
+      username: found.username,
+      isSuperuser: found.isSuperuser,
+      sessionHash: null,
+      impersonatorId: null,
+      scopes: found.scopes as Scope[]
+    }
+  }
+
+  return {
+    async authenticate(request) {
+      const key = bearerKey(request)
+      if (key) return byKey(key)
+      const token = sessionTokenOf(request)
+      return token ? bySession(token) : null
+    },
+    fromOurOrigin: request => fromOurOrigin(request, shop.config.publicUrl)
+  }
+}
+
+function bearerKey(request: FastifyRequest): string | undefined {
+  const match = /^Bearer (\S{1,200})$/i.exec(request.headers.authorization ?? '')
+  return match?.[1]?.startsWith(API_KEY_PREFIX) ? match[1] : undefined
+}
+
+/** A session as another user holds only while its administrator still is one and the session it came from lives. */
+function prepareSession(db: Database) {
+  const impersonator = alias(users, 'impersonator')
+  const parent = alias(sessions, 'parent')
+  const now = sql.placeholder('now')
+  return db
+    .select({
+      tokenHash: sessions.tokenHash,
+      parentHash: sessions.parentHash,
+      lastSeenAt: sessions.lastSeenAt,
+      userId: users.id,
+      username: users.username,
+      isSuperuser: users.isSuperuser,
+      impersonatorId: sessions.impersonatorId
+    })
+    .from(sessions)
+    .innerJoin(users, and(eq(users.id, sessions.userId), eq(users.isActive, true)))
+    .leftJoin(impersonator, eq(impersonator.id, sessions.impersonatorId))
+    .leftJoin(parent, eq(parent.tokenHash, sessions.parentHash))
+    .where(
+      and(
+        eq(sessions.tokenHash, sql.placeholder('hash')),
+        gt(sessions.expiresAt, now),
+        or(
+          isNull(sessions.impersonatorId),
+          and(
+            eq(impersonator.isActive, true),
+            eq(impersonator.isSuperuser, true),
+            eq(users.isSuperuser, false),
+            gt(parent.expiresAt, now)
+          )
+        )
+      )
+    )
+    .prepare('session')
+}
+
+function prepareKey(db: Database) {
+  return db
+    .select({
+      id: apiKeys.id,
+      scopes: apiKeys.scopes,
+      lastUsedAt: apiKeys.lastUsedAt,
+      userId: users.id,
+      username: users.username,
+      isSuperuser: users.isSuperuser
+    })
+    .from(apiKeys)
+    .innerJoin(users, and(eq(users.id, apiKeys.userId), eq(users.isActive, true)))
+    .where(and(eq(apiKeys.keyHash, sql.placeholder('hash')), isNull(apiKeys.revokedAt)))
+    .prepare('api_key')
+}

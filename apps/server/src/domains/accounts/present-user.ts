@@ -1,0 +1,54 @@
+import type { CurrentUser, User } from '@netlet/contract'
+import { eq, getTableColumns } from 'drizzle-orm'
+import { iso, isoOrNull } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { levelOf, levelThresholds, type Threshold } from '../rewards/index.ts'
+import { users } from './tables.ts'
+
+const { passwordHash: _passwordHash, ...columns } = getTableColumns(users)
+/** What is read of a user to show it: everything but the password's hash. */
+export const userColumns = columns
+export type UserRow = Omit<typeof users.$inferSelect, 'passwordHash'>
+
+/** A user on the wire. */
+export function presentUser(row: UserRow, thresholds: readonly Threshold[]): User {
+  return {
+    id: row.id,
+    username: row.username,
+    email: row.email,
+    discord_id: row.discordId,
+    discord_name: row.discordName,
+    is_active: row.isActive,
+    is_superuser: row.isSuperuser,
+    reward_points: row.coins,
+    points: row.coins,
+    level: levelOf(row.levelPoints, thresholds),
+    level_points: row.levelPoints,
+    invite_code: row.inviteCode,
+    invite_count: row.inviteCount,
+    created_at: iso(row.createdAt),
+    last_login: isoOrNull(row.lastLogin),
+    last_login_time: isoOrNull(row.lastLogin),
+    last_login_ip: row.lastLoginIp?.replace(/\/(32|128)$/, '') ?? null,
+    last_location: row.lastLocation
+  }
+}
+
+/**
+ * The session's user as it is now.
+ * @throws where the user was deleted between the guard's query and this one
+ */
+export async function currentUser(
+  db: Executor,
+  { id, impersonatorId }: { id: number; impersonatorId: number | null }
+): Promise<CurrentUser> {
+  const [[row], thresholds, [impersonator]] = await Promise.all([
+    db.select(userColumns).from(users).where(eq(users.id, id)),
+    levelThresholds(db),
+    impersonatorId === null
+      ? []
+      : db.select({ username: users.username }).from(users).where(eq(users.id, impersonatorId))
+  ])
+  if (!row) throw new Error(`user ${id} is gone`)
+  return { ...presentUser(row, thresholds), impersonated_by: impersonator?.username ?? null }
+}

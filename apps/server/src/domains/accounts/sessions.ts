@@ -1,0 +1,77 @@
+import { and, eq, inArray, ne, or, sql, type SQL } from 'drizzle-orm'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DAY } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { hashToken, randomToken } from '../../platform/secrets.ts'
+import { sessions } from './tables.ts'
+
+export const SESSION_COOKIE = 'netlet_session'
+/** A session ends this long after it was last used. */
+export const SESSION_LIFE = 30 * DAY
+
+export type NewSession = {
+  userId: number
+  ip: string
+  userAgent: string | undefined
+  now: Date
+  /** The administrator that looks through this user's eyes, and the session to come back to. */
+  impersonator?: { id: number; sessionHash: Buffer }
+}
+
+/** Starts a session and returns its token: it stands nowhere but in the browser's cookie. */
+export async function startSession(tx: Executor, session: NewSession): Promise<string> {
+  const token = randomToken()
+  await tx.insert(sessions).values({
+    tokenHash: hashToken(token),
+    userId: session.userId,
+    impersonatorId: session.impersonator?.id ?? null,
+    parentHash: session.impersonator?.sessionHash ?? null,
+    ip: session.ip,
+    userAgent: session.userAgent?.slice(0, 300) ?? null,
+    createdAt: session.now,
+    lastSeenAt: session.now,
+    expiresAt: new Date(session.now.getTime() + SESSION_LIFE)
+  })
+  return token
+}
+
+/** Ends one session, those that look through a user's eyes from it, and the one that it was started from. */
+export async function endSession(tx: Executor, tokenHash: Buffer): Promise<void> {
+  const parent = tx.select({ hash: sessions.parentHash }).from(sessions).where(eq(sessions.tokenHash, tokenHash))
+  await tx
+    .delete(sessions)
+    .where(
+      or(
+        eq(sessions.tokenHash, tokenHash),
+        eq(sessions.parentHash, tokenHash),
+        inArray(sessions.tokenHash, sql`(${parent})`)
+      )
+    )
+}
+
+/** Ends all sessions of a user, and those that the user as an administrator opened as others. */
+export async function endSessionsOf(tx: Executor, userId: number, except?: Buffer): Promise<void> {
+  const own: SQL | undefined = except
+    ? and(eq(sessions.userId, userId), ne(sessions.tokenHash, except))
+    : eq(sessions.userId, userId)
+  await tx.delete(sessions).where(or(own, eq(sessions.impersonatorId, userId)))
+}
+
+/** The session token that a browser sent. */
+export const sessionTokenOf = (request: FastifyRequest): string | undefined => request.cookies[SESSION_COOKIE]
+
+export function setSessionCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void {
+  reply.setCookie(SESSION_COOKIE, token, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: config.secureCookies,
+    // As long as browsers allow: the server decides when a session ends, and that moves with its use.
+    maxAge: (400 * DAY) / 1000
+  })
+}
+
+export function clearSessionCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>): void {
+  reply.clearCookie(SESSION_COOKIE, { path: '/', httpOnly: true, sameSite: 'lax', secure: config.secureCookies })
+}

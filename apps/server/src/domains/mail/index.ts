@@ -1,0 +1,2 @@
+export { enqueueMail, mailJobs, notifyAdmins, sendMailQueue, type MailOrder } from './send-mail.ts'
+export { type Template, type Templates } from './templates.ts'

@@ -1,0 +1,111 @@
+import type { Settings } from '@netlet/contract'
+import { and, eq } from 'drizzle-orm'
+import { createMailer, type MailerOptions } from '../../integrations/mail/index.ts'
+import type { Config } from '../../platform/config.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { queue, type Sender } from '../../platform/jobs.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { users } from '../accounts/tables.ts'
+import { readSettings } from '../settings/index.ts'
+import { fillTemplate, type Template, type Templates } from './templates.ts'
+
+export type MailOrder<T extends Template = Template> = {
+  to: string
+  template: T
+  data: Templates[T]
+  /** Names the cause, such as 'reminder:42:2026-11-21': two mails waiting with the same key are one. */
+  key: string
+}
+
+/** Sent mail is forgotten after minutes: the queue is no archive of what people were told. */
+export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
+
+/** Sends a mail if, and only if, the caller's transaction commits. */
+export async function enqueueMail<T extends Template>(tx: Executor, jobs: Sender, order: MailOrder<T>): Promise<void> {
+  await jobs.send(tx, sendMailQueue, order, { key: order.key })
+}
+
+/** Tells every active administrator. The text's paragraphs are parted by empty lines. */
+export async function notifyAdmins(
+  tx: Executor,
+  jobs: Sender,
+  { subject, text, key }: { subject: string; text: string; key: string }
+): Promise<void> {
+  const admins = await tx
+    .select({ id: users.id, email: users.email })
+    .from(users)
+    .where(and(eq(users.isSuperuser, true), eq(users.isActive, true)))
+  for (const admin of admins) {
+    await enqueueMail(tx, jobs, {
+      to: admin.email,
+      template: 'admin-notice',
+      data: { subject, text },
+      key: `${key}:admin:${admin.id}`
+    })
+  }
+}
+
+/** Sends mail in this process. */
+export async function mailJobs(shop: Shop): Promise<void> {
+  await shop.jobs.work(sendMailQueue, order => sendMail(shop, order), { concurrency: 2 })
+}
+
+async function sendMail(shop: Shop, order: MailOrder): Promise<void> {
+  const { config, log } = shop
+  const now = shop.now()
+  if ('sealed_code' in order.data && Date.parse(order.data.expires_at) <= now.getTime()) {
+    log.warn({ mail: order.key, template: order.template }, 'mail dropped: its code expired while it waited')
+    return
+  }
+  const settings = await readSettings(shop.db, shop.secrets)
+  const letter = fillTemplate(order.template, order.data, {
+    shopUrl: config.publicUrl,
+    now,
+    open: sealed => shop.secrets.open(Buffer.from(sealed, 'base64'))
+  })
+  const mailer = createMailer(mailerOptions(settings, config))
+  const sent = await mailer.send({
+    ...letter,
+    to: order.to,
+    from: settings.email_from || standardSender(settings, config),
+    idempotencyKey: order.key
+  })
+  if (sent.ok) return log.info({ mail: order.key, template: order.template }, 'mail sent')
+  // A wrong key or a missing setting is mended by an administrator; a refused recipient never is.
+  if (sent.reason !== 'rejected') throw new Error(`Mail not sent. ${sent.message}`)
+  log.error({ mail: order.key, template: order.template, reason: sent.message }, 'mail refused for good')
+}
+
+function mailerOptions(settings: Settings, config: Config): MailerOptions {
+  switch (settings.email_method) {
+    case 'sendgrid':
+      return { method: 'sendgrid', apiKey: settings.sendgrid_api_key, baseUrl: config.sendgridUrl }
+    case 'mailgun':
+      return {
+        method: 'mailgun',
+        apiKey: settings.mailgun_api_key,
+        domain: settings.mailgun_sender_domain,
+        baseUrl: config.mailgunUrl
+      }
+    case 'smtp':
+      return smtpOptions(config.smtpUrl)
+  }
+}
+
+/** `smtps://user:password@host:465` or `smtp://host:587`. Without one the mailer says what is missing. */
+function smtpOptions(smtpUrl: string | undefined): MailerOptions {
+  if (!smtpUrl || !URL.canParse(smtpUrl)) return { method: 'smtp', host: '', port: 0 }
+  const url = new URL(smtpUrl)
+  const secure = url.protocol === 'smtps:'
+  return {
+    method: 'smtp',
+    host: url.hostname,
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
+    username: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password)
+  }
+}
+
+const standardSender = (settings: Settings, config: Config): string =>
+  `Netlet <no-reply@${settings.mailgun_sender_domain || new URL(config.publicUrl).hostname}>`

@@ -1,0 +1,15 @@
+import type { Executor } from '../../platform/db/client.ts'
+import { levelCodes } from './tables.ts'
+
+/** From how many level points on which level is reached. */
+export type Threshold = { level: number; point: number }
+
+export const levelThresholds = (db: Executor): Promise<Threshold[]> =>
+  db.select({ level: levelCodes.level, point: levelCodes.point }).from(levelCodes)
+
+/** The highest level whose threshold the points reach; 0 below all of them. */
+export function levelOf(points: number, thresholds: readonly Threshold[]): number {
+  let level = 0
+  for (const step of thresholds) if (points >= step.point && step.level > level) level = step.level
+  return level
+}
