@@ -1,7 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fastify from 'fastify'
+import { discordRoutes } from './discord/routes.ts'
+import { echoRoutes } from './echo.ts'
 import { prepare } from './kit/http.ts'
+import { openOutbox } from './outbox/outbox.ts'
+import { outboxRoutes } from './outbox/routes.ts'
 import { registerPlatform, type PlatformOptions } from './shopify/platform.ts'
 
 export type SandboxOptions = {
@@ -29,6 +33,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let url = ''
   const dir = join(options.dataDir, 'sandbox')
   const platform = await registerPlatform(app, { ...options, dir, base: () => url })
+  outboxRoutes(app, await openOutbox(dir, options.now ?? Date.now))
+  discordRoutes(app, {
+    clientId: options.discordClientId,
+    clientSecret: options.discordClientSecret,
+    shopUrl: options.shopUrl,
+    now: options.now ?? Date.now
+  })
+  echoRoutes(app)
   await app.listen({ host: '127.0.0.1', port: options.port })
   const { port } = app.server.address() as AddressInfo
   url = `http://127.0.0.1:${port}`

@@ -44,6 +44,9 @@ button.plain { background: transparent; color: inherit; border: 1px solid var(--
 a { color: var(--accent); } a.button { color: var(--on-accent); } .bad { color: var(--bad); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .note { border-left: 3px solid var(--accent); padding: .25rem 0 .25rem .75rem; margin: 1rem 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; font: .9375em/1.5 ui-monospace, monospace; }
+main > section + section { margin-top: 1.25rem; }
+iframe.mail { width: 100%; height: 28rem; border: 1px solid var(--line); border-radius: .5rem; background: #fff; }
 code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 `
 

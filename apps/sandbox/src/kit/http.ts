@@ -1,10 +1,22 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ZodError } from 'zod'
 
 /** Form posts arrive as URLSearchParams; a JSON body may be empty; what zod refuses is answered 400. */
 export function prepare(app: FastifyInstance): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body)))
+  )
+  app.addContentTypeParser(
+    'multipart/form-data',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) =>
+      new Response(new Uint8Array(body), {
+        headers: { 'content-type': request.headers['content-type'] ?? '' }
+      })
+        .formData()
+        .catch(() => {
+          throw Object.assign(new Error('The form cannot be read.'), { statusCode: 400 })
+        })
   )
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
+import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
 import { API_VERSION } from './documents.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
 import { shopBase } from './shop-base.ts'
@@ -58,34 +59,29 @@ export function createTransport(options: ShopifyOptions): Execute {
   const { shopUrl, accessToken, fetch: request = fetch, timeoutMs = 15_000, sleep = ms => wait(ms) } = options
   const base = shopBase(shopUrl)
 
-  async function exchange(document: string, variables: Record<string, unknown>): Promise<Exchange> {
-    const signal = AbortSignal.timeout(timeoutMs)
-    try {
-      const response = await request(`${base}/admin/api/${API_VERSION}/graphql.json`, {
+  async function call(document: string, variables: Record<string, unknown>): Promise<Exchange> {
+    const reply = await exchange(
+      'The shop platform',
+      `${base}/admin/api/${API_VERSION}/graphql.json`,
+      {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
           accept: 'application/json',
           'x-shopify-access-token': accessToken
         },
-        body: JSON.stringify({ query: document, variables }),
-        // A redirect would carry the access token to an address that nobody entered.
-        redirect: 'manual',
-        signal
-      })
-      return await readExchange(response, base ?? '')
-    } catch (error) {
-      if (signal.aborted)
-        return failure('timeout', `The shop platform at ${base} did not answer within ${timeoutMs / 1000} s.`)
-      return failure('network', `The shop platform at ${base} cannot be reached (${networkCause(error)}).`)
-    }
+        body: JSON.stringify({ query: document, variables })
+      },
+      { fetch: request, timeoutMs }
+    )
+    return reply.ok ? readReply(reply, base ?? '') : failure(reply.reason, reply.message)
   }
 
   return async (document, variables, schema) => {
     if (!base || accessToken === '')
       return failed('not_configured', 'Enter the shop address and the access token under Web Settings, Shopify.')
     for (let attempt = 1; ; attempt++) {
-      const outcome = await exchange(document, variables)
+      const outcome = await call(document, variables)
       if (outcome.kind === 'failure') return outcome.failure
       if (outcome.kind === 'throttled') {
         if (attempt >= maxThrottledTries)
@@ -101,12 +97,10 @@ export function createTransport(options: ShopifyOptions): Execute {
   }
 }
 
-async function readExchange(response: Response, base: string): Promise<Exchange> {
-  const { status } = response
-  const text = await response.text()
+function readReply({ status, headers, text }: HttpReply, base: string): Exchange {
   if (status === 401 || status === 403)
     return failure('unauthorized', 'The shop platform refused the access token. Check it under Web Settings, Shopify.')
-  if (status === 429) return { kind: 'throttled', waitMs: retryAfterMs(response.headers.get('retry-after')) }
+  if (status === 429) return { kind: 'throttled', waitMs: retryAfterMs(headers.get('retry-after')) }
   if (status >= 500) return failure('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
   if (status === 404)
     return failure('not_found', `There is no shop at ${base}. Check the shop address under Web Settings, Shopify.`)
@@ -126,14 +120,6 @@ async function readExchange(response: Response, base: string): Promise<Exchange>
   return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['cost']): number {
   if (!cost || cost.throttleStatus.restoreRate <= 0) return 1000
   const missing = cost.requestedQueryCost - cost.throttleStatus.currentlyAvailable
@@ -143,11 +129,4 @@ function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['co
 function retryAfterMs(header: string | null): number {
   const seconds = Number(header)
   return header !== null && Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : 1000
-}
-
-/** 'ECONNREFUSED' and the like. The error's own text is left out: it may quote the request. */
-function networkCause(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code
-  return 'connection failed'
 }

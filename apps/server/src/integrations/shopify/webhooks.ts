@@ -41,8 +41,8 @@ export function webhookHeaders(headers: Record<string, string | string[] | undef
   }
 }
 
-/** Ids come as JSON numbers; ours are strings. */
-const NumericId = z.union([z.number().int(), z.string().regex(/^\d+$/)]).transform(String)
+/** Ids come as JSON numbers, in the platform's own samples beyond the safe integers too; ours are strings. */
+const NumericId = z.union([z.number().refine(Number.isInteger), z.string().regex(/^\d+$/)]).transform(String)
 
 /** Prefers `admin_graphql_api_id`: a JSON number above 2^53 would already have lost its last digits. */
 const withExactId = <T extends { id: string; admin_graphql_api_id?: string | undefined }>(entity: T): T => ({

@@ -1,0 +1,50 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+export type ChatUser = { id: string; username: string; global_name: string | null }
+
+export const demoChatUsers: readonly ChatUser[] = [
+  { id: '310000000000000001', username: 'marlow', global_name: 'Marlow' },
+  { id: '310000000000000002', username: 'ines.k', global_name: 'Ines K.' },
+  { id: '310000000000000003', username: 'rackwatcher', global_name: null }
+]
+
+/** The same name is the same account every time, as on the real platform. */
+export function namedUser(name: string): ChatUser {
+  const known = demoChatUsers.find(user => user.username === name)
+  if (known) return known
+  const number = BigInt(`0x${createHash('sha256').update(name).digest('hex').slice(0, 14)}`) % 10n ** 17n
+  return { id: String(320_000_000_000_000_000n + number), username: name, global_name: null }
+}
+
+type Grant = { user: ChatUser; redirectUri: string; expiresAt: number }
+const codeLifeMs = 10 * 60_000
+const tokenLifeMs = 7 * 24 * 3600_000
+
+/** Codes and tokens of the stand-in: a code is good once, for its redirect address, for ten minutes. */
+export function createGrants(now: () => number) {
+  const codes = new Map<string, Grant>()
+  const tokens = new Map<string, { user: ChatUser; expiresAt: number }>()
+  return {
+    issueCode(user: ChatUser, redirectUri: string): string {
+      for (const [old, grant] of codes) if (grant.expiresAt <= now()) codes.delete(old)
+      const code = randomBytes(15).toString('base64url')
+      codes.set(code, { user, redirectUri, expiresAt: now() + codeLifeMs })
+      return code
+    },
+
+    /** The access token, or null for a code that is unknown, used, expired or of another redirect address. */
+    redeem(code: string, redirectUri: string): string | null {
+      const grant = codes.get(code)
+      codes.delete(code)
+      if (!grant || grant.redirectUri !== redirectUri || grant.expiresAt <= now()) return null
+      const token = randomBytes(24).toString('base64url')
+      tokens.set(token, { user: grant.user, expiresAt: now() + tokenLifeMs })
+      return token
+    },
+
+    userOf(token: string): ChatUser | null {
+      const held = tokens.get(token)
+      return held && held.expiresAt > now() ? held.user : null
+    }
+  }
+}

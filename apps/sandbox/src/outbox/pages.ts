@@ -1,0 +1,63 @@
+import { html, nothing, page } from '../kit/html.ts'
+import type { OutboxMail } from './outbox.ts'
+
+const aside = 'Sent mail. Nothing here has left this machine.'
+const when = (mail: OutboxMail) => `${mail.sent_at.slice(0, 10)} ${mail.sent_at.slice(11, 19)} UTC`
+
+export function outboxPage(mails: readonly OutboxMail[]): string {
+  const empty = html`<div class="card">
+    <p>No mail yet. Sign up in the shop, or ask it for a code, and the mail shows here.</p>
+  </div>`
+  return page(
+    'Outbox',
+    aside,
+    html`<h1>Outbox</h1>
+      ${
+        mails.length === 0
+          ? empty
+          : html`<div class="card">
+              <table>
+                <tbody>
+                  ${mails.map(
+                    mail =>
+                      html`<tr>
+                        <td>
+                          <a href="/outbox/${mail.id}">${mail.subject === '' ? '(no subject)' : mail.subject}</a
+                          ><br /><span class="quiet small">to ${mail.to}</span>
+                        </td>
+                        <td class="quiet small">${when(mail)}</td>
+                      </tr>`
+                  )}
+                </tbody>
+              </table>
+            </div>`
+      }`
+  )
+}
+
+export function mailPage(mail: OutboxMail): string {
+  return page(
+    mail.subject,
+    aside,
+    html`<p><a href="/outbox">All mail</a></p>
+      <h1>${mail.subject}</h1>
+      <p class="quiet small">From ${mail.from}<br />To ${mail.to}<br />${when(mail)}</p>
+      ${
+        mail.html === ''
+          ? nothing
+          : html`<section class="card" aria-labelledby="html">
+              <h2 id="html">As HTML</h2>
+              <iframe
+                class="mail"
+                title="The mail as HTML"
+                sandbox="allow-popups"
+                src="/outbox/${mail.id}/html"
+              ></iframe>
+            </section>`
+      }
+      <section class="card" aria-labelledby="text">
+        <h2 id="text">As text</h2>
+        <pre>${mail.text}</pre>
+      </section>`
+  )
+}

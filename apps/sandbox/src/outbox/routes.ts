@@ -1,0 +1,111 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { sendPage } from '../kit/http.ts'
+import type { Outbox } from './outbox.ts'
+import { mailPage, outboxPage } from './pages.ts'
+
+const Address = z.object({ email: z.string().min(3), name: z.string().nullish() })
+const SendgridMail = z.object({
+  personalizations: z.array(z.object({ to: z.array(Address).min(1) })).min(1),
+  from: Address,
+  subject: z.string().min(1),
+  content: z.array(z.object({ type: z.string(), value: z.string().min(1) })).min(1),
+  custom_args: z.record(z.string(), z.string()).optional()
+})
+type Fault = { status: number; next: number }
+const FaultBody = z.object({
+  status: z.union([z.literal(400), z.literal(401), z.literal(429), z.literal(500), z.literal(503)]),
+  next: z.number().int().min(0).max(100).default(1)
+})
+
+/** The send calls of both mail services, and the outbox that shows what they took. */
+export function outboxRoutes(app: FastifyInstance, outbox: Outbox): void {
+  let fault: Fault | null = null
+  const takeFault = (): number | null => {
+    if (!fault || fault.next <= 0) return null
+    fault.next--
+    return fault.status
+  }
+
+  app.post('/v3/mail/send', async (request, reply) => {
+    const status = takeFault()
+    if (status) return reply.code(status).send({ errors: [{ message: 'a fault that was asked for', field: null }] })
+    if (!/^Bearer \S+$/.test(request.headers.authorization ?? ''))
+      return reply
+        .code(401)
+        .send({ errors: [{ message: 'The provided authorization grant is invalid, expired, or revoked' }] })
+    const body = SendgridMail.safeParse(request.body)
+    if (!body.success) {
+      const [issue] = body.error.issues
+      return reply.code(400).send({ errors: [{ message: issue?.message, field: issue?.path.join('.') }] })
+    }
+    const { personalizations, from, subject, content, custom_args } = body.data
+    const part = (type: string) => content.find(one => one.type === type)?.value ?? ''
+    let id = ''
+    for (const to of personalizations.flatMap(one => one.to))
+      id = await outbox.add({
+        to: to.email,
+        from: from.name ? `${from.name} <${from.email}>` : from.email,
+        subject,
+        text: part('text/plain'),
+        html: part('text/html'),
+        idempotency_key: custom_args?.idempotency_key ?? null
+      })
+    return reply.code(202).header('x-message-id', id).send()
+  })
+
+  app.post<{ Params: { domain: string } }>('/v3/:domain/messages', async (request, reply) => {
+    const status = takeFault()
+    if (status) return reply.code(status).send({ message: 'a fault that was asked for' })
+    if (!/^Basic \S+$/.test(request.headers.authorization ?? ''))
+      return reply.code(401).type('text/plain').send('Forbidden')
+    const form = request.body
+    const field = (name: string): string => {
+      const value = form instanceof FormData || form instanceof URLSearchParams ? form.get(name) : null
+      return typeof value === 'string' ? value : ''
+    }
+    for (const name of ['from', 'to'])
+      if (field(name) === '') return reply.code(400).send({ message: `'${name}' parameter is missing` })
+    if (field('text') === '' && field('html') === '')
+      return reply.code(400).send({ message: "Need at least one of 'text' or 'html' parameters specified" })
+    const id = await outbox.add({
+      to: field('to'),
+      from: field('from'),
+      subject: field('subject'),
+      text: field('text'),
+      html: field('html'),
+      idempotency_key: field('v:idempotency_key') || null
+    })
+    return { id: `<${id}@${request.params.domain}>`, message: 'Queued. Thank you.' }
+  })
+
+  app.get('/outbox', async (_request, reply) => sendPage(reply, outboxPage(outbox.list())))
+  app.get('/outbox.json', async (_request, reply) => reply.header('cache-control', 'no-store').send(outbox.list()))
+  app.delete('/outbox.json', async (_request, reply) => {
+    await outbox.clear()
+    return reply.code(204).send()
+  })
+
+  app.get<{ Params: { id: string } }>('/outbox/:id', async (request, reply) => {
+    const mail = outbox.find(request.params.id)
+    return mail ? sendPage(reply, mailPage(mail)) : reply.code(404).send({ error: 'no such mail' })
+  })
+
+  // On its own, so that the page can show it in a frame without scripts, forms or our origin.
+  app.get<{ Params: { id: string } }>('/outbox/:id/html', async (request, reply) => {
+    const mail = outbox.find(request.params.id)
+    if (!mail) return reply.code(404).send({ error: 'no such mail' })
+    return reply
+      .header(
+        'content-security-policy',
+        "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src * data:"
+      )
+      .type('text/html; charset=utf-8')
+      .send(mail.html)
+  })
+
+  app.post('/sandbox/mail/faults', async request => {
+    fault = FaultBody.parse(request.body)
+    return { fault }
+  })
+}

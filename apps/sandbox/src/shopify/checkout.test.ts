@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { control, launch, newDataDir, openCart, removeDataDir, startReceiver, until } from '../testing/harness.ts'
+import type { Sandbox } from '../sandbox.ts'
+import { demoPlans, demoRules } from './catalogue.ts'
+import type { PlatformOrder } from './state.ts'
+
+const plan = demoPlans[0]?.variants[1]?.id
+const cart = `/cart/${plan}:8,${demoRules[0]?.variantId}:8?checkout[email]=buyer@example.test&note=hello&attributes[order_id]=77&discount=GOLD8`
+
+let dir: string
+let shop: Awaited<ReturnType<typeof startReceiver>>
+let sandbox: Sandbox
+
+beforeEach(async () => {
+  dir = await newDataDir()
+  shop = await startReceiver()
+  sandbox = await launch(dir, shop.url)
+})
+afterEach(async () => {
+  await sandbox.close()
+  await shop.close()
+  await removeDataDir(dir)
+})
+
+const pay = (checkout: string, body?: string) =>
+  fetch(`${checkout}/pay`, {
+    method: 'POST',
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } })
+  })
+
+test('the permalink leads to a page with lines, discount, total and a form that posts to …/pay', async () => {
+  const checkout = await openCart(sandbox, cart)
+  const page = await (await fetch(checkout)).text()
+  expect(page).toContain('Metro ISP')
+  expect(page).toContain('Nike')
+  expect(page).toContain('GOLD8')
+  // 20.16 less 8 % (1.6128)
+  expect(page).toContain('Pay $18.55')
+  expect(page).toContain('value="buyer@example.test"')
+  expect(/<form method="post" action="([^"]+)"/.exec(page)?.[1]).toBe(`${new URL(checkout).pathname}/pay`)
+})
+
+test('a script’s bare POST pays: order number 1001, our attribute, the discount, one signed webhook', async () => {
+  const checkout = await openCart(sandbox, cart)
+  const paid = await pay(checkout)
+  expect(paid.status).toBe(303)
+  const thanks = await fetch(new URL(paid.headers.get('location') ?? '', sandbox.url))
+  expect(await thanks.text()).toContain('order #1001 is paid')
+  await until('the webhook', () => shop.received.length > 0)
+  const order = JSON.parse(shop.received[0]?.body.toString() ?? '')
+  expect(shop.received[0]?.path).toBe('/api/orders/pay_webhook')
+  expect(order).toMatchObject({
+    order_number: 1001,
+    email: 'buyer@example.test',
+    note: 'hello',
+    note_attributes: [{ name: 'order_id', value: '77' }],
+    total_price: '18.55',
+    total_discounts: '1.61',
+    discount_codes: [{ code: 'GOLD8', amount: '1.61', type: 'percentage' }],
+    financial_status: 'paid'
+  })
+})
+
+test('two clicks at once pay once', async () => {
+  const checkout = await openCart(sandbox, cart)
+  const answers = await Promise.all([pay(checkout), pay(checkout), pay(checkout, 'email=other%40example.test')])
+  expect(answers.map(one => one.status)).toEqual([303, 303, 303])
+  expect(await control<PlatformOrder[]>(sandbox, 'GET', '/orders')).toHaveLength(1)
+  await until('the webhook', () => shop.received.length > 0)
+  const { deliveries } = await control<{ deliveries: unknown[] }>(sandbox, 'GET', '/webhooks')
+  expect(deliveries).toHaveLength(1)
+})
+
+test('the email of the form wins over that of the link', async () => {
+  await pay(await openCart(sandbox, cart), 'email=new%40example.test')
+  const [order] = await control<PlatformOrder[]>(sandbox, 'GET', '/orders')
+  expect(order?.email).toBe('new@example.test')
+})
+
+test('paying too little on demand: the order says what came in', async () => {
+  const token = new URL(await openCart(sandbox, cart)).pathname.split('/').at(-1)
+  await control(sandbox, 'POST', `/checkouts/${token}/pay`, { amount: '1.00' })
+  const order = JSON.parse((await until('the webhook', () => shop.received[0])).body.toString())
+  expect(order).toMatchObject({ total_price: '1.00', subtotal_price: '1.00', discount_codes: [] })
+})
+
+test('a new code counts from the next checkout on', async () => {
+  await control(sandbox, 'POST', '/discounts', { code: 'HALF', type: 'percentage', value: '50' })
+  const page = await (await fetch(await openCart(sandbox, `/cart/${plan}:8?discount=HALF,NOSUCH`))).text()
+  expect(page).toContain('Pay $8.08')
+  expect(page).toContain('NOSUCH')
+})
+
+test('a note cannot bring markup into the page', async () => {
+  const hostile = encodeURIComponent('<script>alert(1)</script>')
+  const response = await fetch(await openCart(sandbox, `/cart/${plan}:1?note=${hostile}`))
+  expect(await response.text()).not.toContain('<script')
+  expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+})
+
+test.each(['/cart/', '/cart/abc', '/cart/1:0', '/cart/1:1', `/cart/${plan}:-1`])('no cart at %s', async path => {
+  expect((await fetch(`${sandbox.url}${path}`, { redirect: 'manual' })).status).toBe(404)
+})
+
+test('a cart with every rule is not too long', async () => {
+  const all = [plan, ...demoRules.map(one => one.variantId)].map(id => `${id}:256`).join(',')
+  expect(await (await fetch(await openCart(sandbox, `/cart/${all}`))).text()).toContain('Steam')
+})
+
+test('orders and checkouts outlive a restart', async () => {
+  const checkout = await openCart(sandbox, cart)
+  await pay(checkout)
+  await sandbox.close()
+  sandbox = await launch(dir, shop.url)
+  const [order] = await control<PlatformOrder[]>(sandbox, 'GET', '/orders')
+  expect(order?.number).toBe(1001)
+  const again = await pay(`${sandbox.url}${new URL(checkout).pathname}`)
+  expect(again.status).toBe(303)
+  expect(await control<PlatformOrder[]>(sandbox, 'GET', '/orders')).toHaveLength(1)
+})

@@ -1,0 +1,176 @@
+import { createHmac } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Sandbox } from '../sandbox.ts'
+import {
+  control,
+  launch,
+  newDataDir,
+  openCart,
+  removeDataDir,
+  secrets,
+  startReceiver,
+  until
+} from '../testing/harness.ts'
+import { demoPlans } from './catalogue.ts'
+import { platformBackoff } from './deliveries.ts'
+import type { Delivery } from './state.ts'
+
+const plan = demoPlans[0]?.variants[0]?.id
+
+let dir: string
+let shop: Awaited<ReturnType<typeof startReceiver>>
+let sandbox: Sandbox
+
+beforeEach(async () => {
+  dir = await newDataDir()
+  shop = await startReceiver()
+  sandbox = await launch(dir, shop.url)
+})
+afterEach(async () => {
+  await sandbox.close()
+  await shop.close()
+  await removeDataDir(dir)
+})
+
+async function buy(orderId: string): Promise<void> {
+  const checkout = await openCart(sandbox, `/cart/${plan}:1?attributes[order_id]=${orderId}`)
+  const paid = await fetch(`${checkout}/pay`, { method: 'POST', redirect: 'manual' })
+  expect(paid.status).toBe(303)
+}
+const deliveries = async () => (await control<{ deliveries: Delivery[] }>(sandbox, 'GET', '/webhooks')).deliveries
+const orderIds = () => shop.received.map(one => JSON.parse(one.body.toString()).note_attributes[0].value as string)
+
+test('the headers are the platform’s, and the signature is over the very bytes', async () => {
+  await buy('1')
+  const { headers, body } = await until('the webhook', () => shop.received[0])
+  expect(headers['x-shopify-topic']).toBe('orders/paid')
+  expect(headers['x-shopify-api-version']).toBe('2026-07')
+  for (const name of ['webhook-id', 'event-id', 'shop-domain', 'triggered-at'])
+    expect(headers[`x-shopify-${name}`]).toBeTruthy()
+  expect(headers['x-shopify-hmac-sha256']).toBe(createHmac('sha256', secrets.appSecret).update(body).digest('base64'))
+})
+
+test('what is refused comes again, with the same ids, until it is taken', async () => {
+  shop.answer = () => (shop.received.length < 3 ? 500 : 200)
+  await buy('1')
+  await until('the third try', () => shop.received.length >= 3)
+  const [delivery] = await until('the end', async () => {
+    const all = await deliveries()
+    return all[0]?.state === 'delivered' ? all : null
+  })
+  expect(delivery?.attempts.map(one => one.status)).toEqual([500, 500, 200])
+  expect(new Set(shop.received.map(one => one.headers['x-shopify-webhook-id'])).size).toBe(1)
+})
+
+test('silence counts as a refusal after the time-out', async () => {
+  await sandbox.close()
+  sandbox = await launch(dir, shop.url, { webhookTimeoutMs: 100 })
+  shop.answer = () => (shop.received.length === 1 ? null : 200)
+  await buy('1')
+  const [delivery] = await until('delivery', async () => {
+    const all = await deliveries()
+    return all[0]?.state === 'delivered' ? all : null
+  })
+  expect(delivery?.attempts.map(one => one.error)).toEqual(['timeout', null])
+})
+
+test('what is on its way is sent after a restart', async () => {
+  shop.answer = () => 503
+  await sandbox.close()
+  sandbox = await launch(dir, shop.url, { webhookBackoff: () => 3_600_000 })
+  await buy('1')
+  await until('the first try', async () => (await deliveries())[0]?.attempts.length === 1)
+  await sandbox.close()
+  shop.answer = () => 200
+  // Two hours later the retry is due.
+  sandbox = await launch(dir, shop.url, { now: () => Date.now() + 7_200_000 })
+  await until('the second try', async () => (await deliveries())[0]?.state === 'delivered')
+  expect(orderIds()).toEqual(['1', '1'])
+})
+
+test('duplicates: the same event ten times', async () => {
+  await control(sandbox, 'POST', '/webhooks/faults', { action: 'duplicate', times: 10 })
+  await buy('1')
+  await buy('2')
+  await until('all copies', () => shop.received.length === 11)
+  const first = shop.received.filter(one => JSON.parse(one.body.toString()).order_number === 1001)
+  expect(first).toHaveLength(10)
+  expect(new Set(first.map(one => one.headers['x-shopify-event-id'])).size).toBe(1)
+})
+
+test('out of order: what was held comes newest first', async () => {
+  await control(sandbox, 'POST', '/webhooks/faults', { action: 'hold', next: 3 })
+  for (const id of ['1', '2', '3']) await buy(id)
+  expect(shop.received).toHaveLength(0)
+  await control(sandbox, 'POST', '/webhooks/release', { order: 'newest_first' })
+  expect(orderIds()).toEqual(['3', '2', '1'])
+})
+
+test('late: it comes, but not before its time', async () => {
+  await control(sandbox, 'POST', '/webhooks/faults', { action: 'late', delay_ms: 150 })
+  const paidAt = Date.now()
+  await buy('1')
+  const { at } = await until('the late webhook', () => shop.received[0])
+  expect(at - paidAt).toBeGreaterThanOrEqual(150)
+})
+
+test('drop: never sent by itself, sent when asked for', async () => {
+  await control(sandbox, 'POST', '/webhooks/faults', { action: 'drop' })
+  await buy('1')
+  await buy('2')
+  await until('the second order’s webhook', () => shop.received.length === 1)
+  expect(orderIds()).toEqual(['2'])
+  const dropped = (await deliveries()).find(one => one.state === 'dropped')
+  const answer = await control(sandbox, 'POST', `/webhooks/${dropped?.id}/redeliver`, { times: 3 })
+  expect(answer).toEqual({ statuses: [200, 200, 200] })
+  expect(orderIds()).toEqual(['2', '1', '1', '1'])
+})
+
+test('wrong signature: sent once, with a signature that does not fit', async () => {
+  shop.answer = () => 401
+  await control(sandbox, 'POST', '/webhooks/faults', { action: 'wrong_signature' })
+  await buy('1')
+  const [delivery] = await until('the refusal', async () => {
+    const all = await deliveries()
+    return all[0]?.state === 'failed' ? all : null
+  })
+  expect(delivery?.attempts).toHaveLength(1)
+  const [one] = shop.received
+  const right = createHmac('sha256', secrets.appSecret)
+    .update(one?.body ?? '')
+    .digest('base64')
+  expect(one?.headers['x-shopify-hmac-sha256']).not.toBe(right)
+})
+
+test('products: creating, changing and deleting one is told to the product address', async () => {
+  const made = await control<{ id: string; variants: { id: string }[] }>(sandbox, 'POST', '/products', {
+    title: 'Trial',
+    tags: ['SEO'],
+    optionNames: ['Location'],
+    variants: [{ options: ['London'], price: '1.00' }]
+  })
+  await control(sandbox, 'PATCH', `/products/${made.id}`, {
+    title: 'Trial 2',
+    variants: [{ id: made.variants[0]?.id, price: '1.50' }]
+  })
+  await control(sandbox, 'DELETE', `/products/${made.id}`)
+  await until('three events', () => shop.received.length === 3)
+  const byTopic = Object.fromEntries(
+    shop.received.map(one => [one.headers['x-shopify-topic'], JSON.parse(one.body.toString())])
+  )
+  expect(byTopic['products/create']).toMatchObject({ title: 'Trial', status: 'active', tags: 'SEO' })
+  expect(byTopic['products/update']).toMatchObject({
+    title: 'Trial 2',
+    variants: [{ price: '1.50', option1: 'London' }]
+  })
+  expect(byTopic['products/delete']).toEqual({ id: Number(made.id) })
+  expect(new Set(shop.received.map(one => one.path))).toEqual(new Set(['/api/orders/product_webhook']))
+})
+
+test('the platform’s patience: quick at first, about an hour in all', () => {
+  const waits = Array.from({ length: 18 }, (_, index) => platformBackoff(index + 1))
+  expect(waits.slice(0, 4)).toEqual([1000, 2000, 4000, 8000])
+  const total = waits.reduce((sum, one) => sum + one, 0)
+  expect(total).toBeGreaterThan(3000_000)
+  expect(total).toBeLessThan(7200_000)
+})

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { closedUrl, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
+import { createDiscord } from './index.ts'
+
+const redirectUri = 'http://127.0.0.1:3000/api/auth/discord/redirect'
+let dir: string
+let sandbox: Sandbox
+let time = Date.now()
+
+beforeAll(async () => {
+  dir = await newDataDir()
+  sandbox = await launch(dir, 'https://shop.example', { now: () => time })
+})
+afterAll(async () => {
+  await sandbox.close()
+  await removeDataDir(dir)
+})
+
+const client = (options: Partial<Parameters<typeof createDiscord>[0]> = {}) =>
+  createDiscord({
+    clientId: secrets.discordClientId,
+    clientSecret: secrets.discordClientSecret,
+    baseUrl: sandbox.url,
+    ...options
+  })
+
+/** Consents as a browser's form does; gives the address that the browser is sent to. */
+async function consent(form: Record<string, string>, uri = redirectUri): Promise<URL> {
+  const page = client().authorizeUrl({ redirectUri: uri, state: 's-1' })
+  const response = await fetch(page ?? '', { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' })
+  return new URL(response.headers.get('location') ?? 'none:')
+}
+
+test('the page offers the demo users, and consent leads back with code and state', async () => {
+  const page = await (await fetch(client().authorizeUrl({ redirectUri, state: 's-1' }) ?? '')).text()
+  expect(page).toContain('Marlow')
+  const back = await consent({ user: 'marlow' })
+  expect(back.origin + back.pathname).toBe(redirectUri)
+  expect(back.searchParams.get('state')).toBe('s-1')
+  const token = await client().exchangeCode({ code: back.searchParams.get('code') ?? '', redirectUri })
+  if (!token.ok) throw new Error(token.message)
+  expect(await client().currentUser(token.value.accessToken)).toEqual({
+    ok: true,
+    value: { id: '310000000000000001', username: 'marlow', globalName: 'Marlow', name: 'Marlow' }
+  })
+})
+
+test('a chosen name is the same account each time', async () => {
+  const ids = new Set<string>()
+  for (const name of ['Zoe.1', 'zoe.1', 'other']) {
+    const code = (await consent({ name })).searchParams.get('code') ?? ''
+    const token = await client().exchangeCode({ code, redirectUri })
+    const user = token.ok ? await client().currentUser(token.value.accessToken) : token
+    if (!user.ok) throw new Error(user.message)
+    expect(user.value.name).toBe(name.toLowerCase())
+    ids.add(user.value.id)
+  }
+  expect(ids.size).toBe(2)
+})
+
+test('a code is good once', async () => {
+  const code = (await consent({ user: 'marlow' })).searchParams.get('code') ?? ''
+  expect(await client().exchangeCode({ code, redirectUri })).toMatchObject({ ok: true })
+  expect(await client().exchangeCode({ code, redirectUri })).toMatchObject({ ok: false, reason: 'invalid_code' })
+})
+
+test('a code is good for its own redirect address only, and for ten minutes', async () => {
+  const first = (await consent({ user: 'marlow' })).searchParams.get('code') ?? ''
+  const elsewhere = `${redirectUri}/bind`
+  expect(await client().exchangeCode({ code: first, redirectUri: elsewhere })).toMatchObject({ reason: 'invalid_code' })
+  const second = (await consent({ user: 'marlow' })).searchParams.get('code') ?? ''
+  time += 10 * 60_000
+  expect(await client().exchangeCode({ code: second, redirectUri })).toMatchObject({ reason: 'invalid_code' })
+})
+
+test('cancelling comes back with an error and no code', async () => {
+  const back = await consent({ cancel: '1' })
+  expect(Object.fromEntries(back.searchParams)).toEqual({ state: 's-1', error: 'access_denied' })
+})
+
+test('a redirect address of someone else is refused on the page', async () => {
+  expect((await consent({ user: 'marlow' }, 'https://shop.example/bind')).origin).toBe('https://shop.example')
+  expect((await consent({ user: 'marlow' }, 'https://evil.example/x')).protocol).toBe('none:')
+})
+
+test('wrong client, wrong secret, wrong token, nothing set, nobody there', async () => {
+  const page = await fetch(client({ clientId: '7' }).authorizeUrl({ redirectUri, state: 's' }) ?? '')
+  expect(page.status).toBe(400)
+  const code = (await consent({ user: 'marlow' })).searchParams.get('code') ?? ''
+  const exchange = (options: Partial<Parameters<typeof createDiscord>[0]>) =>
+    client(options).exchangeCode({ code, redirectUri })
+  const wrong = await exchange({ clientSecret: 'wrong-77' })
+  expect(wrong).toMatchObject({ ok: false, reason: 'unauthorized' })
+  expect(JSON.stringify(wrong)).not.toContain('wrong-77')
+  expect(await exchange({ clientSecret: '' })).toMatchObject({ reason: 'not_configured' })
+  expect(await exchange({ baseUrl: await closedUrl() })).toMatchObject({ reason: 'network' })
+  expect(await client().currentUser('nonsense')).toMatchObject({ ok: false, reason: 'unauthorized' })
+  expect(client({ clientId: '' }).authorizeUrl({ redirectUri, state: 's' })).toBeNull()
+})

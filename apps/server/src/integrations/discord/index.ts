@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
+
+export type DiscordReason =
+  | 'not_configured'
+  | 'invalid_code'
+  | 'unauthorized'
+  | 'throttled'
+  | 'timeout'
+  | 'network'
+  | 'server_error'
+  | 'bad_reply'
+
+/** `message` is for the person in front of the browser or the operator and holds no secret. */
+export type DiscordFailure = { ok: false; reason: DiscordReason; message: string }
+export type DiscordResult<T> = { ok: true; value: T } | DiscordFailure
+
+export type DiscordOptions = {
+  clientId: string
+  clientSecret: string
+  /** Default https://discord.com. */
+  baseUrl?: string
+  fetch?: typeof fetch
+  /** Default 10 s. */
+  timeoutMs?: number
+}
+
+/** `name` is what to show: the display name where there is one, else the username. */
+export type DiscordUser = { id: string; username: string; globalName: string | null; name: string }
+
+const Token = z.object({ access_token: z.string().min(1), token_type: z.string() })
+const User = z.object({
+  id: z.string().regex(/^\d+$/),
+  username: z.string().min(1),
+  global_name: z.string().nullish()
+})
+
+const party = 'The chat platform'
+const failed = (reason: DiscordReason, message: string): DiscordFailure => ({ ok: false, reason, message })
+const notConfigured = failed('not_configured', 'Enter the client id and the client secret under Web Settings, Discord.')
+
+/** OAuth2 sign-in with the chat platform: authorize URL, code for token, token for user. */
+export function createDiscord(options: DiscordOptions) {
+  const { clientId, clientSecret, fetch: request = fetch, timeoutMs = 10_000 } = options
+  const base = (options.baseUrl ?? 'https://discord.com').replace(/\/+$/, '')
+  const limits = { fetch: request, timeoutMs }
+
+  return {
+    /** Where to send the browser; null while no client id is set. `state` has to be unguessable and checked on return. */
+    authorizeUrl(input: { redirectUri: string; state: string }): string | null {
+      if (clientId === '') return null
+      const query = new URLSearchParams({
+        response_type: 'code',
+        client_id: clientId,
+        scope: 'identify',
+        redirect_uri: input.redirectUri,
+        state: input.state,
+        prompt: 'none'
+      })
+      return `${base}/oauth2/authorize?${query.toString()}`
+    },
+
+    /** Trades the code of the redirect for an access token. 'invalid_code': used, expired, or of another redirect. */
+    async exchangeCode(input: { code: string; redirectUri: string }): Promise<DiscordResult<{ accessToken: string }>> {
+      if (clientId === '' || clientSecret === '') return notConfigured
+      const reply = await exchange(
+        party,
+        `${base}/api/oauth2/token`,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+          body: new URLSearchParams({
+            grant_type: 'authorization_code',
+            client_id: clientId,
+            client_secret: clientSecret,
+            code: input.code,
+            redirect_uri: input.redirectUri
+          }).toString()
+        },
+        limits
+      )
+      if (!reply.ok) return reply
+      // The platform answers a bad code with 400 invalid_grant and bad client credentials with 401 invalid_client.
+      if (reply.status === 400) return failed('invalid_code', 'The sign-in has expired. Please start it again.')
+      const token = read(reply, Token)
+      return token.ok ? { ok: true, value: { accessToken: token.value.access_token } } : token
+    },
+
+    async currentUser(accessToken: string): Promise<DiscordResult<DiscordUser>> {
+      const reply = await exchange(
+        party,
+        `${base}/api/v10/users/@me`,
+        { headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' } },
+        limits
+      )
+      if (!reply.ok) return reply
+      const user = read(reply, User)
+      if (!user.ok) return user
+      const { id, username, global_name: globalName = null } = user.value
+      return { ok: true, value: { id, username, globalName, name: globalName || username } }
+    }
+  }
+}
+
+export type Discord = ReturnType<typeof createDiscord>
+
+function read<T>({ status, text }: HttpReply, schema: z.ZodType<T>): DiscordResult<T> {
+  if (status === 401 || status === 403)
+    return failed(
+      'unauthorized',
+      'The chat platform refused us. Check the client id and secret under Web Settings, Discord.'
+    )
+  if (status === 429) return failed('throttled', 'The chat platform is limiting our calls. Try again in a minute.')
+  if (status >= 500) return failed('server_error', `The chat platform has a fault of its own (HTTP ${status}).`)
+  const body = schema.safeParse(status === 200 ? parseJson(text) : undefined)
+  if (body.success) return { ok: true, value: body.data }
+  return failed('bad_reply', `The chat platform's reply was not understood (HTTP ${status}).`)
+}

@@ -1,0 +1,41 @@
+export type HttpReply = { ok: true; status: number; headers: Headers; text: string }
+export type HttpFailure = { ok: false; reason: 'timeout' | 'network'; message: string }
+
+/**
+ * One exchange with a third party, read to its end. Silence and broken connections are results whose message names
+ * `party` and its origin, never the request: headers and bodies hold secrets.
+ */
+export async function exchange(
+  party: string,
+  url: string,
+  init: Omit<RequestInit, 'signal' | 'redirect'>,
+  { fetch: request, timeoutMs }: { fetch: typeof fetch; timeoutMs: number }
+): Promise<HttpReply | HttpFailure> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const at = URL.parse(url)?.origin ?? 'an address that is none'
+  try {
+    // A redirect would carry our credentials to an address that nobody entered.
+    const response = await request(url, { ...init, redirect: 'manual', signal })
+    return { ok: true, status: response.status, headers: response.headers, text: await response.text() }
+  } catch (error) {
+    if (signal.aborted)
+      return { ok: false, reason: 'timeout', message: `${party} at ${at} did not answer within ${timeoutMs / 1000} s.` }
+    return { ok: false, reason: 'network', message: `${party} at ${at} cannot be reached (${causeOf(error)}).` }
+  }
+}
+
+/** The parsed text, or undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** 'ECONNREFUSED' and the like. The error's own text is left out: it may quote the request. */
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code
+  return 'connection failed'
+}

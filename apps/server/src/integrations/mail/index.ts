@@ -1,0 +1,42 @@
+import { sendWithMailgun, sendWithSendgrid } from './http-senders.ts'
+import { sendWithSmtp } from './smtp-sender.ts'
+import { failed, type Mail, type MailResult } from './mail.ts'
+
+export { type Mail, type MailFailure, type MailReason, type MailResult } from './mail.ts'
+
+export type MailerOptions = (
+  | { method: 'sendgrid'; apiKey: string; baseUrl?: string }
+  | { method: 'mailgun'; apiKey: string; domain: string; baseUrl?: string }
+  | { method: 'smtp'; host: string; port: number; secure?: boolean; username?: string; password?: string }
+) & {
+  fetch?: typeof fetch
+  /** For one exchange. Default 15 s. */
+  timeoutMs?: number
+}
+
+// One mailbox, no list and no line break: what comes from a form must not turn into further recipients or headers.
+const mailbox = /^[^\s,;<>@"]{1,64}@[^\s,;<>@"]{1,255}$/
+
+/**
+ * Sends mail by the chosen method. `send` never throws for what the mail service does; the job that calls it tries
+ * again where `retryable`. A repeat with the same idempotencyKey carries the same Message-ID, so that mailboxes that
+ * drop repeats can; no mail service promises more.
+ */
+export function createMailer(options: MailerOptions) {
+  const limits = { fetch: options.fetch ?? fetch, timeoutMs: options.timeoutMs ?? 15_000 }
+  return {
+    async send(mail: Mail): Promise<MailResult> {
+      if (!mailbox.test(mail.to)) return failed('rejected', 'The recipient is no single mail address.')
+      switch (options.method) {
+        case 'sendgrid':
+          return sendWithSendgrid(mail, options, limits)
+        case 'mailgun':
+          return sendWithMailgun(mail, options, limits)
+        case 'smtp':
+          return sendWithSmtp(mail, options, limits)
+      }
+    }
+  }
+}
+
+export type Mailer = ReturnType<typeof createMailer>

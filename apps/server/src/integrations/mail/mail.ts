@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+
+/** `from` is an address or 'Name <address>'. `idempotencyKey` names the cause of the mail, e.g. 'reminder:42'. */
+export type Mail = { to: string; from: string; subject: string; text: string; html: string; idempotencyKey: string }
+
+export type MailReason =
+  | 'not_configured'
+  | 'unauthorized'
+  | 'rejected'
+  | 'throttled'
+  | 'timeout'
+  | 'network'
+  | 'server_error'
+
+/** Only `retryable` failures are worth another try without a person. `message` holds no key. */
+export type MailFailure = { ok: false; reason: MailReason; message: string; retryable: boolean }
+/** `id` is the service's name for the mail, where it gave one. */
+export type MailResult = { ok: true; id: string | null } | MailFailure
+
+const retryable: ReadonlySet<MailReason> = new Set(['throttled', 'timeout', 'network', 'server_error'])
+
+export const failed = (reason: MailReason, message: string): MailFailure => ({
+  ok: false,
+  reason,
+  message,
+  retryable: retryable.has(reason)
+})
+
+/** 'Netlet <shop@example.com>' → name and address. */
+export function parseFrom(from: string): { name: string | null; email: string } {
+  const match = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(from)
+  return match ? { name: match[1] || null, email: (match[2] ?? '').trim() } : { name: null, email: from.trim() }
+}
+
+/** The same for each try of the same mail, and says nothing about what the key was. */
+export function messageId(mail: Mail): string {
+  const domain = parseFrom(mail.from).email.split('@')[1] ?? 'localhost'
+  return `<${createHash('sha256').update(mail.idempotencyKey).digest('hex').slice(0, 32)}@${domain}>`
+}

@@ -1,0 +1,256 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { demoCollections, demoPlans, demoRules } from '../../../../sandbox/src/shopify/catalogue.ts'
+import {
+  closedUrl,
+  control,
+  launch,
+  newDataDir,
+  removeDataDir,
+  secrets,
+  startReceiver,
+  until
+} from '../../../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { PaidOrder, createShopify, orderAttribute, type ShopifyResult } from './index.ts'
+
+let dir: string
+let shop: Awaited<ReturnType<typeof startReceiver>>
+let sandbox: Sandbox
+const slept: number[] = []
+
+const client = (options: Partial<Parameters<typeof createShopify>[0]> = {}) =>
+  createShopify({
+    shopUrl: sandbox.url,
+    accessToken: secrets.accessToken,
+    apiSecret: secrets.appSecret,
+    sleep: async ms => slept.push(ms),
+    ...options
+  })
+
+function value<T>(result: ShopifyResult<T>): T {
+  if (!result.ok) throw new Error(`${result.reason}: ${result.message}`)
+  return result.value
+}
+
+beforeAll(async () => {
+  dir = await newDataDir()
+  shop = await startReceiver()
+  sandbox = await launch(dir, shop.url)
+})
+beforeEach(async () => {
+  slept.length = 0
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
+})
+afterAll(async () => {
+  await sandbox.close()
+  await shop.close()
+  await removeDataDir(dir)
+})
+
+/** Buys through the permalink as a browser would, and gives the webhook that came of it. */
+async function buy(orderId: string, renewal = false) {
+  const url = client().checkoutUrl({
+    lines: [
+      { variantId: demoPlans[0]?.variants[1]?.id ?? '', quantity: 8 },
+      { variantId: demoRules[0]?.variantId ?? '', quantity: 8 }
+    ],
+    email: 'buyer@example.test',
+    attributes: { order_id: orderId, renewal },
+    discountCodes: ['GOLD8']
+  })
+  const checkout = await fetch(url ?? '')
+  await fetch(`${checkout.url}/pay`, { method: 'POST', redirect: 'manual' })
+  const hook = await until('the payment', () =>
+    shop.received.find(one => one.body.includes(`"name":"order_id","value":"${orderId}"`))
+  )
+  return { hook, order: PaidOrder.parse(JSON.parse(hook.body.toString())) }
+}
+
+test('the whole catalogue comes, page by page, as it was put in', async () => {
+  const products = value(await client().products())
+  expect(products.map(one => one.title)).toEqual([...demoPlans.map(one => one.title), 'Access rules'])
+  const [metro] = products
+  expect(metro).toMatchObject({
+    id: '720000000001',
+    status: 'ACTIVE',
+    tags: ['Social', 'Streaming', 'SEO'],
+    collections: [{ id: '710000000001', title: 'ISP Proxies' }],
+    options: [
+      { name: 'Location', values: ['New York', 'London', 'Frankfurt', 'Tokyo'] },
+      { name: 'Block', values: ['Single address', 'Block of 8'] }
+    ]
+  })
+  expect(metro?.variants).toHaveLength(8)
+  expect(metro?.variants[1]).toEqual({
+    id: '72000000000102',
+    title: 'New York / Block of 8',
+    price: '2.02',
+    position: 2,
+    selectedOptions: [
+      { name: 'Location', value: 'New York' },
+      { name: 'Block', value: 'Block of 8' }
+    ]
+  })
+  expect(metro?.description).toContain('• 1 Gbit/s port')
+  expect(metro?.description).not.toContain('<')
+})
+
+test('a product with more variants than a page holds comes with all of them', async () => {
+  const made = await control<{ id: string }>(sandbox, 'POST', '/products', {
+    title: 'Many',
+    optionNames: ['Number'],
+    variants: Array.from({ length: 451 }, (_, index) => ({ options: [`n${index}`], price: '1.00' }))
+  })
+  const product = value(await client().product(made.id))
+  expect(product.variants.map(one => one.position)).toEqual(Array.from({ length: 451 }, (_, index) => index + 1))
+  await control(sandbox, 'DELETE', `/products/${made.id}`)
+  expect(await client().product(made.id)).toMatchObject({ ok: false, reason: 'not_found', retryable: false })
+})
+
+test('collections with their pictures, and the tags in use', async () => {
+  const collections = value(await client().collections())
+  expect(collections.map(one => one.title)).toEqual(demoCollections.map(one => one.title))
+  const picture = await fetch(collections[0]?.image?.url ?? '')
+  expect(picture.headers.get('content-type')).toContain('image/svg+xml')
+  expect(value(await client().productTags())).toEqual([
+    'Ads',
+    'Gaming',
+    'SEO',
+    'Sneakers',
+    'Social',
+    'Streaming',
+    'Tickets',
+    'acl'
+  ])
+})
+
+test('a payment comes back signed, with our order id, and reconciliation sees the same', async () => {
+  const { hook, order } = await buy('501', true)
+  expect(client().verifyWebhook(hook.body, String(hook.headers['x-shopify-hmac-sha256']))).toBe(true)
+  expect(orderAttribute(order, 'order_id')).toBe('501')
+  expect(orderAttribute(order, 'renewal')).toBe('1')
+  expect(order.total_price).toBe('18.55')
+  const seen = value(await client().order(order.id))
+  expect(seen).toMatchObject({
+    paid: true,
+    attributes: { order_id: '501', renewal: '1' },
+    totalPrice: '18.55',
+    totalDiscounts: '1.61',
+    discountCodes: ['GOLD8'],
+    email: 'buyer@example.test'
+  })
+})
+
+test('paid orders since an instant: those whose webhook never came are among them', async () => {
+  const before = new Date()
+  await control(sandbox, 'POST', '/webhooks/faults', { action: 'drop' })
+  const url = client().checkoutUrl({
+    lines: [{ variantId: demoPlans[0]?.variants[0]?.id ?? '', quantity: 1 }],
+    attributes: { order_id: '601' }
+  })
+  await fetch(`${(await fetch(url ?? '')).url}/pay`, { method: 'POST', redirect: 'manual' })
+  const orders = value(await client().paidOrders(before))
+  expect(orders.map(one => one.attributes.order_id)).toContain('601')
+  expect(value(await client().paidOrders(new Date(Date.now() + 60_000)))).toEqual([])
+})
+
+test('tagging adds, keeps what was there, and may be repeated; the note is set only when given', async () => {
+  const { order } = await buy('701')
+  value(await client().tagOrder(order.id, ['delivered']))
+  value(await client().tagOrder(order.id, ['renew', 'delivered']))
+  expect(value(await client().order(order.id))).toMatchObject({ tags: ['delivered', 'renew'], note: null })
+  value(await client().tagOrder(order.id, ['delivery_fail'], 'No free addresses'))
+  expect(value(await client().order(order.id)).note).toBe('No free addresses')
+  expect(await client().tagOrder('1', ['delivered'])).toMatchObject({ ok: false, reason: 'not_found' })
+})
+
+test('webhooks: made once, kept on repeat, moved with the shop’s address', async () => {
+  expect(value(await client().registerWebhooks('http://127.0.0.1:1/'))).toEqual({ created: 4, updated: 0, kept: 0 })
+  expect(value(await client().registerWebhooks('http://127.0.0.1:1'))).toEqual({ created: 0, updated: 0, kept: 4 })
+  expect(value(await client().registerWebhooks(shop.url))).toEqual({ created: 0, updated: 4, kept: 0 })
+  const { subscriptions } = await control<{ subscriptions: { topic: string; uri: string }[] }>(
+    sandbox,
+    'GET',
+    '/webhooks'
+  )
+  expect(subscriptions.map(({ topic, uri }) => [topic, uri])).toEqual([
+    ['ORDERS_PAID', `${shop.url}/api/orders/pay_webhook`],
+    ['PRODUCTS_CREATE', `${shop.url}/api/orders/product_webhook`],
+    ['PRODUCTS_UPDATE', `${shop.url}/api/orders/product_webhook`],
+    ['PRODUCTS_DELETE', `${shop.url}/api/orders/product_webhook`]
+  ])
+  expect(await client().registerWebhooks('no address')).toMatchObject({ ok: false, reason: 'rejected' })
+})
+
+test('throttled: waits as long as the budget needs, then goes on', async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', next: 3 })
+  expect(value(await client().collections())).toHaveLength(3)
+  // 60 points wanted, 40 there, 100 a second: 200 ms, but never less than the growing pause.
+  expect(slept).toEqual([250, 500, 1000])
+})
+
+test('throttled for good: gives up after six tries', async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', next: 50 })
+  expect(await client().collections()).toMatchObject({ ok: false, reason: 'throttled', retryable: true })
+  expect(slept).toHaveLength(5)
+})
+
+test.each([
+  ['error500', 'server_error', true],
+  ['garbage', 'bad_reply', false],
+  ['unauthorized', 'unauthorized', false]
+])('a fault of the kind %s is %s', async (kind, reason, retryable) => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind, next: 1 })
+  expect(await client().collections()).toMatchObject({ ok: false, reason, retryable })
+  expect(value(await client().collections())).toHaveLength(3)
+})
+
+test('silence ends at the time-out', async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'timeout', next: 1 })
+  expect(await client({ timeoutMs: 100 }).collections()).toMatchObject({
+    ok: false,
+    reason: 'timeout',
+    retryable: true
+  })
+})
+
+test('nobody there, no shop set, a wrong token: each says what to do and none tells the token', async () => {
+  const results = [
+    await client({ shopUrl: await closedUrl() }).collections(),
+    await client({ shopUrl: '' }).collections(),
+    await client({ accessToken: 'wrong-token-77' }).collections(),
+    await client({ shopUrl: `${shop.url}/x`, accessToken: 'wrong-token-77' }).collections()
+  ]
+  expect(results.map(one => (one.ok ? 'ok' : one.reason))).toEqual([
+    'network',
+    'not_configured',
+    'unauthorized',
+    'bad_reply'
+  ])
+  for (const result of results) {
+    const text = JSON.stringify(result)
+    expect(text).not.toContain('wrong-token-77')
+    expect(text).not.toContain(secrets.accessToken)
+  }
+})
+
+test('a redirect is not followed: the token goes nowhere else', async () => {
+  const seen = shop.received.length
+  const mover = createServer((_request, response) => response.writeHead(307, { location: shop.url }).end())
+  await new Promise<void>(resolve => mover.listen(0, '127.0.0.1', resolve))
+  const shopUrl = `http://127.0.0.1:${(mover.address() as AddressInfo).port}`
+  const result = await client({ shopUrl }).collections()
+  await new Promise(resolve => mover.close(resolve))
+  expect(result).toMatchObject({ ok: false, reason: 'bad_reply' })
+  expect(shop.received).toHaveLength(seen)
+})
+
+test('a failure in the middle of a walk is the result of the walk', async () => {
+  const pages = client().productPages()
+  expect((await pages.next()).value).toMatchObject({ ok: true })
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 1 })
+  expect((await pages.next()).value).toMatchObject({ ok: false, reason: 'server_error' })
+  expect((await pages.next()).done).toBe(true)
+})

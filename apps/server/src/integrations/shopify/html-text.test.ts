@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { htmlToText } from './html-text.ts'
+
+test.each([
+  ['<p>One</p><p>Two &amp; three</p>', 'One\nTwo & three'],
+  ['<ul><li>a</li>\n<li>b</li></ul>', '• a\n• b'],
+  ['Fast<br>and <b>bold</b>', 'Fast\nand bold'],
+  ['<script>alert(1)</script><style>p{}</style>safe<!-- no -->', 'safe'],
+  ['5 &lt; 6 &#8364; &#x20AC; &unknown;', '5 < 6 € € &unknown;'],
+  ['1 < 2', '1 < 2'],
+  ['&lt;b&gt;', '<b>'],
+  ['', '']
+])('%j reads %j', (html, text) => {
+  expect(htmlToText(html)).toBe(text)
+})
