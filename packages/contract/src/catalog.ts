@@ -183,7 +183,12 @@ export const catalog = {
   recommended: route('GET', `${P}/products/get_recommend_product/`, {
     summary: 'Active products with any of these tags',
     access: 'public',
-    query: z.object({ tags: IdList }),
+    query: z.object({
+      tags: z
+        .string({ error: 'Please select a product' })
+        .pipe(IdList)
+        .refine(ids => ids.length > 0, 'Please select a product')
+    }),
     reply: z.array(Product)
   }),
   ruleStock: route('POST', `${P}/products/stock/`, {

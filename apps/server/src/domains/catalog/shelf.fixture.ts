@@ -1,0 +1,98 @@
+import type { Database } from '../../platform/db/client.ts'
+import { serverGroups, serverGroupServers, servers } from '../fleet/tables.ts'
+import { addCidr, createRule } from '../inventory/index.ts'
+import { collections, productCollections, productOptions, products, productTags, tags, variants } from './tables.ts'
+
+let serial = 0
+
+/** A server group whose one server owns these ranges; the ids of group and server. */
+export async function addGroup(db: Database, cidrs: { cidr: string; excludedRules?: number[] }[]) {
+  serial++
+  const [server] = await db
+    .insert(servers)
+    .values({ name: `node ${serial}`, ip: '192.0.2.1' })
+    .returning()
+  const [group] = await db
+    .insert(serverGroups)
+    .values({ name: `group ${serial}` })
+    .returning()
+  if (!server || !group) throw new Error('no group')
+  await db.insert(serverGroupServers).values({ groupId: group.id, serverId: server.id })
+  for (const range of cidrs) {
+    const added = await db.transaction(tx => addCidr(tx, { ...range, serverId: server.id }))
+    if (!added.ok) throw new Error(`range refused: ${added.reason}`)
+  }
+  return { groupId: group.id, serverId: server.id }
+}
+
+export async function addRule(db: Database, price: string, domain: string): Promise<number> {
+  serial++
+  const made = await db.transaction(tx =>
+    createRule(tx, {
+      name: `rule ${serial}`,
+      description: 'for tests',
+      price,
+      platformVariantId: String(900_000 + serial),
+      aclValue: domain
+    })
+  )
+  if (!made.ok) throw new Error(`rule refused: ${made.reason}`)
+  return made.rule.id
+}
+
+type VariantValues = Partial<typeof variants.$inferInsert>
+type ProductValues = Partial<typeof products.$inferInsert>
+
+/** A product with its variants straight in the tables. */
+export async function addProduct(
+  db: Database,
+  values: ProductValues,
+  ofVariants: VariantValues[],
+  { collectionIds = [], tagIds = [] }: { collectionIds?: number[]; tagIds?: number[] } = {}
+) {
+  serial++
+  const [product] = await db
+    .insert(products)
+    .values({ platformId: String(100_000 + serial), name: `Plan ${serial}`, ...values })
+    .returning()
+  if (!product) throw new Error('no product')
+  const productId = product.id
+  await db.insert(productOptions).values({ productId, position: 1, name: 'Location', values: ['London', 'Tokyo'] })
+  const rows = await db
+    .insert(variants)
+    .values(
+      ofVariants.map((variant, at) => ({
+        productId,
+        platformId: `${productId}${at}00`,
+        name: 'London',
+        option1: `place ${at}`,
+        price: '2.20',
+        ...variant
+      }))
+    )
+    .returning()
+  if (collectionIds.length > 0)
+    await db.insert(productCollections).values(collectionIds.map(collectionId => ({ productId, collectionId })))
+  if (tagIds.length > 0) await db.insert(productTags).values(tagIds.map(tagId => ({ productId, tagId })))
+  return { ...product, variants: rows }
+}
+
+export async function addCollection(db: Database, name: string): Promise<number> {
+  serial++
+  const [made] = await db
+    .insert(collections)
+    .values({ platformId: String(700_000 + serial), name })
+    .returning()
+  if (!made) throw new Error('no collection')
+  return made.id
+}
+
+export async function addTag(db: Database, name: string): Promise<number> {
+  serial++
+  const [made] = await db
+    .insert(tags)
+    .values({ platformName: `${name} ${serial}`, name })
+    .returning()
+  if (!made) throw new Error('no tag')
+  return made.id
+}
