@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+
+const Posted = z.object({
+  personalizations: z.tuple([z.object({ to: z.tuple([z.object({ email: z.string() })]) })]),
+  subject: z.string(),
+  content: z.array(z.object({ type: z.string(), value: z.string() }))
+})
+
+export type TestMail = { to: string; subject: string; text: string; html: string }
+
+export type TestOutbox = {
+  /** Where the mail service's API answers. */
+  url: string
+  /** Everything sent so far, oldest first. */
+  mails: TestMail[]
+  /** The number of the next replies that fail with this status. */
+  fail(status: number, times: number): void
+  /** Waits until `count` mails to this address have arrived, and gives them, oldest first. */
+  waitFor(to: string, count?: number): Promise<TestMail[]>
+  close(): Promise<void>
+}
+
+/** A mail service that keeps what it is given. */
+export async function startTestOutbox(): Promise<TestOutbox> {
+  const mails: TestMail[] = []
+  let failure = { status: 0, times: 0 }
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      if (failure.times > 0) {
+        failure.times -= 1
+        response.writeHead(failure.status).end()
+        return
+      }
+      const mail = Posted.parse(JSON.parse(Buffer.concat(chunks).toString('utf8')))
+      mails.push({
+        to: mail.personalizations[0].to[0].email,
+        subject: mail.subject,
+        text: mail.content.find(part => part.type === 'text/plain')?.value ?? '',
+        html: mail.content.find(part => part.type === 'text/html')?.value ?? ''
+      })
+      response.writeHead(202, { 'x-message-id': String(mails.length) }).end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mails,
+    fail(status, times) {
+      failure = { status, times }
+    },
+    async waitFor(to, count = 1) {
+      const deadline = Date.now() + 15_000
+      for (;;) {
+        const found = mails.filter(mail => mail.to === to)
+        if (found.length >= count) return found
+        if (Date.now() > deadline) throw new Error(`${found.length} of ${count} mails to ${to} arrived`)
+        await sleep(20)
+      }
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    }
+  }
+}

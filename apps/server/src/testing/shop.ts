@@ -1,0 +1,154 @@
+import type { FastifyInstance } from 'fastify'
+import { createGuard, createUser, SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
+import { sendMailQueue } from '../domains/mail/index.ts'
+import { writeSettings } from '../domains/settings/index.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import { closeDatabase, openDatabase } from '../platform/db/client.ts'
+import { createApp } from '../platform/http/app.ts'
+import { mounter, type Mount } from '../platform/http/mount.ts'
+import { openJobs, type JobQueue } from '../platform/jobs.ts'
+import { createLog } from '../platform/log.ts'
+import { createSecrets } from '../platform/secrets.ts'
+import type { Shop } from '../platform/shop.ts'
+import { createTestClient, type TestClient } from './client.ts'
+import { createTestDatabase } from './database.ts'
+import { startTestOutbox, type TestOutbox } from './outbox.ts'
+
+export type TestUser = { id: number; username: string; email: string; password: string }
+
+export type TestShopOptions = {
+  /** The domains' calls that the test needs. */
+  routes?: (mount: Mount, shop: Shop) => void
+  /** Instead of `routes`: a whole composition. */
+  app?: (shop: Shop) => Promise<FastifyInstance>
+  /** Queues that are sent to or worked on, besides the one of mail. */
+  queues?: JobQueue<object>[]
+  /** Registers workers; without it nothing is worked on. */
+  workers?: (shop: Shop) => Promise<void>
+  config?: Partial<Config>
+  /** A clock of the test's own. By default it is the machine's, which `advance` moves ahead. */
+  now?: Clock
+}
+
+export type TestShop = {
+  shop: Shop
+  app: FastifyInstance
+  /** Where it listens, without a trailing slash. */
+  url: string
+  outbox: TestOutbox
+  /** Moves the shop's clock ahead; of no effect with a clock of the test's own. */
+  advance(milliseconds: number): void
+  visitor(options?: { ip?: string }): TestClient
+  /** A new user, signed in. */
+  customer(user?: Partial<Omit<TestUser, 'id'>>): Promise<TestClient & { user: TestUser }>
+  admin(user?: Partial<Omit<TestUser, 'id'>>): Promise<TestClient & { user: TestUser }>
+  close(): Promise<void>
+}
+
+export const TEST_PASSWORD = 'Secret#2026'
+
+/** A shop on a database of its own that listens on loopback. `close()` it in `afterAll`. */
+export async function startTestShop(options: TestShopOptions): Promise<TestShop> {
+  const opened: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const end of opened.toReversed()) await end()
+    opened.length = 0
+  }
+  try {
+    const database = await createTestDatabase()
+    opened.push(() => database.drop())
+    const outbox = await startTestOutbox()
+    opened.push(() => outbox.close())
+    const config: Config = { ...testConfig(database.url, outbox.url), ...options.config }
+    const log = createLog('test', config.logLevel)
+    const db = openDatabase(database.url, { max: 10 })
+    opened.push(() => closeDatabase(db))
+    const jobs = await openJobs({
+      databaseUrl: database.url,
+      worker: options.workers !== undefined,
+      log,
+      queues: [sendMailQueue, ...(options.queues ?? []).filter(queue => queue.name !== sendMailQueue.name)]
+    })
+    opened.push(() => jobs.stop())
+    let ahead = 0
+    const shop: Shop = {
+      config,
+      db,
+      jobs,
+      log,
+      now: options.now ?? (() => new Date(Date.now() + ahead)),
+      secrets: createSecrets(config.appSecret)
+    }
+    await writeSettings(
+      db,
+      shop.secrets,
+      { sendgrid_api_key: 'test', email_from: 'Netlet <shop@example.com>' },
+      shop.now()
+    )
+    await options.workers?.(shop)
+    const app = await (options.app ?? composeRoutes(options.routes))(shop)
+    opened.push(() => app.close())
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+
+    let count = 0
+    async function signedIn(isSuperuser: boolean, wanted: Partial<Omit<TestUser, 'id'>> = {}) {
+      count += 1
+      const username = wanted.username ?? `${isSuperuser ? 'boss' : 'user'}${count}`
+      const user = { username, email: `${username}@example.com`, password: TEST_PASSWORD, ...wanted }
+      const made = await createUser(shop, { ...user, isSuperuser })
+      if (!made.ok) throw new Error(`no test user: ${made.reason}`)
+      const { id } = made.data
+      const client = createTestClient(url)
+      const session = { userId: id, ip: '127.0.0.1', userAgent: 'test', now: shop.now() }
+      client.cookies.set(SESSION_COOKIE, await startSession(db, session))
+      return { ...client, user: { id, ...user } }
+    }
+
+    return {
+      shop,
+      app,
+      url,
+      outbox,
+      advance(milliseconds) {
+        ahead += milliseconds
+      },
+      visitor: visitorOptions => createTestClient(url, visitorOptions),
+      customer: user => signedIn(false, user),
+      admin: user => signedIn(true, user),
+      close
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const composeRoutes = (routes: TestShopOptions['routes']) => async (shop: Shop) => {
+  const app = await createApp({ log: shop.log, trustProxy: shop.config.trustProxy })
+  routes?.(mounter(app, createGuard(shop)), shop)
+  return app
+}
+
+const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
+  newcomer: false,
+  host: '127.0.0.1',
+  port: 0,
+  databaseUrl,
+  appSecret: 'a secret of the tests and of nothing else',
+  publicUrl: 'http://shop.example.com',
+  secureCookies: false,
+  // A test says which client it is by X-Forwarded-For.
+  trustProxy: '127.0.0.1',
+  admin: undefined,
+  sendgridUrl: outboxUrl,
+  mailgunUrl: undefined,
+  discordUrl: undefined,
+  smtpUrl: undefined,
+  checkSites: {
+    google: 'http://127.0.0.1:9/google',
+    bing: 'http://127.0.0.1:9/bing',
+    amazon: 'http://127.0.0.1:9/amazon'
+  },
+  logLevel: 'silent'
+})
