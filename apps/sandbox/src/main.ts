@@ -2,19 +2,21 @@ import { startSandbox } from './sandbox.ts'
 
 export { startSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts'
 
-// Known words, not secrets: they open nothing but stand-ins on this machine.
-const { env } = process
-const port = Number(env.PLATFORM_PORT ?? 3001)
-
 if (import.meta.main) {
+  const { env } = process
+  const port = Number(env.PLATFORM_PORT ?? 3001)
+  // The defaults are known words, not secrets: they open nothing but stand-ins on this machine.
   const sandbox = await startSandbox({
     port,
     dataDir: env.DATA_DIR ?? './data',
-    shopUrl: (env.SANDBOX_SHOP_URL ?? 'http://127.0.0.1:3000').replace(/\/+$/, ''),
+    shopUrl: env.SANDBOX_SHOP_URL ?? 'http://127.0.0.1:3000',
     accessToken: env.SANDBOX_ACCESS_TOKEN ?? 'sandbox-access-token',
     appSecret: env.SANDBOX_APP_SECRET ?? 'sandbox-app-secret',
     discordClientId: env.SANDBOX_DISCORD_CLIENT_ID ?? '100000000000000001',
     discordClientSecret: env.SANDBOX_DISCORD_CLIENT_SECRET ?? 'sandbox-discord-secret'
+  }).catch((error: unknown) => {
+    console.error(`The stand-ins cannot start: ${error instanceof Error ? error.message : String(error)}`)
+    process.exit(1)
   })
   console.log(`Stand-ins: ${sandbox.url} (checkout, chat sign-in), sent mail: ${sandbox.url}/outbox`)
   const end = () => {

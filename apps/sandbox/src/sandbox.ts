@@ -27,17 +27,18 @@ export type Sandbox = { url: string; port: number; close(): Promise<void> }
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.env.NODE_ENV === 'production')
     throw new Error('The stand-ins take payments that nobody makes: they do not start with NODE_ENV=production.')
+  const shopUrl = options.shopUrl.replace(/\/+$/, '')
   // A client that a 'timeout' fault keeps waiting must not keep the stand-in from ending.
   const app = fastify({ forceCloseConnections: true })
   prepare(app)
   let url = ''
   const dir = join(options.dataDir, 'sandbox')
-  const platform = await registerPlatform(app, { ...options, dir, base: () => url })
+  const platform = await registerPlatform(app, { ...options, shopUrl, dir, base: () => url })
   outboxRoutes(app, await openOutbox(dir, options.now ?? Date.now))
   discordRoutes(app, {
     clientId: options.discordClientId,
     clientSecret: options.discordClientSecret,
-    shopUrl: options.shopUrl,
+    shopUrl,
     now: options.now ?? Date.now
   })
   echoRoutes(app)

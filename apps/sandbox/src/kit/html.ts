@@ -33,7 +33,7 @@ h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.015em; margin: .5re
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; padding: 1.25rem; }
 .two { display: grid; gap: 1.25rem; align-items: start; } @media (min-width: 48rem) { .two { grid-template-columns: 3fr 2fr; } }
 table { width: 100%; border-collapse: collapse; } td, th { padding: .5rem 0; text-align: left; vertical-align: top; font-weight: 400; }
-tr + tr > * { border-top: 1px solid var(--line); } td:last-child { text-align: right; padding-left: 1rem; white-space: nowrap; }
+tr + tr > * { border-top: 1px solid var(--line); } td:first-child { overflow-wrap: anywhere; } td:last-child { text-align: right; padding-left: 1rem; white-space: nowrap; }
 .num, td:last-child { font-variant-numeric: tabular-nums; } .total > * { font-weight: 700; font-size: 1.125rem; }
 label { display: block; font-weight: 600; margin-bottom: .25rem; }
 input[type=email], input[type=text] { width: 100%; font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet);

@@ -2,7 +2,8 @@ import { html, nothing, page } from '../kit/html.ts'
 import type { OutboxMail } from './outbox.ts'
 
 const aside = 'Sent mail. Nothing here has left this machine.'
-const when = (mail: OutboxMail) => `${mail.sent_at.slice(0, 10)} ${mail.sent_at.slice(11, 19)} UTC`
+const day = (mail: OutboxMail) => mail.sent_at.slice(0, 10)
+const time = (mail: OutboxMail) => `${mail.sent_at.slice(11, 19)} UTC`
 
 export function outboxPage(mails: readonly OutboxMail[]): string {
   const empty = html`<div class="card">
@@ -25,7 +26,7 @@ export function outboxPage(mails: readonly OutboxMail[]): string {
                           <a href="/outbox/${mail.id}">${mail.subject === '' ? '(no subject)' : mail.subject}</a
                           ><br /><span class="quiet small">to ${mail.to}</span>
                         </td>
-                        <td class="quiet small">${when(mail)}</td>
+                        <td class="quiet small">${day(mail)}<br />${time(mail)}</td>
                       </tr>`
                   )}
                 </tbody>
@@ -41,7 +42,7 @@ export function mailPage(mail: OutboxMail): string {
     aside,
     html`<p><a href="/outbox">All mail</a></p>
       <h1>${mail.subject}</h1>
-      <p class="quiet small">From ${mail.from}<br />To ${mail.to}<br />${when(mail)}</p>
+      <p class="quiet small">From ${mail.from}<br />To ${mail.to}<br />${day(mail)} ${time(mail)}</p>
       ${
         mail.html === ''
           ? nothing
