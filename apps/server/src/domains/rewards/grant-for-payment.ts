@@ -1,0 +1,48 @@
+import type { Settings } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import type { Executor } from '../../platform/db/client.ts'
+import { users } from '../accounts/tables.ts'
+import { grantPoints } from './grant.ts'
+import { wholePoints } from './whole-points.ts'
+
+/**
+ * What a payment earns: level points for the buyer, and coins for whoever invited the buyer. Rounded down to whole
+ * points; once for a cause, however often it is asked for. Call it in the transaction that settles the payment.
+ * @param amount what was paid: '12.30'
+ * @param causeKey names the payment, such as 'payment:5012'
+ */
+export async function grantForPayment(
+  tx: Executor,
+  payment: {
+    orderId: number
+    userId: number
+    amount: string
+    settings: Pick<Settings, 'billing_rate' | 'invite_rebate_rate'>
+    causeKey: string
+    now: Date
+  }
+): Promise<void> {
+  const { userId, amount, settings, causeKey, now } = payment
+  const [buyer] = await tx
+    .select({ username: users.username, invitedBy: users.invitedBy })
+    .from(users)
+    .where(eq(users.id, userId))
+  if (!buyer) return
+  await grantPoints(tx, {
+    userId,
+    kind: 'level',
+    point: wholePoints(amount, settings.billing_rate),
+    reason: `Payment of order ${payment.orderId}`,
+    cause: `${causeKey}:level`,
+    now
+  })
+  if (buyer.invitedBy === null) return
+  await grantPoints(tx, {
+    userId: buyer.invitedBy,
+    kind: 'coins',
+    point: wholePoints(amount, settings.invite_rebate_rate),
+    reason: `Payment by ${buyer.username}, whom you invited`,
+    cause: `${causeKey}:coins`,
+    now
+  })
+}

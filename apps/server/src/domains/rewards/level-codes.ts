@@ -1,0 +1,121 @@
+import { refuse, type LevelCode } from '@netlet/contract'
+import { asc, count, desc, eq, lte, ne, sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../platform/db/client.ts'
+import { refuseTaken } from '../../platform/db/taken.ts'
+import type { Actor } from '../../platform/http/actor.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import { users } from '../accounts/tables.ts'
+import { record } from '../audit/index.ts'
+import { levelCodes } from './tables.ts'
+
+const SEED = [100, 5000, 10_000, 20_000, 50_000]
+
+/** The five levels of a new shop. A shop that has any is left as it is, so that a deleted level stays deleted. */
+export async function seedLevelCodes(db: Executor): Promise<void> {
+  const present = await db.select({ id: levelCodes.id }).from(levelCodes).limit(1)
+  if (present.length > 0) return
+  await db
+    .insert(levelCodes)
+    .values(SEED.map((point, at) => ({ level: at + 1, point, discount: '0.00', code: '' })))
+    .onConflictDoNothing()
+}
+
+/** The discount code that the user's level brings at the checkout; null where there is none. */
+export async function discountCodeFor(db: Executor, userId: number): Promise<string | null> {
+  const [level] = await db
+    .select({ code: levelCodes.code })
+    .from(users)
+    .innerJoin(levelCodes, lte(levelCodes.point, users.levelPoints))
+    .where(eq(users.id, userId))
+    .orderBy(desc(levelCodes.level))
+    .limit(1)
+  return level?.code || null
+}
+
+/** Levels in their order; codes are for administrators' eyes. */
+export async function listLevelCodes(
+  db: Executor,
+  { limit, offset, search }: { limit: number; offset: number; search?: string | undefined },
+  { withCodes }: { withCodes: boolean }
+) {
+  // A search must not tell those who may not see the codes which ones there are.
+  const where =
+    search === undefined
+      ? undefined
+      : withCodes
+        ? sql`(${levelCodes.code} ilike ${containing(search)} or ${levelCodes.level}::text = ${search})`
+        : sql`${levelCodes.level}::text = ${search}`
+  const [[counted], rows] = await Promise.all([
+    db.select({ total: count() }).from(levelCodes).where(where),
+    db.select().from(levelCodes).where(where).orderBy(asc(levelCodes.level)).limit(limit).offset(offset)
+  ])
+  const shown = rows.map(row => ({ ...row, code: withCodes ? row.code : null }))
+  return pageOf<LevelCode>(shown, counted?.total ?? 0, { limit, offset })
+}
+
+type LevelForm = { discount: string; code: string; point: number }
+
+/** Adds a level that is missing. */
+export function createLevelCode(
+  db: Database,
+  by: Actor,
+  form: LevelForm & { level: number }
+): Promise<Result<LevelCode>> {
+  return refuseTaken({ level_codes_level_unique: 'conflict' }, () =>
+    db.transaction(async tx => {
+      await lockLevels(tx)
+      const wrong = await outOfOrder(tx, form)
+      if (wrong) return wrong
+      const [made] = await tx.insert(levelCodes).values(form).returning()
+      if (!made) throw new Error('the level was not added')
+      await record(tx, by, { action: 'create level', targetType: 'level_code', targetId: made.id, after: made }, by.ip)
+      return ok(made)
+    })
+  )
+}
+
+export async function updateLevelCode(
+  db: Database,
+  by: Actor,
+  id: number,
+  form: LevelForm
+): Promise<Result<LevelCode>> {
+  return db.transaction(async tx => {
+    await lockLevels(tx)
+    const [before] = await tx.select().from(levelCodes).where(eq(levelCodes.id, id))
+    if (!before) return refuse('not_found')
+    const wrong = await outOfOrder(tx, { ...form, level: before.level })
+    if (wrong) return wrong
+    const after = { ...before, ...form }
+    await tx.update(levelCodes).set(form).where(eq(levelCodes.id, id))
+    await record(tx, by, { action: 'edit level', targetType: 'level_code', targetId: id, before, after }, by.ip)
+    return ok(after)
+  })
+}
+
+export async function deleteLevelCode(db: Database, by: Actor, id: number): Promise<Result<null>> {
+  return db.transaction(async tx => {
+    const [before] = await tx.delete(levelCodes).where(eq(levelCodes.id, id)).returning()
+    if (!before) return refuse('not_found')
+    await record(tx, by, { action: 'delete level', targetType: 'level_code', targetId: id, before }, by.ip)
+    return done
+  })
+}
+
+/** Thresholds are looked at and written by one administrator at a time; readers are not kept waiting. */
+const lockLevels = (tx: Executor) => tx.execute(sql`lock table level_codes in share row exclusive mode`)
+
+/** A higher level asks for more points than every lower one, or people could fall while they rise. */
+async function outOfOrder(tx: Executor, { level, point }: { level: number; point: number }) {
+  const others = await tx.select().from(levelCodes).where(ne(levelCodes.level, level)).orderBy(asc(levelCodes.level))
+  const below = others.findLast(other => other.level < level)
+  const above = others.find(other => other.level > level)
+  const msg =
+    below && point <= below.point
+      ? `Must be more than the ${below.point} points of level ${below.level}`
+      : above && point >= above.point
+        ? `Must be less than the ${above.point} points of level ${above.level}`
+        : undefined
+  return msg ? refuse('invalid', { msg, data: { errors: { point: msg } } }) : undefined
+}

@@ -1,0 +1,21 @@
+/**
+ * `amount × rate` in whole points, rounded down, exactly: '10.10' × 0.3 is 3, and 4.35 × 100 is 435, which binary
+ * floating point makes 434.
+ * @param amount a decimal, never negative: '12.30'
+ * @param rate as an administrator wrote it: its shortest decimal is meant
+ */
+export function wholePoints(amount: string, rate: number): number {
+  const [a, aScale] = decimal(amount)
+  const [r, rScale] = decimal(String(rate))
+  return Number((a * r) / 10n ** BigInt(aScale + rScale))
+}
+
+/** '1.25' → [125n, 2]; '5e-7' → [5n, 7]. */
+function decimal(text: string): [digits: bigint, scale: number] {
+  const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text)
+  if (!match) throw new RangeError(`not a decimal: ${text}`)
+  const [, whole = '0', fraction = '', exponent = '0'] = match
+  const scale = fraction.length - Number(exponent)
+  const digits = BigInt(whole + fraction)
+  return scale >= 0 ? [digits, scale] : [digits * 10n ** BigInt(-scale), 0]
+}
