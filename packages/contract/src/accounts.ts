@@ -117,7 +117,7 @@ export const UserForm = z.object({
   reward_points: z
     .int({ error: 'Please enter points' })
     .min(0, 'Please enter points')
-    .max(MAX_COINS, `Must be 0 to ${MAX_COINS}`)
+    .max(MAX_COINS, 'Please enter points')
     .optional(),
   password: password('Please enter password')
     .optional()
@@ -133,6 +133,7 @@ export const ApiKey = z.object({
   created_at: Time,
   last_used_at: Time.nullable()
 })
+export type ApiKey = z.infer<typeof ApiKey>
 
 export const accounts = {
   captcha: route('GET', '/api/auth/captcha', {
@@ -271,7 +272,7 @@ export const accounts = {
       event_id: text('event_id is required', 128),
       discord_id: text('discord_id is required', 64),
       channel_id: text('channel_id is required', 64),
-      at: Time
+      at: z.iso.datetime({ offset: true, error: 'at must be an ISO 8601 time' })
     }),
     reply: z.object({ granted: z.number() })
   }),

@@ -23,14 +23,19 @@ export async function createCaptcha(
     height: 56,
     fontSize: 48,
     noise: 4,
-    background: '#f4f5f7'
+    // Dark greys: on a background of its own it would choose colours, some of them hardly visible.
+    color: false
   })
   const [made] = await db
     .insert(captchas)
     .values({ answer: Number(answer), createdAt: now, expiresAt: new Date(now.getTime() + CAPTCHA_LIFE) })
     .returning({ id: captchas.id })
   if (!made) throw new Error('the captcha was not stored')
-  const picture = await renderAsync(svg, { font: { loadSystemFonts: false }, fitTo: { mode: 'zoom', value: 2 } })
+  const picture = await renderAsync(svg, {
+    font: { loadSystemFonts: false },
+    fitTo: { mode: 'zoom', value: 2 },
+    background: '#f4f5f7'
+  })
   return {
     captcha_image_base: `data:image/png;base64,${picture.asPng().toString('base64')}`,
     captcha_id: made.id

@@ -1,0 +1,64 @@
+import { refuse } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { transact } from '../../platform/db/transact.ts'
+import { done, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import { lockUser, type Actor } from './edit-user.ts'
+import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
+import { hashPassword } from './passwords.ts'
+import { endSessionsOf } from './sessions.ts'
+import { users } from './tables.ts'
+
+/** Bans a user: its sessions end at once, its leases run until they expire. Banning a banned one changes nothing. */
+export async function banUser(shop: Pick<Shop, 'db'>, actor: Actor, userId: number): Promise<Result<null>> {
+  if (userId === actor.id) return refuse('own_account')
+  return transact(shop.db, async tx => {
+    const admins = await lockActiveAdmins(tx)
+    const user = await lockUser(tx, userId)
+    if (!user) return refuse('not_found')
+    if (isOnlyOne(admins, userId)) return refuse('last_admin')
+    if (!user.isActive) return done
+    await tx.update(users).set({ isActive: false }).where(eq(users.id, userId))
+    await endSessionsOf(tx, userId)
+    await record(tx, actor, { action: 'ban user', ...change(userId, true, false) }, actor.ip)
+    return done
+  })
+}
+
+/** Lets a banned user log in again. */
+export async function unbanUser(shop: Pick<Shop, 'db'>, actor: Actor, userId: number): Promise<Result<null>> {
+  return transact(shop.db, async tx => {
+    const user = await lockUser(tx, userId)
+    if (!user) return refuse('not_found')
+    if (user.isActive) return done
+    await tx.update(users).set({ isActive: true }).where(eq(users.id, userId))
+    await record(tx, actor, { action: 'unban user', ...change(userId, false, true) }, actor.ip)
+    return done
+  })
+}
+
+const change = (targetId: number, before: boolean, after: boolean) => ({
+  targetType: 'user',
+  targetId,
+  before: { isActive: before },
+  after: { isActive: after }
+})
+
+/** Sets a user's password. Its sessions end; an administrator who sets the own one keeps the present session. */
+export async function setUserPassword(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  userId: number,
+  password: string
+): Promise<Result<null>> {
+  const passwordHash = await hashPassword(password)
+  return transact(shop.db, async tx => {
+    if (!(await lockUser(tx, userId))) return refuse('not_found')
+    await tx.update(users).set({ passwordHash }).where(eq(users.id, userId))
+    await endSessionsOf(tx, userId, userId === actor.id ? (actor.sessionHash ?? undefined) : undefined)
+    const entry = { action: 'set password', targetType: 'user', targetId: userId, after: { password: true } }
+    await record(tx, actor, entry, actor.ip)
+    return done
+  })
+}

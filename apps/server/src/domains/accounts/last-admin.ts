@@ -1,0 +1,19 @@
+import { and, eq } from 'drizzle-orm'
+import type { Transaction } from '../../platform/db/client.ts'
+import { users } from './tables.ts'
+
+/**
+ * Locks the active administrators and gives their ids. Whoever takes an administrator away looks here first: two who
+ * remove each other at once meet, and the second one sees that it would be the last.
+ */
+export async function lockActiveAdmins(tx: Transaction): Promise<number[]> {
+  const admins = await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.isSuperuser, true), eq(users.isActive, true)))
+    .orderBy(users.id)
+    .for('update')
+  return admins.map(admin => admin.id)
+}
+
+export const isOnlyOne = (admins: number[], userId: number): boolean => admins.length === 1 && admins[0] === userId

@@ -1,0 +1,60 @@
+import { routes } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { SENT, type Mount } from '../../platform/http/mount.ts'
+import { ok } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
+import { rewardChatMessage } from './chat-points.ts'
+import { oauthTokenOf, setOauthCookie } from './discord-cookie.ts'
+import { finishDiscordBind, finishDiscordLogin, startDiscord } from './discord.ts'
+import { listInvited } from './list-users.ts'
+import { browserOf, whileVisiting } from './session-routes.ts'
+import { setSessionCookie } from './sessions.ts'
+import { users } from './tables.ts'
+
+/** What belongs to an account: the chat platform, invitations, API keys. */
+export function profileRoutes(mount: Mount, shop: Shop): void {
+  const calls = routes.accounts
+
+  mount(calls.discordLogin, async ({ query, caller, reply }) => {
+    const refused = query.mode === 'bind' && caller ? whileVisiting(caller) : null
+    if (refused) return refused
+    const started = await startDiscord(shop, query.mode, caller)
+    if (!started.ok) return started
+    setOauthCookie(reply, shop.config, started.data.browserToken)
+    return ok({ discord_auth_url: started.data.url })
+  })
+  mount(calls.discordRedirect, async ({ query, request, reply }) => {
+    const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
+    const { location, token } = await finishDiscordLogin(shop, query, browser)
+    if (token) setSessionCookie(reply, shop.config, token)
+    await reply.redirect(location)
+    return SENT
+  })
+  mount(calls.discordBindRedirect, async ({ query, caller, request, reply }) => {
+    const { location } = await finishDiscordBind(shop, query, caller, oauthTokenOf(request))
+    await reply.redirect(location)
+    return SENT
+  })
+
+  mount(calls.inviteCode, async ({ caller }) => {
+    const [user] = await shop.db.select({ code: users.inviteCode }).from(users).where(eq(users.id, caller.id))
+    const code = user?.code ?? ''
+    return ok({ invite_code: code, invite_url: `${shop.config.publicUrl}/createAccount?invite_code=${code}` })
+  })
+  mount(calls.inviteLog, async ({ caller, query }) => ok(await listInvited(shop.db, caller.id, query)))
+
+  mount(calls.botWebhook, async ({ body, request }) =>
+    rewardChatMessage(shop, body, {
+      rawBody: request.rawBody ?? Buffer.alloc(0),
+      signature: request.headers['x-signature']
+    })
+  )
+
+  mount(calls.apiKeys, async ({ caller }) => ok(await listApiKeys(shop.db, caller.id)))
+  mount(calls.createApiKey, async ({ caller, body }) => whileVisiting(caller) ?? createApiKey(shop, caller.id, body))
+  mount(
+    calls.revokeApiKey,
+    async ({ caller, params }) => whileVisiting(caller) ?? revokeApiKey(shop, caller.id, params.id)
+  )
+}

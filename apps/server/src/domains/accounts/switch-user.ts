@@ -1,0 +1,75 @@
+import { refuse } from '@netlet/contract'
+import { and, eq, gt, isNull } from 'drizzle-orm'
+import { transact } from '../../platform/db/transact.ts'
+import type { Caller } from '../../platform/http/mount.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import type { Browser, LoggedIn } from './log-in.ts'
+import { endSession, startSession } from './sessions.ts'
+import { sessions, users } from './tables.ts'
+
+/** Opens a session as a user for an administrator, whose own one is kept beside it. */
+export async function switchUser(
+  shop: Pick<Shop, 'db' | 'now'>,
+  caller: Caller,
+  userId: number,
+  browser: Browser
+): Promise<Result<LoggedIn>> {
+  const { sessionHash } = caller
+  if (!sessionHash) return refuse('cannot_switch')
+  return transact(shop.db, async tx => {
+    const [user] = await tx
+      .select({ id: users.id, username: users.username, isActive: users.isActive, isSuperuser: users.isSuperuser })
+      .from(users)
+      .where(and(eq(users.id, userId), isNull(users.deletedAt)))
+      .for('share')
+    if (!user) return refuse('not_found')
+    if (!user.isActive || user.isSuperuser) return refuse('cannot_switch')
+    const token = await startSession(tx, {
+      userId,
+      ip: browser.ip,
+      userAgent: browser.userAgent,
+      now: shop.now(),
+      impersonator: { id: caller.id, sessionHash }
+    })
+    const entry = { action: 'switch user', targetType: 'user', targetId: userId, after: { username: user.username } }
+    await record(tx, caller, entry, browser.ip)
+    return ok({ token, userId })
+  })
+}
+
+/**
+ * Brings the administrator back. The session that was kept is exchanged for a new one: its token is known to nobody
+ * any more, only its hash.
+ */
+export async function switchBack(
+  shop: Pick<Shop, 'db' | 'now'>,
+  caller: Caller,
+  browser: Browser
+): Promise<Result<LoggedIn>> {
+  const { sessionHash, impersonatorId } = caller
+  if (!sessionHash || impersonatorId === null)
+    return refuse('conflict', { msg: "You are not viewing another user's account" })
+  const now = shop.now()
+  return transact(shop.db, async tx => {
+    const [visit] = await tx
+      .select({ parentHash: sessions.parentHash })
+      .from(sessions)
+      .where(eq(sessions.tokenHash, sessionHash))
+      .for('update')
+    if (!visit?.parentHash) return refuse('unauthorized')
+    const [admin] = await tx
+      .select({ id: users.id, username: users.username })
+      .from(sessions)
+      .innerJoin(users, and(eq(users.id, sessions.userId), eq(users.isActive, true), eq(users.isSuperuser, true)))
+      .where(
+        and(eq(sessions.tokenHash, visit.parentHash), eq(sessions.userId, impersonatorId), gt(sessions.expiresAt, now))
+      )
+    if (!admin) return refuse('unauthorized')
+    await endSession(tx, sessionHash)
+    const token = await startSession(tx, { userId: admin.id, ip: browser.ip, userAgent: browser.userAgent, now })
+    await record(tx, admin, { action: 'switch back', targetType: 'user', targetId: caller.id }, browser.ip)
+    return ok({ token, userId: admin.id })
+  })
+}
