@@ -37,9 +37,9 @@ export async function startReceiver() {
 
 /** An address on which nothing listens. */
 export async function closedUrl(): Promise<string> {
-  const { url, close } = await startReceiver()
-  await close()
-  return url
+  const receiver = await startReceiver()
+  await receiver.close()
+  return receiver.url
 }
 
 export const secrets = {
