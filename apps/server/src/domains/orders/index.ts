@@ -1,3 +1,4 @@
+export { orderRoutes } from './routes.ts'
 export { findOrder, listOrders, type OrderFilter } from './list.ts'
 export { paymentStatus } from './payment.ts'
 export { placeOrder, type Placed, type Placing } from './place-order.ts'

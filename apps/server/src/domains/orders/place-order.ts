@@ -2,12 +2,13 @@ import { fromCents, refuse, RESERVATION_MINUTES, toCents } from '@netlet/contrac
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { MINUTE } from '../../platform/clock.ts'
 import type { Executor } from '../../platform/db/client.ts'
+import { transact } from '../../platform/db/transact.ts'
 import type { Caller } from '../../platform/http/mount.ts'
 import { ok, type Result } from '../../platform/result.ts'
 import { randomCode } from '../../platform/secrets.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { users } from '../accounts/tables.ts'
-import { findVariant, openPlatform, type VariantChoice } from '../catalog/index.ts'
+import { findVariant, openPlatform, type OptionChoice } from '../catalog/index.ts'
 import { reserve, rulesById } from '../inventory/index.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
@@ -17,7 +18,7 @@ import { note } from './transition.ts'
 export type Placing = {
   productId: number
   quantity: number
-  options: VariantChoice
+  options: OptionChoice
   /** Ids of the selected access rules. */
   rules: number[]
 }
@@ -39,84 +40,69 @@ export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): 
   if (!platform.ok) return platform
   const { variant, rules, variantPrice, aclPrice, amount } = priced.data
 
-  return shop.db
-    .transaction(async tx => {
-      const settings = await readSettings(tx, shop.secrets)
-      const discountCode = await discountCodeFor(tx, caller.id)
-      const now = shop.now()
-      const reservedUntil = new Date(now.getTime() + RESERVATION_MINUTES * MINUTE)
-      // Two orders of one customer at once must not both be the last that is allowed.
-      await tx.execute(sql`select pg_advisory_xact_lock(${CUSTOMER_LOCK}, ${caller.id})`)
-      const held = await tx.$count(
-        orders,
-        and(eq(orders.userId, caller.id), eq(orders.state, 'placed'), gt(orders.reservedUntil, now))
-      )
-      if (held >= settings.max_unpaid_orders) return refuse('too_many_reservations', { data: { held } })
+  return transact(shop.db, async tx => {
+    const settings = await readSettings(tx, shop.secrets)
+    const discountCode = await discountCodeFor(tx, caller.id)
+    const now = shop.now()
+    const reservedUntil = new Date(now.getTime() + RESERVATION_MINUTES * MINUTE)
+    // Two orders of one customer at once must not both be the last that is allowed.
+    await tx.execute(sql`select pg_advisory_xact_lock(${CUSTOMER_LOCK}, ${caller.id})`)
+    const held = await tx.$count(
+      orders,
+      and(eq(orders.userId, caller.id), eq(orders.state, 'placed'), gt(orders.reservedUntil, now))
+    )
+    if (held >= settings.max_unpaid_orders) return refuse('too_many_reservations', { data: { held } })
 
-      const orderId = `NL-${randomCode(16)}`
-      const checkoutUrl = platform.data.checkoutUrl({
-        lines: [
-          { variantId: variant.platformVariantId, quantity: placing.quantity },
-          ...rules.map(rule => ({ variantId: rule.platformVariantId, quantity: placing.quantity }))
-        ],
-        email: await emailOf(tx, caller.id),
-        note: `Order ${orderId}`,
-        attributes: { order_id: orderId },
-        ...(discountCode ? { discountCodes: [discountCode] } : {})
-      })
-      const [order] = await tx
-        .insert(orders)
-        .values({
-          orderId,
-          userId: caller.id,
-          productId: variant.productId,
-          variantId: variant.variantId,
-          serverGroupId: variant.groupId,
-          productName: variant.productName,
-          variantName: variant.variantName,
-          quantity: placing.quantity,
-          cartStep: variant.step,
-          proxyTime: variant.proxyTime,
-          variantPrice,
-          aclPrice,
-          amount,
-          rules: rules.map(rule => rule.id).toSorted((a, b) => a - b),
-          checkoutUrl,
-          discountCode,
-          reservedUntil,
-          createdAt: now,
-          proxyUsername: `u${randomCode(9)}`,
-          proxyPassword: randomCode(14)
-        })
-        .returning({ id: orders.id })
-      if (!order) throw new Error('The order was not inserted')
-      await note(tx, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
-      // Last: it takes the locks that other buyers wait for.
-      const lease = await reserve(tx, {
-        orderId: order.id,
-        groupId: variant.groupId,
-        step: variant.step,
-        rules: rules.map(rule => rule.id),
-        quantity: placing.quantity
-      })
-      if (!lease.ok) throw new Refused(refuse(lease.reason))
-      return ok({ checkout_url: checkoutUrl, order_id: orderId, expires_at: reservedUntil.toISOString() })
+    const orderId = `NL-${randomCode(16)}`
+    const checkoutUrl = platform.data.checkoutUrl({
+      lines: [
+        { variantId: variant.platformVariantId, quantity: placing.quantity },
+        ...rules.map(rule => ({ variantId: rule.platformVariantId, quantity: placing.quantity }))
+      ],
+      email: await emailOf(tx, caller.id),
+      note: `Order ${orderId}`,
+      attributes: { order_id: orderId },
+      ...(discountCode ? { discountCodes: [discountCode] } : {})
     })
-    .catch(unwrapRefusal)
-}
-
-/** Carries a refusal out of a transaction that must be undone. */
-class Refused extends Error {
-  readonly refusal: ReturnType<typeof refuse>
-  constructor(refusal: ReturnType<typeof refuse>) {
-    super(refusal.reason)
-    this.refusal = refusal
-  }
-}
-
-function unwrapRefusal(error: unknown): ReturnType<typeof refuse> {
-  if (error instanceof Refused) return error.refusal
-  throw error
+    if (!checkoutUrl) return refuse('platform_not_configured')
+    const [order] = await tx
+      .insert(orders)
+      .values({
+        orderId,
+        userId: caller.id,
+        productId: variant.productId,
+        variantId: variant.variantId,
+        serverGroupId: variant.groupId,
+        productName: variant.productName,
+        variantName: variant.variantName,
+        quantity: placing.quantity,
+        cartStep: variant.step,
+        proxyTime: variant.proxyTime,
+        variantPrice,
+        aclPrice,
+        amount,
+        rules: rules.map(rule => rule.id).toSorted((a, b) => a - b),
+        checkoutUrl,
+        discountCode,
+        reservedUntil,
+        createdAt: now,
+        proxyUsername: `u${randomCode(9)}`,
+        proxyPassword: randomCode(14)
+      })
+      .returning({ id: orders.id })
+    if (!order) throw new Error('The order was not inserted')
+    await note(tx, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
+    // Last: it takes the locks that other buyers wait for.
+    const lease = await reserve(tx, {
+      orderId: order.id,
+      groupId: variant.groupId,
+      step: variant.step,
+      rules: rules.map(rule => rule.id),
+      quantity: placing.quantity
+    })
+    if (!lease.ok) return refuse(lease.reason)
+    return ok({ checkout_url: checkoutUrl, order_id: orderId, expires_at: reservedUntil.toISOString() })
+  })
 }
 
 /** The server's own price: quantity × (variant price + the selected rules' prices), exact. */

@@ -1,4 +1,4 @@
-import { drizzle, type NodePgDatabase, type NodePgTransaction } from 'drizzle-orm/node-postgres'
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import { Pool, types } from 'pg'
 
 // int8 (counts and sums) as numbers: ours stay far below 2^53, and a string that looks like a number invites mistakes.
@@ -7,7 +7,7 @@ types.setTypeParser(types.builtins.INT8, Number)
 type Schema = Record<string, never>
 /** The pool: each statement may run on another connection. */
 export type Database = NodePgDatabase<Schema> & { $client: Pool }
-export type Transaction = NodePgTransaction<Schema, Record<string, never>>
+export type Transaction = Parameters<Parameters<NodePgDatabase<Schema>['transaction']>[0]>[0]
 /** Either of them: what a query or a command takes when it does not care. */
 export type Executor = NodePgDatabase<Schema> | Transaction
 

@@ -1,0 +1,43 @@
+import { and, asc, eq, inArray, lte } from 'drizzle-orm'
+import type { Shop } from '../../platform/shop.ts'
+import { unwantUsers } from '../fleet/index.ts'
+import { LIVE_STATES, transition } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { advance } from './advance.ts'
+import { proxies } from './tables.ts'
+
+const BATCH = 50
+
+/**
+ * Ends orders whose time is over: their users are taken off the agents at once, and once those have confirmed the
+ * addresses return to stock.
+ * @returns how many orders expired
+ */
+export async function expireOrders(shop: Pick<Shop, 'db' | 'jobs' | 'now'>): Promise<number> {
+  let total = 0
+  for (;;) {
+    const some = await shop.db.transaction(async tx => {
+      const due = await tx
+        .select()
+        .from(orders)
+        .where(and(inArray(orders.state, [...LIVE_STATES]), lte(orders.expiredAt, shop.now())))
+        .orderBy(asc(orders.id))
+        .limit(BATCH)
+        .for('update', { skipLocked: true })
+      for (const order of due) {
+        await transition(tx, order, 'expire', { task: null, taskId: null, taskAt: null })
+        await tx.update(proxies).set({ state: 'retired', updatedAt: shop.now() }).where(eq(proxies.orderId, order.id))
+        await unwantUsers(tx, shop.jobs, order.id)
+      }
+      // An order that no agent ever heard of gives its addresses back here and now.
+      await advance(
+        tx,
+        shop,
+        due.map(order => order.id)
+      )
+      return due.length
+    })
+    total += some
+    if (some < BATCH) return total
+  }
+}

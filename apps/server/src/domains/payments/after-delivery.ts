@@ -1,0 +1,115 @@
+import { and, asc, eq, isNotNull, isNull, lt, lte, gt, inArray } from 'drizzle-orm'
+import { DAY, iso } from '../../platform/clock.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { users } from '../accounts/tables.ts'
+import { openPlatform, platformRefusal } from '../catalog/index.ts'
+import { enqueueMail } from '../mail/index.ts'
+import { LIVE_STATES } from '../orders/index.ts'
+import { orders, platformEvents } from '../orders/tables.ts'
+import { settleQueue, tagQueue } from './queues.ts'
+
+const REMIND_BEFORE = 3 * DAY
+const BATCH = 200
+
+/** Tells the customer and the platform that an order's proxies work. */
+export async function announceDelivery(shop: Shop, orderId: number): Promise<void> {
+  await shop.db.transaction(async tx => {
+    const [row] = await tx
+      .select({ order: orders, username: users.username, email: users.email })
+      .from(orders)
+      .innerJoin(users, eq(users.id, orders.userId))
+      .where(eq(orders.id, orderId))
+    if (!row) return
+    const { order, username, email } = row
+    await enqueueMail(tx, shop.jobs, {
+      to: email,
+      template: 'proxies-delivered',
+      data: {
+        username,
+        order_id: order.orderId,
+        product_name: `${order.productName} · ${order.variantName}`,
+        proxies: order.deliveryNum,
+        expires_at: iso(order.expiredAt ?? shop.now()),
+        dashboard_url: `${shop.config.publicUrl}/dashboard/index/proxies`
+      },
+      key: `delivered:${order.id}`
+    })
+    if (order.platformOrderId) {
+      await shop.jobs.send(
+        tx,
+        tagQueue,
+        { platformOrderId: order.platformOrderId, tags: ['delivered'] },
+        { key: order.platformOrderId }
+      )
+    }
+  })
+}
+
+/** Tags a platform order. @throws where another try may help */
+export async function tagPlatformOrder(
+  shop: Shop,
+  { platformOrderId, tags, note }: { platformOrderId: string; tags: string[]; note?: string }
+): Promise<void> {
+  const platform = await openPlatform(shop)
+  if (!platform.ok) throw new Error('The platform is not configured')
+  const tagged = await platform.data.tagOrder(platformOrderId, tags, note)
+  if (tagged.ok) return
+  if (tagged.retryable) throw new Error(platformRefusal(tagged).msg ?? tagged.message)
+  shop.log.error({ platformOrderId, tags, reason: tagged.message }, 'the platform refused a tag')
+}
+
+/** Reminds customers once, three days before their order expires, with a link to renew. */
+export async function remindExpiries(shop: Shop): Promise<number> {
+  const now = shop.now()
+  return shop.db.transaction(async tx => {
+    const due = await tx
+      .select({ order: orders, username: users.username, email: users.email })
+      .from(orders)
+      .innerJoin(users, eq(users.id, orders.userId))
+      .where(
+        and(
+          inArray(orders.state, [...LIVE_STATES]),
+          lte(orders.expiredAt, new Date(now.getTime() + REMIND_BEFORE)),
+          gt(orders.expiredAt, now),
+          isNull(orders.reminderSentAt),
+          isNotNull(orders.paidAt)
+        )
+      )
+      .orderBy(asc(orders.id))
+      .limit(BATCH)
+      .for('update', { of: orders, skipLocked: true })
+    for (const { order, username, email } of due) {
+      await tx.update(orders).set({ reminderSentAt: now }).where(eq(orders.id, order.id))
+      await enqueueMail(tx, shop.jobs, {
+        to: email,
+        template: 'expiry-reminder',
+        data: {
+          username,
+          order_id: order.orderId,
+          product_name: `${order.productName} · ${order.variantName}`,
+          proxies: order.deliveryNum,
+          expires_at: iso(order.expiredAt ?? now),
+          renew_url: `${shop.config.publicUrl}/dashboard/index/proxies?renew=${order.id}`
+        },
+        key: `reminder:${order.id}:${iso(order.expiredAt ?? now).slice(0, 10)}`
+      })
+    }
+    return due.length
+  })
+}
+
+/** Asks again for events that were recorded some time ago and whose job a dying process took with it. */
+export async function resettle(shop: Shop): Promise<void> {
+  const waiting = await shop.db
+    .select({ eventId: platformEvents.eventId })
+    .from(platformEvents)
+    .where(
+      and(
+        isNull(platformEvents.processedAt),
+        eq(platformEvents.topic, 'orders/paid'),
+        lt(platformEvents.receivedAt, new Date(shop.now().getTime() - 5_000))
+      )
+    )
+    .limit(BATCH)
+  for (const { eventId } of waiting) await shop.jobs.send(shop.db, settleQueue, { eventId }, { key: eventId })
+}

@@ -1,0 +1,29 @@
+import { refuse, routes } from '@netlet/contract'
+import { verifyWebhook, webhookHeaders } from '../../integrations/shopify/index.ts'
+import type { Mount } from '../../platform/http/mount.ts'
+import { done } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { recordPlatformEvent } from '../catalog/index.ts'
+import { readSettings } from '../settings/index.ts'
+import { settleQueue } from './queues.ts'
+
+/** Takes the platform's orders/paid webhook: verifies it, records it, and leaves the work to a job. */
+export function payWebhookRoute(mount: Mount, shop: Shop): void {
+  mount(routes.orders.payWebhook, async ({ request }) => {
+    const settings = await readSettings(shop.db, shop.secrets)
+    const signature = request.headers['x-shopify-hmac-sha256']
+    const signed =
+      request.rawBody !== null &&
+      typeof signature === 'string' &&
+      verifyWebhook(request.rawBody, signature, settings.shopify_api_secret)
+    if (!signed) return refuse('bad_signature')
+    const headers = webhookHeaders(request.headers)
+    if (!headers || headers.topic !== 'orders/paid') return refuse('bad_request')
+    const { eventId, topic } = headers
+    await shop.db.transaction(async tx => {
+      const isNew = await recordPlatformEvent(tx, { eventId, topic, payload: request.body })
+      if (isNew) await shop.jobs.send(tx, settleQueue, { eventId }, { key: eventId })
+    })
+    return done
+  })
+}

@@ -1,0 +1,51 @@
+import { refuse } from '@netlet/contract'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { users } from '../accounts/tables.ts'
+import { openPlatform } from '../catalog/index.ts'
+import { variants } from '../catalog/tables.ts'
+import { aclRules } from '../inventory/tables.ts'
+import { orders } from '../orders/tables.ts'
+import { discountCodeFor } from '../rewards/index.ts'
+
+/**
+ * Where to pay for another term of an order, at the price it was bought for.
+ * @param userId only the user's own order (null: anyone's)
+ */
+export async function renewCheckout(
+  shop: Pick<Shop, 'db' | 'secrets' | 'now'>,
+  orderId: number,
+  userId: number | null
+): Promise<Result<{ checkout_url: string }>> {
+  const [found] = await shop.db
+    .select({ order: orders, email: users.email, platformVariantId: variants.platformId })
+    .from(orders)
+    .innerJoin(users, eq(users.id, orders.userId))
+    .innerJoin(variants, eq(variants.id, orders.variantId))
+    .where(
+      and(eq(orders.id, orderId), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))
+    )
+  if (!found) return refuse('not_found')
+  const { order, email, platformVariantId } = found
+  if (!order.paidAt) return refuse('order_not_paid')
+  if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= shop.now())) return refuse('order_expired')
+  const platform = await openPlatform(shop)
+  if (!platform.ok) return platform
+  const rules = await shop.db
+    .select({ platformVariantId: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(inArray(aclRules.id, order.rules))
+  const discountCode = await discountCodeFor(shop.db, order.userId)
+  const checkoutUrl = platform.data.checkoutUrl({
+    lines: [platformVariantId, ...rules.map(rule => rule.platformVariantId)].map(variantId => ({
+      variantId,
+      quantity: order.quantity
+    })),
+    email,
+    note: `Renewal of order ${order.orderId}`,
+    attributes: { order_id: order.orderId, renewal: true },
+    ...(discountCode ? { discountCodes: [discountCode] } : {})
+  })
+  return checkoutUrl ? ok({ checkout_url: checkoutUrl }) : refuse('platform_not_configured')
+}

@@ -1,0 +1,48 @@
+import { createShopApp } from './app.ts'
+import { openShop } from './open-shop.ts'
+import { readConfig } from './platform/config.ts'
+import { StartupError } from './platform/db/migrate.ts'
+
+// serve: API and web. worker: background jobs. all: both in one process, for small installations.
+const MODES = ['serve', 'worker', 'all'] as const
+type Mode = (typeof MODES)[number]
+
+async function start(mode: Mode): Promise<void> {
+  const config = readConfig(process.env)
+  const { shop, close } = await openShop(config, { worker: mode !== 'serve' })
+  const app = mode === 'worker' ? null : await createShopApp(shop)
+  if (app) {
+    await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
+        throw new StartupError(`Port ${config.port} is in use. Stop what uses it, or set PORT to a free one.`)
+      if (error.code === 'EACCES')
+        throw new StartupError(`Port ${config.port} needs more rights. Set PORT to one above 1023.`)
+      throw error
+    })
+  }
+  shop.log.info({ mode, address: app?.addresses() }, 'started')
+  process.send?.('ready')
+
+  let stopping = false
+  const stop = async () => {
+    if (stopping) return
+    stopping = true
+    await app?.close()
+    await close()
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop())
+  // The one who started us is gone: nobody else would end us.
+  if (process.send) process.on('disconnect', () => void stop())
+}
+
+const mode = MODES.find(known => known === process.argv[2])
+if (!mode) {
+  console.error(`Say what to start: ${MODES.join(', ')}`)
+  process.exit(2)
+}
+start(mode).catch((error: unknown) => {
+  // What a person has to mend is one line; everything else is a bug and shows where it is.
+  console.error(error instanceof StartupError ? error.message : error)
+  process.exit(1)
+})

@@ -1,0 +1,54 @@
+import { ensureAdmin } from './domains/accounts/index.ts'
+import { systemClock } from './platform/clock.ts'
+import type { Config } from './platform/config.ts'
+import { closeDatabase, openDatabase } from './platform/db/client.ts'
+import { migrate, StartupError } from './platform/db/migrate.ts'
+import { openJobs } from './platform/jobs.ts'
+import { createLog } from './platform/log.ts'
+import { createSecrets } from './platform/secrets.ts'
+import type { Shop } from './platform/shop.ts'
+import { allQueues, startWorkers } from './workers.ts'
+
+export type OpenShop = { shop: Shop; close(): Promise<void> }
+
+/**
+ * Opens all that a process of the shop needs: the migrated database, the job queue, the log.
+ * @param worker whether this process also works on jobs
+ * @throws StartupError with one line that says what to do
+ */
+export async function openShop(config: Config, { worker }: { worker: boolean }): Promise<OpenShop> {
+  const log = createLog('netlet', config.logLevel)
+  await migrate(config.databaseUrl).catch((error: unknown) => {
+    if (error instanceof StartupError) throw error
+    throw new StartupError(
+      `The database does not answer: ${reasonOf(error)}. Check DATABASE_URL (${withoutPassword(config.databaseUrl)}) and that PostgreSQL runs.`
+    )
+  })
+  const db = openDatabase(config.databaseUrl)
+  const jobs = await openJobs({ databaseUrl: config.databaseUrl, worker, log, queues: allQueues })
+  const shop: Shop = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret) }
+  await ensureAdmin(shop)
+  if (worker) await startWorkers(shop)
+  return {
+    shop,
+    async close() {
+      await jobs.stop()
+      await closeDatabase(db)
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return reasonOf(error.errors[0])
+  return error instanceof Error ? error.message || error.name : String(error)
+}
+
+function withoutPassword(url: string): string {
+  try {
+    const shown = new URL(url)
+    shown.password = ''
+    return shown.href
+  } catch {
+    return 'not an address'
+  }
+}

@@ -1,0 +1,50 @@
+import { timingSafeEqual } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { hashToken } from '../secrets.ts'
+import type { Shop } from '../shop.ts'
+
+/** Is the process up, is it ready, and how is it doing? These three answer programs, not people: no envelope. */
+export function healthRoutes(
+  app: FastifyInstance,
+  shop: Pick<Shop, 'db' | 'jobs'>,
+  metricsToken = process.env['METRICS_TOKEN']
+): void {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const durations = new Histogram({
+    name: 'netlet_http_request_seconds',
+    help: 'Time to answer, by route and status',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [registry]
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+  })
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/readyz', async (_request, reply) => {
+    const database = await shop.db.execute(sql`select 1`).then(
+      () => true,
+      () => false
+    )
+    const jobs = database && (await shop.jobs.healthy())
+    return reply.code(database && jobs ? 200 : 503).send({ database, jobs })
+  })
+  app.get('/metrics', async (request, reply) => {
+    if (!mayRead(request, metricsToken)) return reply.code(404).send()
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}
+
+/** From this machine itself, or with the token. Behind a proxy in front everyone looks local, so then only the token counts. */
+function mayRead(request: FastifyRequest, token: string | undefined): boolean {
+  const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
+  if (token) return given !== undefined && timingSafeEqual(hashToken(given), hashToken(token))
+  return (
+    request.headers['x-forwarded-for'] === undefined &&
+    /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '')
+  )
+}

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { refuse } from '@netlet/contract'
+import helmet from '@fastify/helmet'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config.ts'
+import { sendRefusal } from './app.ts'
+
+const dist = fileURLToPath(new URL('../../../../web/dist', import.meta.url))
+
+/** Serves the built web app; every path that is no call and no file opens it, since it has its own router. */
+export async function serveWeb(
+  app: FastifyInstance,
+  config: Pick<Config, 'newcomer' | 'secureCookies'>
+): Promise<void> {
+  await app.register(helmet, {
+    // Pictures come from the platform's own servers; the newcomer's stand-in has no certificate.
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:', 'https:', ...(config.newcomer ? ['http://127.0.0.1:*'] : [])],
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        objectSrc: ["'none'"],
+        baseUri: ["'self'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'self'"],
+        ...(config.secureCookies ? { upgradeInsecureRequests: [] } : {})
+      }
+    },
+    strictTransportSecurity: config.secureCookies,
+    crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
+    referrerPolicy: { policy: 'same-origin' },
+    frameguard: { action: 'sameorigin' }
+  })
+  if (existsSync(dist)) {
+    await app.register(fastifyStatic, {
+      root: dist,
+      preCompressed: true,
+      index: false,
+      wildcard: false,
+      cacheControl: false,
+      setHeaders(reply, path) {
+        // The names of assets hold a hash of their content.
+        reply.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+      }
+    })
+  }
+  app.setNotFoundHandler((request, reply) => {
+    const page = (request.method === 'GET' || request.method === 'HEAD') && !/^\/(api|assets)\//.test(request.url)
+    if (page && existsSync(dist)) return reply.sendFile('index.html')
+    return sendRefusal(reply, refuse('not_found'))
+  })
+}

@@ -1,0 +1,36 @@
+// Builds the web app when its sources are others than those that were built.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const web = join(root, 'apps/web')
+const dist = join(web, 'dist')
+const stamp = join(dist, '.sources')
+
+/** @returns whether there was anything to build */
+export async function buildWeb(): Promise<boolean> {
+  const wanted = await hashOfSources()
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
+  await build({ root: web, logLevel: 'warn' })
+  writeFileSync(stamp, wanted)
+  return true
+}
+
+async function hashOfSources(): Promise<string> {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
+  for (const folder of [web, join(root, 'packages/contract')]) {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+    const files = entries
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name))
+      .filter(file => !file.startsWith(dist) && !file.includes('node_modules'))
+    for (const file of files.toSorted()) hash.update(file.slice(root.length)).update(readFileSync(file))
+  }
+  return hash.digest('hex')
+}
+
+if (import.meta.main) await buildWeb()

@@ -1,0 +1,145 @@
+// The newcomer's mode: the whole shop on one machine, with a database, a platform, a mailbox and a proxy server of its
+// own. Everything it keeps is under DATA_DIR.
+import { openShop } from '../../apps/server/src/open-shop.ts'
+import { readConfig } from '../../apps/server/src/platform/config.ts'
+import { startEmbeddedPostgres } from '../../apps/server/src/platform/postgres/embedded.ts'
+import { buildWeb } from '../build-web.ts'
+import { startProgram, untilAnswers, type Program } from './programs.ts'
+import { DEMO_ADMIN, DEMO_CUSTOMER, seed } from './seed.ts'
+import { checkPorts, readSettings, StartProblem, type NewcomerSettings } from './settings.ts'
+
+type Stop = () => Promise<void>
+
+async function run(): Promise<void> {
+  const settings = readSettings(process.env)
+  await checkPorts(settings)
+  const stops: Stop[] = []
+  let stopping = false
+  const stop = async (code: number) => {
+    if (stopping) return
+    stopping = true
+    for (const end of stops.toReversed()) await end().catch((error: unknown) => console.error(error))
+    process.exit(code)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0))
+  process.on('disconnect', () => void stop(0))
+  try {
+    const programs = await start(settings, stops, () => stopping)
+    if (!programs) return
+    for (const program of programs) {
+      void program.ended.then(code => {
+        if (!stopping)
+          console.error(`${program.name} ended (${code ?? 'killed'}), so everything stops. Its last lines stand above.`)
+        return stop(1)
+      })
+    }
+    announce(settings)
+  } catch (error) {
+    console.error(isPlain(error) ? error.message : error)
+    await stop(1)
+  }
+}
+
+/** Database and web build first, then the programs, each waiting for what it needs. */
+async function start(settings: NewcomerSettings, stops: Stop[], stopping: () => boolean): Promise<Program[] | null> {
+  const { dataDir, kept, port, platformPort, agentPort, proxyPort } = settings
+  const url = `http://127.0.0.1:${port}`
+  const platformUrl = `http://127.0.0.1:${platformPort}`
+  const building = buildWeb()
+  // A failed build is reported where it is awaited, below.
+  building.catch(() => {})
+  const { databaseUrl, databasePort } = await openDatabase(dataDir, stops)
+  if (stopping()) return null
+  const startOne = (name: string, args: string[], env: Record<string, string>) => {
+    const program = startProgram(name, args, env)
+    stops.push(() => program.stop())
+    return program
+  }
+  const platform = startOne('The stand-in platform', ['apps/sandbox/src/main.ts'], {
+    PLATFORM_PORT: String(platformPort),
+    DATA_DIR: dataDir,
+    SANDBOX_SHOP_URL: url,
+    SANDBOX_ACCESS_TOKEN: kept.platformToken,
+    SANDBOX_APP_SECRET: kept.platformSecret,
+    SANDBOX_DISCORD_CLIENT_ID: 'netlet-demo',
+    SANDBOX_DISCORD_CLIENT_SECRET: kept.discordSecret
+  })
+  const agent = startOne('The node agent', ['apps/agent/src/main.ts'], {
+    AGENT_HOST: '127.0.0.1',
+    AGENT_PORT: String(agentPort),
+    PROXY_PORT: String(proxyPort),
+    PROXY_HOST: '0.0.0.0',
+    AGENT_TOKEN: kept.agentToken,
+    // The demo's addresses and targets are this machine itself; its database is nobody's target.
+    AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+    AGENT_PROTECTED_PORTS: String(databasePort),
+    LOG_LEVEL: 'warn',
+    DATA_DIR: dataDir
+  })
+  const shopEnv = {
+    NETLET_NEWCOMER: '1',
+    DATABASE_URL: databaseUrl,
+    APP_SECRET: kept.appSecret,
+    PORT: String(port),
+    PUBLIC_URL: process.env['PUBLIC_URL'] ?? url,
+    SENDGRID_URL: platformUrl,
+    DISCORD_URL: platformUrl,
+    CHECK_GOOGLE_URL: `${platformUrl}/check/google`,
+    CHECK_BING_URL: `${platformUrl}/check/bing`,
+    CHECK_AMAZON_URL: `${platformUrl}/check/amazon`,
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn'
+  }
+  await answers(`${platformUrl}/outbox.json`, platform)
+  const { shop, close } = await openShop(readConfig({ ...process.env, ...shopEnv }), { worker: false })
+  try {
+    await seed(shop, { settings, platformUrl })
+  } finally {
+    await close()
+  }
+  await building
+  if (stopping()) return null
+  const server = startOne('The shop', ['apps/server/src/main.ts', 'all'], shopEnv)
+  await answers(`${url}/readyz`, server)
+  return [platform, agent, server]
+}
+
+async function answers(url: string, program: Program): Promise<void> {
+  if (!(await untilAnswers(url, program)))
+    throw new StartProblem(`${program.name} did not start; its own lines above say why.`)
+}
+
+async function openDatabase(dataDir: string, stops: Stop[]): Promise<{ databaseUrl: string; databasePort: number }> {
+  const given = process.env['DATABASE_URL']
+  if (given)
+    return { databaseUrl: given, databasePort: URL.canParse(given) ? Number(new URL(given).port) || 5432 : 5432 }
+  const lines: string[] = []
+  const postgres = await startEmbeddedPostgres({ dataDir: `${dataDir}/postgres`, log: line => lines.push(line) }).catch(
+    (error: Error) => {
+      throw new StartProblem(error.message)
+    }
+  )
+  stops.push(() => postgres.stop())
+  return { databaseUrl: postgres.url, databasePort: postgres.port }
+}
+
+const isPlain = (error: unknown): error is Error =>
+  error instanceof Error && (error.name === 'StartProblem' || error.name === 'StartupError')
+
+function announce({ port, platformPort, proxyPort }: NewcomerSettings): void {
+  console.log(`
+  Netlet is running.
+
+  Shop       http://127.0.0.1:${port}
+  Mail       http://127.0.0.1:${platformPort}/outbox
+  Platform   http://127.0.0.1:${platformPort}   (a stand-in: its checkout takes no real money)
+  Proxies    127.10.x.y:${proxyPort}
+
+  Customer   ${DEMO_CUSTOMER.username} / ${DEMO_CUSTOMER.password}
+  Admin      ${DEMO_ADMIN.username} / ${DEMO_ADMIN.password}
+
+  Buy a plan, then:  curl -x http://USER:PASSWORD@IP:${proxyPort} http://127.0.0.1:${platformPort}/echo
+  Ctrl+C stops everything. The data stay.
+`)
+}
+
+await run()

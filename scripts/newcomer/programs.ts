@@ -1,0 +1,57 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+// As it was: building the web app sets NODE_ENV for this process.
+const environment = { ...process.env }
+
+export type Program = {
+  name: string
+  /** Asks the program to end and waits for it; it is killed where it does not listen. */
+  stop(): Promise<void>
+  /** Settles when the program ends, wanted or not. */
+  ended: Promise<number | null>
+}
+
+const PATIENCE_MS = 15_000
+
+/** Starts one of our programs on this Node, its output going where ours goes. */
+export function startProgram(name: string, args: string[], env: Record<string, string>): Program {
+  const child: ChildProcess = spawn(process.execPath, ['--import', './scripts/newcomer/leash.ts', ...args], {
+    cwd: root,
+    env: { ...environment, ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc']
+  })
+  const ended = new Promise<number | null>(resolve => {
+    child.once('exit', code => resolve(code))
+    child.once('error', () => resolve(1))
+  })
+  return {
+    name,
+    ended,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGTERM')
+      const impatience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+      await ended
+      clearTimeout(impatience)
+    }
+  }
+}
+
+/** Waits until `url` answers with 200, or a program of ours has ended. */
+export async function untilAnswers(url: string, program: Program, deadlineMs = 60_000): Promise<boolean> {
+  const deadline = Date.now() + deadlineMs
+  let over = false
+  void program.ended.then(() => (over = true))
+  while (!over && Date.now() < deadline) {
+    const answered = await fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+      reply => reply.ok,
+      () => false
+    )
+    if (answered) return true
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  return false
+}

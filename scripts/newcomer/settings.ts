@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+
+/** Made once and kept under the data folder: without them what is stored could not be opened again. */
+export type Kept = {
+  appSecret: string
+  agentToken: string
+  platformToken: string
+  platformSecret: string
+  discordSecret: string
+}
+
+export type NewcomerSettings = {
+  dataDir: string
+  port: number
+  platformPort: number
+  agentPort: number
+  proxyPort: number
+  kept: Kept
+}
+
+/** A problem that the newcomer solves; its message says how. */
+export class StartProblem extends Error {
+  override name = 'StartProblem'
+}
+
+/** @throws StartProblem */
+export function readSettings(env: NodeJS.ProcessEnv): NewcomerSettings {
+  const dataDir = resolve(env['DATA_DIR'] || './data')
+  const port = (name: string, standard: number): number => {
+    const value = Number(env[name] || standard)
+    if (!Number.isInteger(value) || value < 1 || value > 65_535) throw new StartProblem(`${name} is not a port number`)
+    return value
+  }
+  try {
+    mkdirSync(dataDir, { recursive: true })
+  } catch (error) {
+    throw new StartProblem(
+      `The data folder ${dataDir} cannot be made: ${(error as Error).message}. Set DATA_DIR to another one.`
+    )
+  }
+  return {
+    dataDir,
+    port: port('PORT', 3000),
+    platformPort: port('PLATFORM_PORT', 3001),
+    agentPort: port('AGENT_PORT', 65_533),
+    proxyPort: port('PROXY_PORT', 3128),
+    kept: keptSecrets(join(dataDir, 'secrets.json'), env)
+  }
+}
+
+function keptSecrets(file: string, env: NodeJS.ProcessEnv): Kept {
+  const secret = () => randomBytes(32).toString('base64url')
+  const stored = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Kept>) : {}
+  const kept: Kept = {
+    appSecret: stored.appSecret ?? secret(),
+    agentToken: stored.agentToken ?? secret(),
+    platformToken: stored.platformToken ?? secret(),
+    platformSecret: stored.platformSecret ?? secret(),
+    discordSecret: stored.discordSecret ?? secret()
+  }
+  writeFileSync(file, JSON.stringify(kept, null, 2), { mode: 0o600 })
+  return { ...kept, appSecret: env['APP_SECRET'] || kept.appSecret, agentToken: env['AGENT_TOKEN'] || kept.agentToken }
+}
+
+/** @throws StartProblem naming the first port that something else listens on */
+export async function checkPorts(settings: NewcomerSettings): Promise<void> {
+  const wanted = {
+    PORT: settings.port,
+    PLATFORM_PORT: settings.platformPort,
+    AGENT_PORT: settings.agentPort,
+    PROXY_PORT: settings.proxyPort
+  }
+  for (const [name, port] of Object.entries(wanted)) {
+    if (!(await isFree(port)))
+      throw new StartProblem(`Port ${port} is in use. Stop what uses it, or set ${name} to a free one.`)
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise(answer => {
+    const server = createServer()
+    server.once('error', () => answer(false))
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => answer(true)))
+  })
+}
