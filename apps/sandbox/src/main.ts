@@ -13,7 +13,8 @@ if (import.meta.main) {
     accessToken: env.SANDBOX_ACCESS_TOKEN ?? 'sandbox-access-token',
     appSecret: env.SANDBOX_APP_SECRET ?? 'sandbox-app-secret',
     discordClientId: env.SANDBOX_DISCORD_CLIENT_ID ?? '100000000000000001',
-    discordClientSecret: env.SANDBOX_DISCORD_CLIENT_SECRET ?? 'sandbox-discord-secret'
+    discordClientSecret: env.SANDBOX_DISCORD_CLIENT_SECRET ?? 'sandbox-discord-secret',
+    discordBotToken: env.SANDBOX_DISCORD_BOT_TOKEN ?? 'sandbox-bot-token'
   })
   // Before anything is printed: whoever waits for the line may end us at once.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fastify from 'fastify'
+import { createBot } from './discord/bot.ts'
+import { chatRoutes } from './discord/chat-routes.ts'
 import { discordRoutes } from './discord/routes.ts'
 import { echoRoutes } from './echo.ts'
 import { prepare } from './kit/http.ts'
@@ -19,6 +21,8 @@ export type SandboxOptions = {
   appSecret: string
   discordClientId: string
   discordClientSecret: string
+  /** The key of the chat bot's reports to the shop. */
+  discordBotToken?: string
 } & Pick<PlatformOptions, 'fetch' | 'now' | 'webhookTimeoutMs' | 'webhookBackoff'>
 
 export type Sandbox = { url: string; port: number; close(): Promise<void> }
@@ -41,6 +45,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     shopUrl,
     now: options.now ?? Date.now
   })
+  const token = options.discordBotToken ?? 'sandbox-bot-token'
+  chatRoutes(app, createBot({ shopUrl, token, fetch: options.fetch ?? fetch, now: options.now ?? Date.now }))
   echoRoutes(app)
   await app.listen({ host: '127.0.0.1', port: options.port })
   const { port } = app.server.address() as AddressInfo

@@ -35,7 +35,7 @@ h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.015em; margin: .5re
 table { width: 100%; border-collapse: collapse; } td, th { padding: .5rem 0; text-align: left; vertical-align: top; font-weight: 400; }
 tr + tr > * { border-top: 1px solid var(--line); } td:first-child { overflow-wrap: anywhere; } td:last-child { text-align: right; padding-left: 1rem; white-space: nowrap; }
 .num, td:last-child { font-variant-numeric: tabular-nums; } .total > * { font-weight: 700; font-size: 1.125rem; }
-label { display: block; font-weight: 600; margin-bottom: .25rem; }
+label { display: block; font-weight: 600; margin-bottom: .25rem; } label.next { margin-top: .75rem; }
 input[type=email], input[type=text] { width: 100%; font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet);
   border-radius: .5rem; padding: .625rem .75rem; }
 button, .button { display: inline-block; width: 100%; margin-top: 1rem; font: inherit; font-weight: 650; text-align: center; text-decoration: none;
