@@ -33,8 +33,7 @@ export function managementApi(
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     forceCloseConnections: true
   }
-  const app: FastifyInstance =
-    https === null ? fastify(options) : (fastify({ ...options, https }) as unknown as FastifyInstance)
+  const app: FastifyInstance = https === null ? fastify(options) : fastify({ ...options, https })
   const wanted = digest(`Bearer ${token}`)
 
   app.addHook('onRequest', async (request, reply) => {

@@ -63,13 +63,16 @@ export class CachingResolver {
       return
     }
     this.#asked.set(key, [answer])
-    void this.#ask(name, family).then(({ resolved, seconds }) => {
-      if (this.#cache.size >= maxCached) this.#cache.delete(this.#cache.keys().next().value ?? key)
-      this.#cache.set(key, { until: performance.now() + seconds * 1000, resolved })
-      const answers = this.#asked.get(key) ?? []
-      this.#asked.delete(key)
-      for (const each of answers) each(resolved)
-    })
+    void this.#remember(key, name, family)
+  }
+
+  async #remember(key: string, name: string, family: 4 | 6): Promise<void> {
+    const { resolved, seconds } = await this.#ask(name, family)
+    if (this.#cache.size >= maxCached) this.#cache.delete(this.#cache.keys().next().value ?? key)
+    this.#cache.set(key, { until: performance.now() + seconds * 1000, resolved })
+    const answers = this.#asked.get(key) ?? []
+    this.#asked.delete(key)
+    for (const each of answers) each(resolved)
   }
 
   async #ask(name: string, family: 4 | 6): Promise<{ resolved: Resolved; seconds: number }> {

@@ -3,6 +3,7 @@ import { type Address, parseAddress } from '../net/ip.ts'
 import type { Lease } from './authority.ts'
 import type { Egress } from './dial.ts'
 import type { Plane, Tracked } from './plane.ts'
+import type { Remote } from './remote.ts'
 
 /**
  * What a connection is doing: it speaks HTTP or SOCKS, or it is joined to a target. The sockets' events go to the
@@ -11,7 +12,6 @@ import type { Plane, Tracked } from './plane.ts'
 export interface Stage {
   clientData(chunk: Buffer): void
   clientEnd(): void
-  clientDrain(): void
   remoteData(chunk: Buffer): void
   remoteEnd(): void
   remoteDrain(): void
@@ -35,6 +35,7 @@ export class ClientConnection implements Tracked {
   #accountedUp = 0
   #accountedDown = 0
   #gone = false
+  #waitsForClient = false
 
   private constructor(plane: Plane, socket: Socket, egress: Egress, stage: (connection: ClientConnection) => Stage) {
     this.plane = plane
@@ -44,7 +45,7 @@ export class ClientConnection implements Tracked {
     this.stage = stage(this)
     socket.on('data', (chunk: Buffer) => this.stage.clientData(chunk))
     socket.on('end', () => this.stage.clientEnd())
-    socket.on('drain', () => this.stage.clientDrain())
+    socket.on('drain', () => this.#drained())
     socket.on('error', () => this.destroy())
     socket.on('close', () => this.destroy())
     plane.opened(this)
@@ -81,11 +82,16 @@ export class ClientConnection implements Tracked {
   }
 
   /** Makes a connected socket the target's; an earlier one must be dropped before. */
-  attach(remote: Socket): void {
+  attach(target: Remote): void {
+    const remote = target.socket
     this.remote = remote
-    remote.on('data', (chunk: Buffer) => {
-      if (this.remote === remote) this.stage.remoteData(chunk)
-    })
+    target.receive = chunk => {
+      if (this.remote !== remote) return false
+      this.stage.remoteData(chunk)
+      // The piece is only lent, see Remote: what the client's socket could not send at once has to go first.
+      this.#waitsForClient = this.socket.writableLength > 0
+      return !this.#waitsForClient
+    }
     remote.on('end', () => {
       if (this.remote === remote) this.stage.remoteEnd()
     })
@@ -98,6 +104,12 @@ export class ClientConnection implements Tracked {
       this.remote = null
       this.stage.remoteGone()
     })
+  }
+
+  #drained(): void {
+    if (!this.#waitsForClient) return
+    this.#waitsForClient = false
+    this.remote?.resume()
   }
 
   dropRemote(): void {

@@ -1,7 +1,8 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { type Address, formatV4, parseAddress } from '../net/ip.ts'
 import type { Lease } from './authority.ts'
 import type { Plane } from './plane.ts'
+import { Remote } from './remote.ts'
 
 /** Why a request does not reach its target, as the client is told. `code` stands in the access log. */
 export type Refused = {
@@ -23,6 +24,8 @@ const fault = (code: DialFault): Refused => ({ code, ...faults[code] })
 
 /** What a connection leaves from: the address that the client came in on. */
 export type Egress = { text: string; address: Address }
+
+export type Dialing = { tick: (now: number) => void; cancel: () => void }
 
 /** The most addresses of one name that are tried. */
 const maxTries = 3
@@ -51,7 +54,7 @@ function judgeAddress(plane: Plane, lease: Lease, address: Address, port: number
 /**
  * Resolves, judges every address that comes back, and connects from the leased address to exactly one that was judged.
  * A name of which any address is refused is refused as a whole: such an answer is an attempt, not a mistake. The
- * returned function gives up; `done` is not called after that.
+ * caller ticks the result, so that attempts end in time, and may cancel it; `done` is not called after that.
  */
 export function dial(
   plane: Plane,
@@ -59,11 +62,13 @@ export function dial(
   egress: Egress,
   host: string,
   port: number,
-  done: (result: Socket | Refused) => void
-): () => void {
+  done: (result: Remote | Refused) => void
+): Dialing {
   let cancelled = false
+  let expires = Infinity
+  let expire = (): void => {}
   let current: Socket | null = null
-  const finish = (result: Socket | Refused): void => {
+  const finish = (result: Remote | Refused): void => {
     if (cancelled) return
     cancelled = true
     done(result)
@@ -87,15 +92,8 @@ export function dial(
     const target = targets[index]
     if (cancelled) return
     if (target === undefined) return finish(fault(last))
-    const socket = connect({
-      host: target,
-      port,
-      family,
-      localAddress: egress.text,
-      allowHalfOpen: true,
-      noDelay: true,
-      autoSelectFamily: false
-    })
+    const remote = new Remote(target, port, family, egress.text)
+    const { socket } = remote
     current = socket
     const failed = (code: string): void => {
       socket.destroy()
@@ -105,16 +103,16 @@ export function dial(
     }
     const onError = (error: NodeJS.ErrnoException): void => failed(error.code ?? '')
     socket.once('error', onError)
-    socket.setTimeout(plane.limits.connectMs, () => {
+    expires = plane.now + plane.limits.connectMs
+    expire = () => {
       socket.off('error', onError)
       socket.on('error', () => {})
       failed('ETIMEDOUT')
-    })
+    }
     socket.once('connect', () => {
       socket.off('error', onError)
-      socket.setTimeout(0)
-      socket.removeAllListeners('timeout')
-      finish(socket)
+      expires = Infinity
+      finish(remote)
     })
   }
 
@@ -128,10 +126,15 @@ export function dial(
       else finish(fault(resolved.reason === 'timeout' ? 'dns-timeout' : 'not-found'))
     })
   }
-  return () => {
-    cancelled = true
-    current?.on('error', () => {})
-    current?.destroy()
+  return {
+    tick: now => {
+      if (now > expires) expire()
+    },
+    cancel: () => {
+      cancelled = true
+      current?.on('error', () => {})
+      current?.destroy()
+    }
   }
 }
 

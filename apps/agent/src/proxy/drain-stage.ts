@@ -21,7 +21,6 @@ export class DrainStage implements Stage {
   clientEnd(): void {
     this.#connection.socket.destroySoon()
   }
-  clientDrain(): void {}
   remoteData(): void {}
   remoteEnd(): void {}
   remoteDrain(): void {}

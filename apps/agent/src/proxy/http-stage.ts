@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net'
 import type { ClientConnection, Stage } from './connection.ts'
-import { dial, judgeTarget, type Refused } from './dial.ts'
+import { dial, type Dialing, judgeTarget, type Refused } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
+import { HeadBuffer } from './head-buffer.ts'
+import { Login } from './login.ts'
 import { established, reply } from './replies.ts'
-import { parseBasic, parseRequestHead, type RequestHead } from './request-head.ts'
+import { parseRequestHead, type RequestHead } from './request-head.ts'
 import { RequestBody } from './request-body.ts'
 import { ResponseReader } from './response-reader.ts'
 import { TunnelStage } from './tunnel-stage.ts'
 
-const headEnd = Buffer.from('\r\n\r\n')
 /** How much of the next requests is kept while one is under way, before the client is made to wait. */
 const maxPending = 65_536
 const retriable = new Set(['GET', 'HEAD', 'OPTIONS'])
-const badHead = /(?<!\r)\n/
 
 /**
  * Speaks HTTP/1 with a client: one request after the other, each authorised on its own, over one kept connection to the
@@ -20,18 +20,17 @@ const badHead = /(?<!\r)\n/
  */
 export class HttpStage implements Stage {
   readonly #connection: ClientConnection
-  #pending: Buffer | null = null
+  readonly #pending = new HeadBuffer()
+  readonly #login = new Login()
   #phase: 'head' | 'dialing' | 'exchange' = 'head'
   #since: number
   #served = 0
   #clientEnded = false
-  /** Credentials that were last found good, so that a kept-alive client is not decoded again and again. */
-  #credentials = ''
 
   #head: RequestHead | null = null
   #body: RequestBody | null = null
   #response: ResponseReader | null = null
-  #giveUp: (() => void) | null = null
+  #dialing: Dialing | null = null
   #remoteKey = ''
   #remoteReused = false
   #startedAt = 0
@@ -44,13 +43,13 @@ export class HttpStage implements Stage {
   }
 
   clientData(chunk: Buffer): void {
-    this.#up += chunk.length
     if (this.#phase === 'exchange' && this.#body !== null && !this.#body.done) {
+      this.#up += chunk.length
       this.#since = this.#connection.plane.now
       this.#feedBody(chunk)
       return
     }
-    this.#pending = this.#pending === null ? chunk : Buffer.concat([this.#pending, chunk])
+    this.#pending.push(chunk, this.#connection.plane.now)
     if (this.#phase === 'head') this.#readHeads()
     else if (this.#pending.length > maxPending) this.#connection.socket.pause()
   }
@@ -61,37 +60,21 @@ export class HttpStage implements Stage {
     if (this.#phase === 'head' || (this.#body !== null && !this.#body.done)) this.#connection.destroy()
   }
 
-  clientDrain(): void {
-    this.#connection.remote?.resume()
-  }
-
   remoteDrain(): void {
     this.#connection.socket.resume()
   }
 
   #readHeads(): void {
-    const { plane } = this.#connection
-    while (this.#phase === 'head' && this.#pending !== null && !this.#connection.gone) {
-      const pending: Buffer = this.#pending
-      if (pending[0] === 13 && pending[1] === 10) {
-        // Some clients send an empty line behind a body.
-        this.#pending = pending.length > 2 ? pending.subarray(2) : null
-        continue
-      }
-      const end = pending.indexOf(headEnd)
-      if (end < 0 ? pending.length > plane.limits.headBytes : end > plane.limits.headBytes) {
-        return this.#lastWords(431, 'The request head is too large', 'head-too-large')
-      }
-      if (end < 0) {
-        if (this.#up === pending.length) this.#since = plane.now
-        if (badHead.test(pending.toString('latin1'))) return this.#lastWords(400, 'Malformed line ends', 'malformed')
-        return
-      }
+    const { limits } = this.#connection.plane
+    while (this.#phase === 'head' && this.#connection.stage === this && !this.#connection.gone) {
+      const next = this.#pending.next(limits.headBytes)
+      if (next.kind === 'none') return
       this.#startedAt = performance.now()
-      this.#pending = pending.length > end + 4 ? pending.subarray(end + 4) : null
-      this.#up = end + 4
+      if (next.kind === 'too-large') return this.#lastWords(431, 'The request head is too large', 'head-too-large')
+      if (next.kind === 'malformed') return this.#lastWords(400, 'Malformed line ends', 'malformed')
+      this.#up = next.bytes
       this.#down = 0
-      const parsed = parseRequestHead(pending.toString('latin1', 0, end))
+      const parsed = parseRequestHead(next.text)
       if (!parsed.ok) return this.#lastWords(400, parsed.reason, 'malformed')
       this.#begin(parsed.head)
     }
@@ -103,19 +86,9 @@ export class HttpStage implements Stage {
     this.#head = head
     this.#since = plane.now
     this.#served++
-    const known = head.credentials !== '' && head.credentials === this.#credentials && connection.lease !== null
-    if (!known || plane.authority.lease(connection.lease?.user ?? '') !== connection.lease) {
-      const given = parseBasic(head.credentials)
-      const lease = plane.authority.authorise(
-        connection.local,
-        connection.clientText,
-        given?.user ?? '',
-        given?.password ?? ''
-      )
-      this.#credentials = lease === null ? '' : head.credentials
-      if (lease === null) return this.#refuse(407, 'A user and password that hold this address are needed', 'no-auth')
-      if (!connection.enter(lease)) return this.#refuse(429, 'Too many connections for this user', 'too-many')
-    }
+    const login = this.#login.check(connection, head.credentials)
+    if (login === 'no-auth') return this.#refuse(407, 'A user and password that hold this address are needed', login)
+    if (login === 'too-many') return this.#refuse(429, 'Too many connections for this user', login)
     const lease = connection.lease
     if (lease === null) return
     const refused = judgeTarget(plane, lease, head.host, head.port)
@@ -136,16 +109,18 @@ export class HttpStage implements Stage {
     const lease = connection.lease
     if (lease === null) return
     this.#phase = 'dialing'
-    this.#giveUp = dial(connection.plane, lease, connection.egress, head.host, head.port, result => {
-      this.#giveUp = null
+    const dialing = dial(connection.plane, lease, connection.egress, head.host, head.port, result => {
+      this.#dialing = null
       this.#phase = 'head'
       if ('status' in result) this.#refuseAfterDial(result)
       else {
         connection.attach(result)
-        if (head.connect) this.#tunnel(result, established)
-        else this.#send(head, result)
+        if (head.connect) this.#tunnel(result.socket, established)
+        else this.#send(head, result.socket)
       }
     })
+    // Where the answer was known at once it has been given already.
+    if (this.#phase === 'dialing') this.#dialing = dialing
   }
 
   #refuseAfterDial(refused: Refused): void {
@@ -158,9 +133,9 @@ export class HttpStage implements Stage {
     this.#response = new ResponseReader(head, this.#connection.plane.limits.responseHeadBytes)
     remote.write(head.forward, 'latin1')
     this.#body = new RequestBody(head.framing)
-    const pending = this.#pending
-    if (!this.#body.done && pending !== null) {
-      this.#pending = null
+    const pending = this.#body.done ? null : this.#pending.take()
+    if (pending !== null) {
+      this.#up += pending.length
       this.#feedBody(pending)
     }
     if (this.#clientEnded && !this.#body.done) this.#connection.destroy()
@@ -177,7 +152,7 @@ export class HttpStage implements Stage {
     }
     if (fed.rest !== null) {
       this.#up -= fed.rest.length
-      this.#pending = fed.rest
+      this.#pending.push(fed.rest, this.#connection.plane.now)
     }
     if (remote.writableNeedDrain) socket.pause()
   }
@@ -199,7 +174,6 @@ export class HttpStage implements Stage {
     }
     if (step.state === 'bad') return this.#brokenResponse('bad-response')
     if (step.state === 'switch') return this.#switch(step.rest)
-    if (socket.writableNeedDrain) connection.remote?.pause()
     if (step.state === 'done') this.#finish(response.keepAlive && step.rest === null)
   }
 
@@ -259,8 +233,8 @@ export class HttpStage implements Stage {
     connection.stage = stage
     if (hello !== null) connection.socket.write(hello)
     connection.socket.resume()
-    if (this.#pending !== null) stage.clientData(this.#pending)
-    this.#pending = null
+    const pending = this.#pending.take()
+    if (pending !== null) stage.clientData(pending)
     if (this.#clientEnded) stage.clientEnd()
   }
 
@@ -272,11 +246,10 @@ export class HttpStage implements Stage {
     this.#phase = 'head'
     this.#response = null
     this.#body = null
-    this.#up = this.#pending?.length ?? 0
     if (!remoteKept || !bodyDone) connection.dropRemote()
     if (!keep || this.#clientEnded) return this.#close()
     connection.socket.resume()
-    if (this.#pending !== null) this.#readHeads()
+    if (this.#pending.length > 0) this.#readHeads()
   }
 
   #close(): void {
@@ -294,7 +267,6 @@ export class HttpStage implements Stage {
     const message = reply(status, text, true, head.method === 'HEAD')
     this.#down += message.length
     this.#connection.socket.write(message)
-    this.#up = this.#pending?.length ?? 0
   }
 
   #lastWords(status: number, text: string, note: string): void {
@@ -318,19 +290,20 @@ export class HttpStage implements Stage {
 
   tick(now: number): void {
     const { limits } = this.#connection.plane
+    this.#dialing?.tick(now)
     const quiet = now - this.#since
     if (this.#phase === 'exchange' && quiet > limits.idleMs) {
       if (this.#response?.begun === true) this.#brokenResponse('idle')
       else this.#lastWords(504, 'The target did not answer in time', 'idle')
     } else if (this.#phase === 'head') {
-      if (this.#pending !== null || this.#served === 0) {
-        if (quiet > limits.headMs) this.#lastWords(408, 'The request head took too long', 'slow-head')
-      } else if (quiet > limits.keepAliveMs) this.#connection.destroy()
+      if (this.#pending.length > 0) {
+        if (now - this.#pending.since > limits.headMs) this.#lastWords(408, 'The request took too long', 'slow-head')
+      } else if (quiet > (this.#served === 0 ? limits.headMs : limits.keepAliveMs)) this.#connection.destroy()
     }
   }
 
   closed(): void {
-    this.#giveUp?.()
+    this.#dialing?.cancel()
     if (this.#head !== null && this.#phase !== 'head') this.#note(499, 'client-left')
   }
 }

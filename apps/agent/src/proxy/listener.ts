@@ -31,7 +31,6 @@ class FirstByteStage implements Stage {
   }
 
   closed(): void {}
-  clientDrain(): void {}
   remoteData(): void {}
   remoteEnd(): void {}
   remoteDrain(): void {}
@@ -42,7 +41,7 @@ export type ListenResult = { ok: true; servers: Server[]; port: number } | { ok:
 
 const bind = (plane: Plane, host: string, port: number, shared: boolean): Promise<Server | string> =>
   new Promise(resolve => {
-    const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: false }, (socket: Socket) =>
+    const server = createServer({ allowHalfOpen: true, noDelay: true, highWaterMark: 1 }, (socket: Socket) =>
       ClientConnection.accept(plane, socket, connection => new FirstByteStage(connection))
     )
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))

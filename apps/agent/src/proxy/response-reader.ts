@@ -45,7 +45,8 @@ export class ResponseReader {
       const end = data.indexOf(headEnd)
       if (end > this.#maxHead || (end < 0 && data.length > this.#maxHead)) return bad(write)
       if (end < 0) {
-        this.#buffered = data
+        // The piece is only lent.
+        this.#buffered = data === chunk ? Buffer.from(data) : data
         return { write, state: 'more', rest: null }
       }
       const head = parseResponseHead(data.toString('latin1', 0, end), this.#request.method)

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
 import { formatV4 } from '../net/ip.ts'
 import type { ClientConnection, Stage } from './connection.ts'
-import { dial, judgeTarget, type Refused } from './dial.ts'
+import { dial, type Dialing, judgeTarget, type Refused } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
+import type { Remote } from './remote.ts'
 import { parseAuthority } from './request-head.ts'
 import { TunnelStage } from './tunnel-stage.ts'
 
@@ -35,7 +36,7 @@ export class SocksStage implements Stage {
   #target = '-'
   #ended = false
   #logged = false
-  #giveUp: (() => void) | null = null
+  #dialing: Dialing | null = null
 
   constructor(connection: ClientConnection) {
     this.#connection = connection
@@ -110,16 +111,18 @@ export class SocksStage implements Stage {
     const judged = judgeTarget(plane, lease, host, port)
     if (judged !== null) return this.#refuse(codeOf(judged), judged.status, judged.code)
     this.#step = 'dialing'
-    this.#giveUp = dial(plane, lease, connection.egress, host, port, result => {
-      this.#giveUp = null
+    const dialing = dial(plane, lease, connection.egress, host, port, result => {
+      this.#dialing = null
       if ('status' in result) this.#refuse(codeOf(result), result.status, result.code)
       else this.#join(result)
     })
+    if (connection.stage === this) this.#dialing = dialing
   }
 
-  #join(remote: Socket): void {
+  #join(target: Remote): void {
     const connection = this.#connection
-    connection.attach(remote)
+    const remote = target.socket
+    connection.attach(target)
     const stage = new TunnelStage(connection, remote, note => this.#log(200, note))
     connection.stage = stage
     connection.socket.write(answer(codes.ok, remote))
@@ -156,6 +159,7 @@ export class SocksStage implements Stage {
   }
 
   tick(now: number): void {
+    this.#dialing?.tick(now)
     if (this.#step !== 'dialing' && now - this.#since > this.#connection.plane.limits.headMs) {
       this.#log(408, 'slow-head')
       this.#connection.destroy()
@@ -163,11 +167,10 @@ export class SocksStage implements Stage {
   }
 
   closed(): void {
-    this.#giveUp?.()
+    this.#dialing?.cancel()
     if (this.#step === 'dialing') this.#log(499, 'client-left')
   }
 
-  clientDrain(): void {}
   remoteData(): void {}
   remoteEnd(): void {}
   remoteDrain(): void {}

@@ -27,11 +27,7 @@ export class TunnelStage implements Stage {
   }
 
   remoteData(chunk: Buffer): void {
-    if (!this.#client.write(chunk)) this.#remote.pause()
-  }
-
-  clientDrain(): void {
-    this.#remote.resume()
+    this.#client.write(chunk)
   }
 
   remoteDrain(): void {

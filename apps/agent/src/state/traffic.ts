@@ -80,7 +80,18 @@ export class TrafficTotals {
     const rows = this.#rows()
     const epoch = this.#epoch
     await this.save(rows)
-    return { epoch, rows: rows.map(({ changed: _, ...row }) => row) }
+    return {
+      epoch,
+      rows: rows.map(({ user, ip, since, up, down, requests, errors }) => ({
+        user,
+        ip,
+        since,
+        up,
+        down,
+        requests,
+        errors
+      }))
+    }
   }
 
   #rows(): Saved['rows'] {

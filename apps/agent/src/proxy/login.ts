@@ -1,0 +1,26 @@
+import type { ClientConnection } from './connection.ts'
+import { parseBasic } from './request-head.ts'
+
+/** Authorises each request of a connection; credentials that were good are not decoded again while the lease stands. */
+export class Login {
+  #good = ''
+
+  /** Makes the connection the user's. A connection that changes its lease loses its target: rules may be others now. */
+  check(connection: ClientConnection, credentials: string): 'ok' | 'no-auth' | 'too-many' {
+    const { plane, lease: present } = connection
+    if (present !== null && credentials === this.#good && plane.authority.lease(present.user) === present) return 'ok'
+    const given = parseBasic(credentials)
+    const lease = plane.authority.authorise(
+      connection.local,
+      connection.clientText,
+      given?.user ?? '',
+      given?.password ?? ''
+    )
+    this.#good = ''
+    if (lease === null) return 'no-auth'
+    if (lease !== present) connection.dropRemote()
+    if (!connection.enter(lease)) return 'too-many'
+    this.#good = credentials
+    return 'ok'
+  }
+}

@@ -1,0 +1,164 @@
+// `npm run bench:agent`: the agent beside Squid, both with Basic authentication and egress = ingress, on the same cores.
+import { fork } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Job, Report } from './load.ts'
+import {
+  cpuSeconds,
+  findSquid,
+  memoryMb,
+  type Setup,
+  startAgentSubject,
+  startSquidSubject,
+  type Subject
+} from './subjects.ts'
+
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3)
+const ms = Number(process.env['BENCH_MS'] ?? 3000)
+const only = process.env['BENCH_ONLY']
+const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+type Measure = {
+  name: string
+  unit: string
+  goal: number | null
+  job: Omit<Job, 'addresses' | 'port' | 'target' | 'auth'>
+  to: 'http' | 'echo' | 'bulk'
+}
+const measures: Measure[] = [
+  { name: 'tunnels/s', unit: '/s', goal: 1.3, to: 'echo', job: { kind: 'tunnels', concurrency: 32, ms } },
+  { name: 'keep-alive requests/s', unit: '/s', goal: 1.5, to: 'http', job: { kind: 'requests', concurrency: 32, ms } },
+  { name: 'bytes/s, 1 tunnel', unit: 'MB/s', goal: 1, to: 'bulk', job: { kind: 'bytes', concurrency: 1, ms } },
+  { name: 'bytes/s, 50 tunnels', unit: 'MB/s', goal: 1, to: 'bulk', job: { kind: 'bytes', concurrency: 50, ms } }
+]
+
+type Figure = { rate: number; perCpu: number; p99: number; errors: number }
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+const show = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2))
+
+/** Starts a benchmark process; on machines with several cores it keeps off the proxy's when there is one worker. */
+const helper = (name: string): ReturnType<typeof fork> => fork(script(name), [], { serialization: 'advanced' })
+const answer = <T>(child: ReturnType<typeof fork>): Promise<T> => new Promise(resolve => child.once('message', resolve))
+
+async function run(job: Job): Promise<{ report: Report; end: () => void }> {
+  const child = helper('load.ts')
+  child.send(job)
+  const report = await answer<Report>(child)
+  return { report, end: () => child.disconnect() }
+}
+
+async function measure(subject: Subject, job: Job): Promise<Figure> {
+  const cpuBefore = cpuSeconds(subject.pids())
+  const { report, end } = await run(job)
+  const used = cpuSeconds(subject.pids()) - cpuBefore
+  end()
+  const amount = job.kind === 'bytes' ? report.count / 1e6 : report.count
+  return {
+    rate: amount / report.seconds,
+    perCpu: amount / Math.max(used, 0.01),
+    p99: report.p99,
+    errors: report.errors
+  }
+}
+
+async function compare(workers: number, folder: string): Promise<void> {
+  const squid = findSquid()
+  const target = helper('target.ts')
+  const ports = await answer<{ http: number; echo: number; bulk: number }>(target)
+  const cores = cpus().length
+  const proxyCpus = workers >= cores ? `0-${cores - 1}` : workers === 1 ? '0' : `0-${workers - 1}`
+  const second = 1 + Math.floor(Math.random() * 250)
+  const setup = (name: string, port: number): Setup => ({
+    folder: join(folder, `${name}${workers}`),
+    addresses: Array.from({ length: 64 }, (_, n) => `127.${second}.${workers}.${n + 1}`),
+    port,
+    workers,
+    user: 'bench',
+    password: 'bench-password'
+  })
+  const port = 20_000 + Math.floor(Math.random() * 10_000)
+  const agentSetup = setup('agent', port)
+  const subjects: Array<{ subject: Subject; setup: Setup; cpus: string }> = [
+    { subject: await startAgentSubject(agentSetup, proxyCpus), setup: agentSetup, cpus: proxyCpus }
+  ]
+  if (squid !== null) {
+    const squidSetup = setup('squid', port + 2)
+    subjects.push({
+      subject: await startSquidSubject(squidSetup, proxyCpus, squid),
+      setup: squidSetup,
+      cpus: proxyCpus
+    })
+  }
+  const auth = `Basic ${Buffer.from(`${agentSetup.user}:${agentSetup.password}`).toString('base64')}`
+  const jobFor = (setup: Setup, to: Measure['to'], job: Measure['job']): Job => ({
+    ...job,
+    addresses: setup.addresses,
+    port: setup.port,
+    target: ports[to],
+    auth
+  })
+  console.log(
+    `\n${workers} worker${workers > 1 ? 's' : ''} on core ${proxyCpus}, ${rounds} rounds of ${ms} ms, medians`
+  )
+  for (const { name, unit, goal, job, to } of measures.filter(each => only === undefined || each.job.kind === only)) {
+    const figures = new Map<string, Figure[]>()
+    for (let round = 0; round < rounds; round++) {
+      // Alternating, so that a slow minute of the machine hits both.
+      for (const { subject, setup } of round % 2 === 0 ? subjects : subjects.toReversed()) {
+        const figure = await measure(subject, jobFor(setup, to, job))
+        figures.set(subject.name, [...(figures.get(subject.name) ?? []), figure])
+      }
+    }
+    const of = (subject: string, key: keyof Figure): number =>
+      median((figures.get(subject) ?? []).map(each => each[key]))
+    const line = (subject: string): string => {
+      const p99 = of(subject, 'p99')
+      const tail = p99 > 0 ? `, p99 ${p99.toFixed(2)} ms` : ''
+      return `${subject} ${show(of(subject, 'rate'))} ${unit} (${show(of(subject, 'perCpu'))} per CPU second${tail}, ${of(subject, 'errors')} errors)`
+    }
+    console.log(`${name}: ${line('agent')}`)
+    if (squid === null) continue
+    const ratio = (key: keyof Figure): number => of('agent', key) / of('squid', key)
+    const p99 = of('squid', 'p99') > 0 ? `, p99 × ${ratio('p99').toFixed(2)}` : ''
+    const verdict = goal === null ? '' : ` (goal ≥ ${goal}: ${ratio('rate') >= goal ? 'met' : 'missed'})`
+    console.log(`  beside ${line('squid')}`)
+    console.log(`  ratio ${ratio('rate').toFixed(2)}${verdict}; per CPU second ${ratio('perCpu').toFixed(2)}${p99}`)
+  }
+  if (only === undefined || only === 'idle') {
+    for (const { subject, setup } of subjects) {
+      const before = memoryMb(subject.pids())
+      const { report, end } = await run(jobFor(setup, 'echo', { kind: 'idle', concurrency: 2000, ms: 0 }))
+      await new Promise(resolve => setTimeout(resolve, 1500))
+      const after = memoryMb(subject.pids())
+      console.log(
+        `memory with ${report.count} idle tunnels: ${subject.name} ${after.toFixed(0)} MB (${before.toFixed(0)} MB before)`
+      )
+      end()
+    }
+  }
+  for (const { subject } of subjects) await subject.stop()
+  target.disconnect()
+}
+
+async function authorisation(): Promise<void> {
+  const child = fork(script('authorisation.ts'), [], { execArgv: ['--expose-gc'] })
+  const { us, weight, rss, right } = await answer<{ us: number; weight: number; rss: number; right: boolean }>(child)
+  console.log(
+    `authorisation with 65,536 addresses, 10,000 users, 50,000 denied domains: ${us.toFixed(2)} µs (goal ≤ 5), ` +
+      `${weight.toFixed(0)} MB for the tables, ${rss.toFixed(0)} MB in all (goal ≤ 300)${right ? '' : ' — WRONG ANSWERS'}`
+  )
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'netlet-bench-'))
+chmodSync(folder, 0o755)
+try {
+  console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.versions.node}`)
+  await authorisation()
+  if (findSquid() === null) console.log("Squid is not installed (Debian: 'squid'): the agent's figures alone.")
+  for (const workers of [1, 2]) await compare(workers, folder)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit(0)

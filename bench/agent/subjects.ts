@@ -1,0 +1,185 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What is measured: a proxy that is up, and how to look at its processes. */
+export type Subject = { name: string; pids: () => number[]; stop: () => Promise<void> }
+export type Setup = {
+  folder: string
+  addresses: string[]
+  port: number
+  workers: number
+  user: string
+  password: string
+}
+
+const exited = (child: ChildProcess): Promise<void> =>
+  child.exitCode !== null ? Promise.resolve() : new Promise(resolve => child.once('exit', () => resolve()))
+
+/** A process and everything below it. */
+export function family(pid: number): number[] {
+  const children = new Map<number, number[]>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+      children.set(parent, [...(children.get(parent) ?? []), Number(name)])
+    } catch {
+      // The process ended while we looked.
+    }
+  }
+  const found = [pid]
+  for (let i = 0; i < found.length; i++) found.push(...(children.get(found[i] ?? 0) ?? []))
+  return found
+}
+
+async function waitForPort(host: string, port: number): Promise<void> {
+  const until = performance.now() + 20_000
+  while (performance.now() < until) {
+    const up = await new Promise<boolean>(resolve => {
+      const socket = connect({ host, port }, () => {
+        socket.destroy()
+        resolve(true)
+      })
+      socket.on('error', () => resolve(false))
+    })
+    if (up) return
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  throw new Error(`nothing listens on ${host}:${port}`)
+}
+
+/** Starts the agent and leases the addresses to one user. */
+export async function startAgentSubject(setup: Setup, cpus: string): Promise<Subject> {
+  const main = fileURLToPath(new URL('../../apps/agent/src/main.ts', import.meta.url))
+  const token = 'bench-token-1234'
+  const management = setup.port + 1
+  const child = spawn('taskset', ['-c', cpus, process.execPath, main], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      DATA_DIR: setup.folder,
+      AGENT_TOKEN: token,
+      AGENT_PORT: String(management),
+      PROXY_PORT: String(setup.port),
+      AGENT_WORKERS: String(setup.workers),
+      AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+      AGENT_USER_CONNECTIONS: '20000',
+      LOG_LEVEL: 'warn'
+    }
+  })
+  await waitForPort('127.0.0.1', management)
+  const put = async (path: string, body: unknown): Promise<void> => {
+    const reply = await fetch(`http://127.0.0.1:${management}${path}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body)
+    })
+    if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
+  }
+  await put('/api/prefixes', { prefixes: ['127.0.0.0/8'] })
+  await put(`/api/users/${setup.user}`, { password: setup.password, prefixes: setup.addresses, denied_domains: [] })
+  return {
+    name: 'agent',
+    pids: () => family(child.pid ?? 0),
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited(child)
+    }
+  }
+}
+
+/** Where Debian's squid and its password checker are; null where it is not installed. */
+export function findSquid(): { squid: string; auth: string } | null {
+  const squid = ['/usr/sbin/squid', '/usr/local/sbin/squid'].find(existsSync)
+  const auth = ['/usr/lib/squid/basic_ncsa_auth', '/usr/lib64/squid/basic_ncsa_auth'].find(existsSync)
+  return squid === undefined || auth === undefined ? null : { squid, auth }
+}
+
+/** Starts Squid with the same task: Basic auth, egress = ingress, no cache, an access log, nothing that tells of it. */
+export async function startSquidSubject(
+  setup: Setup,
+  cpus: string,
+  found: { squid: string; auth: string }
+): Promise<Subject> {
+  const at = (name: string): string => join(setup.folder, name)
+  mkdirSync(setup.folder, { recursive: true })
+  // Squid gives up root for a user of its own, which has to reach its files.
+  chmodSync(setup.folder, 0o777)
+  const hash = execFileSync('openssl', ['passwd', '-apr1', setup.password], { encoding: 'utf8' }).trim()
+  writeFileSync(at('passwd'), `${setup.user}:${hash}\n`)
+  const egress = setup.addresses.flatMap((address, n) => [
+    `acl in${n} localip ${address}`,
+    `tcp_outgoing_address ${address} in${n}`
+  ])
+  const lines = [
+    `workers ${setup.workers}`,
+    `http_port ${setup.port}`,
+    `pid_filename ${at('squid.pid')}`,
+    `cache_log ${at('cache.log')}`,
+    `access_log stdio:${at('access.log')}`,
+    'buffered_logs on',
+    'cache deny all',
+    'cache_mem 0',
+    'memory_pools off',
+    `coredump_dir ${setup.folder}`,
+    'visible_hostname bench',
+    'via off',
+    'forwarded_for delete',
+    'max_filedescriptors 20000',
+    'shutdown_lifetime 0 seconds',
+    'half_closed_clients off',
+    `auth_param basic program ${found.auth} ${at('passwd')}`,
+    'auth_param basic children 4',
+    'auth_param basic credentialsttl 2 hours',
+    'acl authenticated proxy_auth REQUIRED',
+    'http_access allow authenticated',
+    'http_access deny all',
+    ...egress
+  ]
+  writeFileSync(at('squid.conf'), `${lines.join('\n')}\n`)
+  const mode = setup.workers > 1 ? '--foreground' : '-N'
+  const child = spawn('taskset', ['-c', cpus, found.squid, mode, '-f', at('squid.conf'), '-n', `bench${setup.port}`], {
+    stdio: ['ignore', 'ignore', 'inherit']
+  })
+  await waitForPort('127.0.0.1', setup.port)
+  return {
+    name: 'squid',
+    pids: () => family(child.pid ?? 0),
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited(child)
+    }
+  }
+}
+
+/** CPU time that the processes used so far, in seconds. */
+export function cpuSeconds(pids: readonly number[]): number {
+  let ticks = 0
+  for (const pid of pids) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      ticks += Number(fields[11]) + Number(fields[12])
+    } catch {
+      // It ended in between.
+    }
+  }
+  return ticks / 100
+}
+
+/** Memory of the processes in MB: proportional set size, so that shared pages count once. */
+export function memoryMb(pids: readonly number[]): number {
+  let kb = 0
+  for (const pid of pids) {
+    try {
+      kb += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
+    } catch {
+      // It ended in between.
+    }
+  }
+  return kb / 1024
+}

@@ -1,0 +1,47 @@
+// The far end of the benchmark, a process of its own: answers requests, echoes bytes, and sends as many as asked for.
+import { createServer, type Socket } from 'node:net'
+
+const body = 'x'.repeat(512)
+const answer = Buffer.from(
+  `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nServer: bench\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+)
+const block = Buffer.alloc(256 * 1024, 97)
+
+/** One answer for each request head; the benchmark sends no bodies. */
+const http = createServer({ noDelay: true }, socket => {
+  let tail = ''
+  socket.on('error', () => socket.destroy())
+  socket.on('data', (chunk: Buffer) => {
+    tail += chunk.toString('latin1')
+    const parts = tail.split('\r\n\r\n')
+    tail = parts.pop() ?? ''
+    for (let n = 0; n < parts.length; n++) socket.write(answer)
+  })
+})
+
+const echo = createServer({ noDelay: true }, socket => {
+  socket.on('error', () => socket.destroy())
+  socket.pipe(socket)
+})
+
+/** Sends until the other side closes. */
+const bulk = createServer({ noDelay: true }, (socket: Socket) => {
+  const pump = (): void => {
+    while (!socket.destroyed && socket.write(block));
+  }
+  socket.on('error', () => socket.destroy())
+  socket.on('drain', pump)
+  socket.on('data', () => {})
+  pump()
+})
+
+const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
+  new Promise(resolve => {
+    server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, () => {
+      const address = server.address()
+      resolve(address !== null && typeof address !== 'string' ? address.port : 0)
+    })
+  })
+
+process.send?.({ http: await listen(http), echo: await listen(echo), bulk: await listen(bulk) })
+process.on('disconnect', () => process.exit(0))
