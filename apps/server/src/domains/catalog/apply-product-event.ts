@@ -1,4 +1,3 @@
-import { fromCents, toCents } from '@netlet/contract'
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../platform/db/client.ts'
@@ -6,25 +5,26 @@ import type { Shop } from '../../platform/shop.ts'
 import { record } from '../audit/index.ts'
 import { finishPlatformEvent, takePlatformEvent } from './platform-events.ts'
 import { products, variants } from './tables.ts'
+import { wholeCents } from './whole-cents.ts'
 
 /** Applies a noted product webhook, once. An event older than what we know of the product changes nothing. */
 export async function applyProductEvent(shop: Pick<Shop, 'db' | 'now'>, eventId: string): Promise<void> {
   await shop.db.transaction(async tx => {
     const event = await takePlatformEvent(tx, eventId)
     if (!event) return
-    const outcome = await applyTopic(tx, event.topic, event.payload)
+    const outcome = await applyTopic(tx, event.topic, event.payload, shop.now())
     await finishPlatformEvent(tx, eventId, outcome, shop.now())
   })
 }
 
-async function applyTopic(tx: Executor, topic: string, payload: unknown): Promise<string> {
+async function applyTopic(tx: Executor, topic: string, payload: unknown, at: Date): Promise<string> {
   if (topic === 'products/delete') {
     const event = ProductDeletedEvent.safeParse(payload)
     return event.success ? withdraw(tx, event.data.id) : 'not understood'
   }
   if (topic === 'products/update') {
     const event = ProductEvent.safeParse(payload)
-    return event.success ? follow(tx, event.data) : 'not understood'
+    return event.success ? follow(tx, event.data, at) : 'not understood'
   }
   // A new product is nothing to the shop before an administrator adds it, and that reads the platform afresh.
   return 'nothing to do'
@@ -42,7 +42,7 @@ async function withdraw(tx: Executor, platformId: string): Promise<string> {
   return 'withdrawn'
 }
 
-async function follow(tx: Executor, event: ProductEvent): Promise<string> {
+async function follow(tx: Executor, event: ProductEvent, at: Date): Promise<string> {
   const [product] = await tx
     .select()
     .from(products)
@@ -50,26 +50,17 @@ async function follow(tx: Executor, event: ProductEvent): Promise<string> {
     .for('update')
   if (!product) return 'not in the shop'
   const updatedAt = event.updated_at ? new Date(event.updated_at) : null
-  if (product.platformUpdatedAt && updatedAt && updatedAt <= product.platformUpdatedAt)
-    return 'older than what is known'
+  if (product.platformUpdatedAt && updatedAt && updatedAt < product.platformUpdatedAt) return 'older than what is known'
   const known = await tx
     .select()
     .from(variants)
     .where(and(eq(variants.productId, product.id), isNull(variants.deletedAt)))
   const there = new Map(event.variants.map(variant => [variant.id, variant]))
-  for (const variant of known) {
-    const now = there.get(variant.platformId)
-    if (!now) continue
-    const price = wholeCents(now.price)
-    const name = [now.option1, now.option2, now.option3].filter(Boolean).join(' / ') || now.title
-    if (price === variant.price && name === variant.name) continue
-    await tx
-      .update(variants)
-      .set({ price, name, option1: now.option1 ?? null, option2: now.option2 ?? null, option3: now.option3 ?? null })
-      .where(eq(variants.id, variant.id))
-  }
+  // A platform variant never comes back under its id: what went makes room for another with the same options.
   const gone = known.filter(variant => !there.has(variant.platformId)).map(variant => variant.id)
-  if (gone.length > 0) await tx.update(variants).set({ isActive: false }).where(inArray(variants.id, gone))
+  if (gone.length > 0)
+    await tx.update(variants).set({ isActive: false, deletedAt: at }).where(inArray(variants.id, gone))
+  await followVariants(tx, known, there)
   const added = event.variants.some(variant => !known.some(one => one.platformId === variant.id))
   const after = {
     name: event.title,
@@ -87,7 +78,32 @@ async function follow(tx: Executor, event: ProductEvent): Promise<string> {
   return 'applied'
 }
 
-/** The platform's price with 2 decimals: '5', '5.0' and '5.00' are one price; further decimals must be zeros. */
-export function wholeCents(price: string): string {
-  return fromCents(toCents(price.replace(/(\.\d\d)0+$/, '$1')))
+type EventVariant = ProductEvent['variants'][number]
+
+/** Names, options and prices of the variants that both sides have. */
+async function followVariants(
+  tx: Executor,
+  known: readonly (typeof variants.$inferSelect)[],
+  there: ReadonlyMap<string, EventVariant>
+): Promise<void> {
+  const changes = known.flatMap(variant => {
+    const now = there.get(variant.platformId)
+    if (!now) return []
+    const change = {
+      price: wholeCents(now.price),
+      name: [now.option1, now.option2, now.option3].filter(Boolean).join(' / ') || now.title,
+      option1: now.option1 ?? null,
+      option2: now.option2 ?? null,
+      option3: now.option3 ?? null
+    }
+    const differs = Object.entries(change).some(([key, value]) => variant[key as keyof typeof change] !== value)
+    return differs ? [{ variant, change }] : []
+  })
+  // Two variants may have swapped their options: out of each other's way first, no two may have the same ones.
+  for (const { variant } of changes)
+    await tx
+      .update(variants)
+      .set({ option1: `moving ${variant.id}` })
+      .where(eq(variants.id, variant.id))
+  for (const { variant, change } of changes) await tx.update(variants).set(change).where(eq(variants.id, variant.id))
 }

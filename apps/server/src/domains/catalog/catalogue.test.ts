@@ -1,6 +1,6 @@
 import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startDomainApp, type DomainApp } from '../../testing/domain-app.ts'
 import { catalogRoutes, findVariant, priceSelection } from './index.ts'
 import { addCollection, addGroup, addProduct, addRule, addTag } from './shelf.fixture.ts'
@@ -21,19 +21,13 @@ let hidden: Awaited<ReturnType<typeof addProduct>>
 
 /** How many statements `work` sends to the database. */
 async function statements(work: () => Promise<unknown>): Promise<number> {
-  const pool = app.shop.db.$client
-  const original = pool.query
-  let sent = 0
-  pool.query = ((...args: Parameters<typeof original>) => {
-    sent++
-    return (original as (...all: unknown[]) => unknown).apply(pool, args)
-  }) as typeof original
+  const sent = vi.spyOn(app.shop.db.$client, 'query')
   try {
     await work()
+    return sent.mock.calls.length
   } finally {
-    pool.query = original
+    sent.mockRestore()
   }
-  return sent
 }
 
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { SENT, type Caller, type Mount } from '../../platform/http/mount.ts'
 import { ok } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
+import { adminRoutes } from './admin-routes.ts'
 import { listCollections, listTags } from './list-groupings.ts'
 import { listProducts, recommendProducts } from './list-products.ts'
 import { quoteEachRule, quoteVariant } from './quote.ts'
@@ -48,6 +49,7 @@ export function catalogRoutes(mount: Mount, shop: Shop): void {
     const { acl_selected: rules, ...options } = body.option_selected
     return quoteVariant(db, { productId: body.product_id, options, rules })
   })
+  adminRoutes(mount, shop, { stock, changed: () => replies.clear() })
   productWebhookRoute(mount, shop)
 }
 

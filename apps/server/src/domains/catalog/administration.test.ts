@@ -1,0 +1,327 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { routes, type PlatformProduct } from '@netlet/contract'
+import { desc, eq, isNull } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { startDomainApp, type DomainApp } from '../../testing/domain-app.ts'
+import { auditLog } from '../audit/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { catalogQueues, catalogRoutes } from './index.ts'
+import { addGroup, addProduct } from './shelf.fixture.ts'
+import { collections, productCollections, products, productTags, tags, variants } from './tables.ts'
+
+const { catalog } = routes
+const admin = { id: 1, username: 'admin', isSuperuser: true }
+
+let app: DomainApp
+let sandbox: Sandbox
+let dataDir: string
+let groupId: number
+let smallGroup: number
+
+const connect = (shopify_shop_url: string) =>
+  writeSettings(
+    app.shop.db,
+    app.shop.secrets,
+    { shopify_shop_url, shopify_app_key: 'token of the tests', shopify_api_secret: 'secret of the tests' },
+    new Date()
+  )
+
+beforeAll(async () => {
+  app = await startDomainApp({ mount: [catalogRoutes], queues: catalogQueues })
+  dataDir = await mkdtemp(join(tmpdir(), 'netlet-catalog-'))
+  sandbox = await startSandbox({
+    port: 0,
+    dataDir,
+    shopUrl: 'http://127.0.0.1:9',
+    accessToken: 'token of the tests',
+    appSecret: 'secret of the tests',
+    discordClientId: 'client',
+    discordClientSecret: 'client secret'
+  })
+  ;({ groupId } = await addGroup(app.shop.db, [{ cidr: '10.2.0.0/24' }]))
+  ;({ groupId: smallGroup } = await addGroup(app.shop.db, [{ cidr: '10.3.0.0/28' }]))
+})
+
+beforeEach(() => connect(sandbox.url))
+
+afterAll(async () => {
+  await app.close()
+  await sandbox.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** One that was not added yet, with at least so many variants. */
+async function platformProduct(atLeast = 1): Promise<PlatformProduct> {
+  const { data } = await app.call(catalog.platformProducts, { as: admin })
+  const product = data.find(one => one.variants.length >= atLeast)
+  if (!product) throw new Error('nothing left on the platform')
+  return product
+}
+
+const formOf = (product: PlatformProduct, change: { cart_step?: 1 | 8 | 32; server_group?: number } = {}) => ({
+  shopify_product_id: product.shopify_product_id,
+  product_name: product.product_name,
+  product_desc: product.product_desc,
+  product_collections: product.product_collections.map(collection => collection.id),
+  product_tags: product.product_tags.map(tag => tag.id),
+  variants: product.variants.map(variant => ({
+    ...variant,
+    cart_step: 8 as 1 | 8 | 32,
+    proxy_time: 30,
+    server_group: groupId,
+    ...change
+  }))
+})
+
+const create = (body: ReturnType<typeof formOf>) => app.call(catalog.createProduct, { as: admin, body })
+const lastAudit = async () => {
+  const [entry] = await app.shop.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
+  return entry
+}
+
+test('everything here is for administrators', async () => {
+  const customer = { id: 2, username: 'demo1', isSuperuser: false }
+  const product = await platformProduct()
+  for (const as of [undefined, customer]) {
+    const status = as ? 403 : 401
+    const who = as ? { as } : {}
+    const params = { id: 1 }
+    const answers = [
+      await app.call(catalog.platformProducts, who),
+      await app.call(catalog.createProduct, { ...who, body: formOf(product) }),
+      await app.call(catalog.updateProduct, { ...who, params, body: formOf(product) }),
+      await app.call(catalog.deleteProduct, { ...who, params }),
+      await app.call(catalog.syncCollections, who),
+      await app.call(catalog.updateCollection, { ...who, params, body: { collection_name: 'x' } }),
+      await app.call(catalog.deleteCollection, { ...who, params }),
+      await app.call(catalog.syncTags, who),
+      await app.call(catalog.updateTag, { ...who, params, body: { tag_name: 'x' } }),
+      await app.call(catalog.deleteTag, { ...who, params })
+    ]
+    expect(answers.map(answer => answer.status)).toEqual(answers.map(() => status))
+  }
+})
+
+test('a sync takes collections and tags over; again, it finds nothing to do', async () => {
+  const { db } = app.shop
+  expect((await app.call(catalog.syncCollections, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
+  expect((await app.call(catalog.syncTags, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
+  expect(await lastAudit()).toMatchObject({ actorName: 'admin', action: 'sync tags' })
+  const state = async () => ({
+    collections: await db.select().from(collections).orderBy(collections.id),
+    tags: await db.select().from(tags).orderBy(tags.id),
+    members: await db.select().from(productCollections).orderBy(productCollections.productId),
+    tagged: await db.select().from(productTags).orderBy(productTags.productId, productTags.tagId)
+  })
+  const before = await state()
+  expect(before.collections.length).toBeGreaterThan(0)
+  expect(before.tags.length).toBeGreaterThan(0)
+  const nothing = { created: 0, updated: 0, removed: 0 }
+  expect((await app.call(catalog.syncCollections, { as: admin })).data).toEqual(nothing)
+  expect((await app.call(catalog.syncTags, { as: admin })).data).toEqual(nothing)
+  expect(await state()).toEqual(before)
+})
+
+test('what an administrator wrote survives a sync; what the platform dropped goes, what was deleted here returns', async () => {
+  const { db } = app.shop
+  await app.call(catalog.syncCollections, { as: admin })
+  await app.call(catalog.syncTags, { as: admin })
+  const [first, second] = await db.select().from(collections).where(isNull(collections.deletedAt))
+  const [tag, other] = await db.select().from(tags).where(isNull(tags.deletedAt))
+  if (!first || !second || !tag || !other) throw new Error('nothing was taken over')
+  const renamed = { collection_name: 'Our own name', collection_desc: 'Our own words' }
+  const edited = await app.call(catalog.updateCollection, { as: admin, params: { id: first.id }, body: renamed })
+  expect(edited.data).toMatchObject(renamed)
+  const body = { tag_name: 'Our own tag', tag_desc: 'Our own words' }
+  expect((await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body })).data).toMatchObject(body)
+  await app.call(catalog.deleteCollection, { as: admin, params: { id: second.id } })
+  await db.insert(collections).values({ platformId: '424242', name: 'Not on the platform' })
+  await db.insert(tags).values({ platformName: 'not on the platform', name: 'not on the platform' })
+
+  const synced = await app.call(catalog.syncCollections, { as: admin })
+  expect(synced.data).toEqual({ created: 1, updated: 0, removed: 1 })
+  expect((await app.call(catalog.syncTags, { as: admin })).data).toEqual({ created: 0, updated: 0, removed: 1 })
+  const listed = (await app.call(catalog.collections, { as: admin, query: { limit: '100' } })).data.data
+  expect(listed.find(one => one.id === first.id)).toMatchObject(renamed)
+  expect(listed.some(one => one.id === second.id)).toBe(true)
+  expect(listed.some(one => one.collection_name === 'Not on the platform')).toBe(false)
+  const tagsNow = (await app.call(catalog.tags, { query: { limit: '100' } })).data.data
+  expect(tagsNow).toContainEqual({ id: tag.id, ...body })
+
+  const taken = { tag_name: other.name.toUpperCase(), tag_desc: '' }
+  const refused = await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body: taken })
+  expect(refused).toMatchObject({ status: 409, msg: 'This name is already in use' })
+})
+
+test('names of collections and tags are required; what is gone is not found', async () => {
+  const params = { id: 424_242 }
+  const empty = { collection_name: ' ', collection_desc: '' }
+  expect(await app.call(catalog.updateCollection, { as: admin, params, body: empty })).toMatchObject({
+    status: 400,
+    msg: 'Please enter the collection name'
+  })
+  expect(await app.call(catalog.updateTag, { as: admin, params, body: { tag_name: '' } })).toMatchObject({
+    status: 400,
+    msg: 'Please enter the tag name'
+  })
+  const gone = [
+    await app.call(catalog.updateCollection, { as: admin, params, body: { collection_name: 'x' } }),
+    await app.call(catalog.deleteCollection, { as: admin, params }),
+    await app.call(catalog.updateTag, { as: admin, params, body: { tag_name: 'x' } }),
+    await app.call(catalog.deleteTag, { as: admin, params }),
+    await app.call(catalog.deleteProduct, { as: admin, params })
+  ]
+  expect(gone.map(reply => reply.status)).toEqual([404, 404, 404, 404, 404])
+})
+
+test('a platform that does not answer is a 503 with words for the operator, and changes nothing', async () => {
+  await app.call(catalog.syncTags, { as: admin })
+  const before = await app.shop.db.select().from(tags)
+  const product = await platformProduct()
+  await connect('http://127.0.0.1:9')
+  for (const reply of [
+    await app.call(catalog.syncCollections, { as: admin }),
+    await app.call(catalog.syncTags, { as: admin }),
+    await create(formOf(product))
+  ]) {
+    expect(reply.status).toBe(503)
+    expect(reply.msg).toContain('cannot be reached')
+  }
+  expect(await app.call(catalog.platformProducts, { as: admin })).toMatchObject({
+    status: 503,
+    msg: 'Failed to obtain data, please try again'
+  })
+  await connect('')
+  expect(await app.call(catalog.syncTags, { as: admin })).toMatchObject({
+    status: 503,
+    msg: 'The e-commerce platform is not configured. Set it up under Web Settings.'
+  })
+  expect(await app.shop.db.select().from(tags)).toEqual(before)
+})
+
+test('a product is added once, with the options that the platform gives its variants, and shows at once', async () => {
+  await app.call(catalog.syncTags, { as: admin })
+  await app.call(catalog.syncCollections, { as: admin })
+  const product = await platformProduct()
+  const search = { query: { search: product.product_name } }
+  expect((await app.call(catalog.products, search)).data.total).toBe(0)
+
+  const form = formOf(product)
+  const added = await create(form)
+  expect(added.code).toBe(2000)
+  expect(new Set(added.data.product_tags.map(tag => tag.id))).toEqual(new Set(form.product_tags))
+  expect(added.data.variant_options).toEqual(product.variant_options)
+  expect(added.data.variants.map(one => [one.variant_name, one.variant_price, one.server_group?.id])).toEqual(
+    product.variants.map(one => [one.variant_name, one.variant_price, groupId])
+  )
+  expect(await lastAudit()).toMatchObject({ action: 'create product', targetId: String(added.data.id) })
+  expect((await app.call(catalog.products, search)).data.total).toBe(1)
+
+  expect(await create(form)).toMatchObject({ status: 409, msg: 'This product has already been added' })
+  const left = await app.call(catalog.platformProducts, { as: admin })
+  expect(left.data.some(one => one.shopify_product_id === product.shopify_product_id)).toBe(false)
+
+  await app.call(catalog.deleteProduct, { as: admin, params: { id: added.data.id } })
+  expect((await app.call(catalog.products, search)).data.total).toBe(0)
+  expect((await create(form)).code).toBe(2000)
+})
+
+test('two administrators add the same product at once: one of them does', async () => {
+  const form = formOf(await platformProduct())
+  const codes = (await Promise.all([create(form), create(form)])).map(reply => reply.code)
+  expect(codes.filter(code => code === 2000)).toHaveLength(1)
+  expect(codes.filter(code => code === 409)).toHaveLength(1)
+})
+
+test('variant dialog: a product is refused with the field that is wrong', async () => {
+  const product = await platformProduct()
+  const form = formOf(product)
+  const [one] = form.variants
+  if (!one) throw new Error('no variant')
+  const withFirst = (change: Record<string, unknown>) => ({ ...form, variants: [{ ...one, ...change }] })
+  const cases: [body: typeof form, field: string, msg: string][] = [
+    [withFirst({ cart_step: 4 }), 'variants.0.cart_step', 'Must be one of 1, 8, 16, 32, 64, 128, 256'],
+    [withFirst({ proxy_time: 0 }), 'variants.0.proxy_time', 'Must be at least 1'],
+    [withFirst({ variant_price: '1.999' }), 'variants.0.variant_price', 'Must be an amount with at most 2 decimals'],
+    [withFirst({ variant_price: '-1' }), 'variants.0.variant_price', 'Must be an amount with at most 2 decimals'],
+    [withFirst({ server_group: 424_242 }), 'variants.0.server_group', 'This server group does not exist'],
+    [
+      withFirst({ shopify_variant_id: '1' }),
+      'variants.0.shopify_variant_id',
+      "The platform's product has no variant like this"
+    ],
+    [{ ...form, variants: [one, one] }, 'variants.1.shopify_variant_id', 'Each variant can be added only once'],
+    [{ ...form, variants: [] }, 'variants', 'Add at least one variant'],
+    [{ ...form, product_tags: [424_242] }, 'product_tags', 'This tag does not exist'],
+    [{ ...form, product_collections: [424_242] }, 'product_collections', 'This collection does not exist'],
+    [{ ...form, product_name: '' }, 'product_name', 'Please enter the product name'],
+    [{ ...form, shopify_product_id: '1' }, 'shopify_product_id', 'The shop platform has no product 1.']
+  ]
+  for (const [body, field, msg] of cases) {
+    const refused = await create(body)
+    expect(refused).toMatchObject({ status: 400, msg, data: { errors: { [field]: msg } } })
+  }
+  expect(await create(formOf(product, { cart_step: 32, server_group: smallGroup }))).toMatchObject({
+    status: 400,
+    msg: 'No CIDR of this server group can hold a block of that size'
+  })
+  expect((await platformProduct()).shopify_product_id).toBe(product.shopify_product_id)
+})
+
+test('an edit changes, adds and retires variants; step and platform ids of a variant stay', async () => {
+  const product = await platformProduct(3)
+  const form = formOf(product)
+  const [first, second, third] = form.variants
+  if (!first || !second || !third) throw new Error('this product has too few variants')
+  const added = await create({ ...form, variants: [first, second] })
+  const params = { id: added.data.id }
+  const [a, b] = added.data.variants
+  if (!a || !b) throw new Error('no variants')
+  const kept = { ...first, id: a.id, variant_price: '77.10', proxy_time: 60, is_active: false }
+  const update = (body: Record<string, unknown>) =>
+    app.call(catalog.updateProduct, { as: admin, params, body: { ...form, ...body } })
+
+  const changed = await update({ product_name: 'Another name', variants: [kept, third] })
+  expect(changed.data.product_name).toBe('Another name')
+  expect(changed.data.variants.map(one => [one.shopify_variant_id, one.variant_price, one.is_active])).toEqual([
+    [first.shopify_variant_id, '77.10', false],
+    [third.shopify_variant_id, third.variant_price, true]
+  ])
+  // The retired variant keeps its row for the orders that bought it.
+  const [retired] = await app.shop.db.select().from(variants).where(eq(variants.id, b.id))
+  expect(retired).toMatchObject({ isActive: false, name: second.variant_name })
+  expect(await lastAudit()).toMatchObject({
+    action: 'edit product',
+    before: { product: { name: product.product_name } }
+  })
+
+  const wrong: [Record<string, unknown>, string][] = [
+    [{ variants: [{ ...kept, cart_step: 1 }] }, 'The step of a variant cannot be changed'],
+    [
+      { variants: [{ ...kept, shopify_variant_id: second.shopify_variant_id }] },
+      'A variant stays the same one of the platform'
+    ],
+    [{ variants: [{ ...kept, id: b.id }] }, 'This variant does not exist any more'],
+    [{ variants: [kept], shopify_product_id: '1' }, 'A product stays the same one of the platform']
+  ]
+  for (const [body, msg] of wrong) expect(await update(body)).toMatchObject({ status: 400, msg })
+  expect((await update({ variants: [{ ...kept, server_group: smallGroup }] })).code).toBe(2000)
+  const away = { as: admin, params: { id: 424_242 }, body: { ...form, variants: [kept] } }
+  expect((await app.call(catalog.updateProduct, away)).status).toBe(404)
+  // A variant that was retired can come back as a new row.
+  expect((await update({ variants: [kept, second] })).data.variants).toHaveLength(2)
+})
+
+test('a variant whose platform id another product holds is refused, not an error', async () => {
+  const product = await platformProduct()
+  const form = formOf(product)
+  const [one] = form.variants
+  if (!one) throw new Error('no variant')
+  await addProduct(app.shop.db, { active: false }, [{ platformId: one.shopify_variant_id }])
+  expect(await create(form)).toMatchObject({ status: 409 })
+  const rows = await app.shop.db.select().from(products).where(eq(products.platformId, product.shopify_product_id))
+  expect(rows).toEqual([])
+})

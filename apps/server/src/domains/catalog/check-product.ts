@@ -1,0 +1,80 @@
+import { refuse, type ProductForm, type Refusal } from '@netlet/contract'
+import { and, inArray, isNull } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { Executor } from '../../platform/db/client.ts'
+import { serverGroups } from '../fleet/tables.ts'
+import { maxStep } from '../inventory/index.ts'
+import { collections, tags } from './tables.ts'
+
+export type ProductInput = z.output<typeof ProductForm>
+export type VariantInput = ProductInput['variants'][number]
+
+/** A refusal that names the field of the form and what is wrong with it. */
+export const wrongField = (field: string, msg: string): Refusal =>
+  refuse('invalid', { msg, data: { errors: { [field]: msg } } })
+
+/** No two variants of a form may be the same one of the platform, or the same one of ours. */
+export function findRepeatedVariant(given: readonly VariantInput[]): Refusal | undefined {
+  const seen = new Set<string>()
+  for (const [at, variant] of given.entries()) {
+    const keys = [`platform ${variant.shopify_variant_id}`, ...(variant.id === undefined ? [] : [`ours ${variant.id}`])]
+    if (keys.some(key => seen.has(key)))
+      return wrongField(`variants.${at}.shopify_variant_id`, 'Each variant can be added only once')
+    for (const key of keys) seen.add(key)
+  }
+  return undefined
+}
+
+/**
+ * The server group of each variant that is new to it is there and has a range that can hold one block; else says which
+ * variant it is. A group that has shrunk since does not keep anyone from editing the rest.
+ */
+export async function checkPlaces(
+  tx: Executor,
+  given: readonly VariantInput[],
+  present: readonly { id: number; serverGroupId: number | null }[] = []
+): Promise<Refusal | undefined> {
+  const moved = given.map(variant => {
+    const before = present.find(row => row.id === variant.id)
+    return before?.serverGroupId === variant.server_group ? null : (variant.server_group ?? null)
+  })
+  const groupIds = [...new Set(moved.filter(group => group !== null))]
+  if (groupIds.length === 0) return undefined
+  const groups = await tx
+    .select({ id: serverGroups.id })
+    .from(serverGroups)
+    .where(and(inArray(serverGroups.id, groupIds), isNull(serverGroups.deletedAt)))
+    .for('key share')
+  const known = new Set(groups.map(group => group.id))
+  const largest = new Map<number, number>()
+  for (const id of known) largest.set(id, await maxStep(tx, id))
+  for (const [at, variant] of given.entries()) {
+    const group = moved[at] ?? null
+    if (group === null) continue
+    if (!known.has(group)) return wrongField(`variants.${at}.server_group`, 'This server group does not exist')
+    if (variant.cart_step > (largest.get(group) ?? 0))
+      return refuse('step_too_large', {
+        data: { errors: { [`variants.${at}.cart_step`]: 'No CIDR of this server group can hold a block of that size' } }
+      })
+  }
+  return undefined
+}
+
+export async function checkGroupings(
+  tx: Executor,
+  { collectionIds = [], tagIds = [] }: { collectionIds?: number[]; tagIds?: number[] }
+): Promise<Refusal | undefined> {
+  if (collectionIds.length > 0) {
+    const known = await tx.$count(
+      collections,
+      and(inArray(collections.id, collectionIds), isNull(collections.deletedAt))
+    )
+    if (known !== new Set(collectionIds).size)
+      return wrongField('product_collections', 'This collection does not exist')
+  }
+  if (tagIds.length > 0) {
+    const known = await tx.$count(tags, and(inArray(tags.id, tagIds), isNull(tags.deletedAt)))
+    if (known !== new Set(tagIds).size) return wrongField('product_tags', 'This tag does not exist')
+  }
+  return undefined
+}

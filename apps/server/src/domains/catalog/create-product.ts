@@ -1,0 +1,122 @@
+import { eq } from 'drizzle-orm'
+import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { refuseTaken } from '../../platform/db/taken.ts'
+import type { Actor } from '../../platform/http/actor.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import {
+  checkGroupings,
+  checkPlaces,
+  findRepeatedVariant,
+  wrongField,
+  type ProductInput,
+  type VariantInput
+} from './check-product.ts'
+import { nameOf, optionsOf } from './platform-products.ts'
+import { openPlatform, platformRefusal } from './platform.ts'
+import { productCollections, productOptions, products, productTags, variants } from './tables.ts'
+
+/**
+ * Adds a product of the platform to the shop. Names, texts and prices are the form's; which variants there are and
+ * their options are the platform's, as its checkout goes by them.
+ * @returns the product's id
+ */
+export async function createProduct(
+  shop: Pick<Shop, 'db' | 'secrets'>,
+  by: Actor,
+  form: ProductInput
+): Promise<Result<{ id: number }>> {
+  const repeated = findRepeatedVariant(form.variants)
+  if (repeated) return repeated
+  const source = await fetchProduct(shop, form.shopify_product_id)
+  if (!source.ok) return source
+  const strange = findStrangeVariant(form.variants, source.data)
+  if (strange) return strange
+  return refuseTaken({ products_platform_key: 'product_exists', variants_platform_key: 'product_exists' }, () =>
+    shop.db.transaction(async tx => {
+      const wrong =
+        (await checkPlaces(tx, form.variants)) ??
+        (await checkGroupings(tx, { collectionIds: form.product_collections, tagIds: form.product_tags }))
+      if (wrong) return wrong
+      const id = await insertProduct(tx, form, source.data)
+      await record(tx, by, { action: 'create product', targetType: 'product', targetId: id, after: form }, by.ip)
+      return ok({ id })
+    })
+  )
+}
+
+/** The platform's product, for a command that adds it or more of its variants. */
+export async function fetchProduct(
+  shop: Pick<Shop, 'db' | 'secrets'>,
+  platformId: string
+): Promise<Result<ShopifyProduct>> {
+  const platform = await openPlatform(shop)
+  if (!platform.ok) return platform
+  const source = await platform.data.product(platformId)
+  if (source.ok) return ok(source.value)
+  if (source.reason === 'not_found') return wrongField('shopify_product_id', source.message)
+  return platformRefusal(source)
+}
+
+/** The first variant that is none of the platform's product. */
+export function findStrangeVariant(given: readonly VariantInput[], source: ShopifyProduct) {
+  const at = given.findIndex(variant => !source.variants.some(one => one.id === variant.shopify_variant_id))
+  if (at < 0) return undefined
+  return wrongField(`variants.${at}.shopify_variant_id`, `The platform's product has no variant like this`)
+}
+
+/** A row for a variant of the form. @throws where the platform's product has no such variant: check first */
+export function variantRow(productId: number, given: VariantInput, source: ShopifyProduct) {
+  const there = source.variants.find(one => one.id === given.shopify_variant_id)
+  if (!there) throw new Error(`no platform variant ${given.shopify_variant_id}`)
+  const [option1, option2, option3] = optionsOf(there)
+  return {
+    productId,
+    platformId: given.shopify_variant_id,
+    name: nameOf(there),
+    description: given.variant_desc,
+    option1,
+    option2,
+    option3,
+    price: given.variant_price,
+    cartStep: given.cart_step,
+    proxyTime: given.proxy_time,
+    isActive: given.is_active,
+    serverGroupId: given.server_group ?? null
+  }
+}
+
+async function insertProduct(tx: Executor, form: ProductInput, source: ShopifyProduct): Promise<number> {
+  const [made] = await tx
+    .insert(products)
+    .values({
+      platformId: source.id,
+      name: form.product_name,
+      description: form.product_desc,
+      active: form.active,
+      valid: source.status === 'ACTIVE',
+      platformUpdatedAt: new Date(source.updatedAt)
+    })
+    .returning({ id: products.id })
+  if (!made) throw new Error('the product was not added')
+  const productId = made.id
+  await tx.insert(variants).values(form.variants.map(given => variantRow(productId, given, source)))
+  if (source.options.length > 0)
+    await tx
+      .insert(productOptions)
+      .values(source.options.map(({ name, values }, at) => ({ productId, position: at + 1, name, values })))
+  const collectionIds = [...new Set(form.product_collections)]
+  if (collectionIds.length > 0)
+    await tx.insert(productCollections).values(collectionIds.map(collectionId => ({ productId, collectionId })))
+  await setTags(tx, productId, form.product_tags)
+  return productId
+}
+
+/** Makes a product's tags exactly these. */
+export async function setTags(tx: Executor, productId: number, tagIds: number[]): Promise<void> {
+  await tx.delete(productTags).where(eq(productTags.productId, productId))
+  const distinct = [...new Set(tagIds)]
+  if (distinct.length > 0) await tx.insert(productTags).values(distinct.map(tagId => ({ productId, tagId })))
+}

@@ -1,0 +1,98 @@
+import { refuse, type PlatformProduct } from '@netlet/contract'
+import { and, inArray, isNull, ne } from 'drizzle-orm'
+import type { ShopifyProduct, ShopifyVariant } from '../../integrations/shopify/index.ts'
+import type { Database } from '../../platform/db/client.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { openPlatform } from './platform.ts'
+import { collections, products, tags } from './tables.ts'
+import { wholeCents } from './whole-cents.ts'
+
+/**
+ * The platform's products that the shop has not added yet, their collections and tags as the shop knows them. Any
+ * failure of the platform is 'product_fetch_failed', with its own words beside.
+ */
+export async function listPlatformProducts(
+  shop: Pick<Shop, 'db' | 'secrets'>,
+  search: string | undefined
+): Promise<Result<PlatformProduct[]>> {
+  const platform = await openPlatform(shop)
+  if (!platform.ok) return platform
+  const read = await platform.data.products()
+  if (!read.ok) return refuse('product_fetch_failed', { data: { reason: read.reason, detail: read.message } })
+  const wanted = search?.toLowerCase()
+  const found = read.value.filter(
+    product => product.status === 'ACTIVE' && (wanted === undefined || product.title.toLowerCase().includes(wanted))
+  )
+  const fresh = await withoutAdded(shop.db, found)
+  const ours = await knownGroupings(shop.db, fresh)
+  return ok(fresh.map(product => presentPlatformProduct(product, ours)))
+}
+
+async function withoutAdded(db: Database, found: ShopifyProduct[]): Promise<ShopifyProduct[]> {
+  if (found.length === 0) return []
+  const ids = found.map(product => product.id)
+  const added = await db
+    .select({ platformId: products.platformId })
+    .from(products)
+    .where(and(inArray(products.platformId, ids), isNull(products.deletedAt)))
+  const present = new Set(added.map(row => row.platformId))
+  return found.filter(product => !present.has(product.id))
+}
+
+type Groupings = Awaited<ReturnType<typeof knownGroupings>>
+
+async function knownGroupings(db: Database, found: ShopifyProduct[]) {
+  if (found.length === 0) return { collections: [], tags: [] }
+  const [knownCollections, knownTags] = await Promise.all([
+    db
+      .select({ id: collections.id, name: collections.name, platformId: collections.platformId })
+      .from(collections)
+      .where(isNull(collections.deletedAt)),
+    db
+      .select({ id: tags.id, name: tags.name, platformName: tags.platformName })
+      .from(tags)
+      .where(and(isNull(tags.deletedAt), ne(tags.name, '')))
+  ])
+  return { collections: knownCollections, tags: knownTags }
+}
+
+function presentPlatformProduct(product: ShopifyProduct, ours: Groupings): PlatformProduct {
+  const inCollections = new Set(product.collections.map(collection => collection.id))
+  const tagged = new Set(product.tags)
+  return {
+    shopify_product_id: product.id,
+    product_name: product.title,
+    product_desc: product.description,
+    image_url: null,
+    product_collections: ours.collections
+      .filter(collection => inCollections.has(collection.platformId))
+      .map(({ id, name }) => ({ id, collection_name: name })),
+    product_tags: ours.tags.filter(tag => tagged.has(tag.platformName)).map(({ id, name }) => ({ id, tag_name: name })),
+    variant_options: product.options.map(option => ({
+      option_name: option.name,
+      option_values: option.values.map(value => ({ option_value: value }))
+    })),
+    variants: product.variants.map(variant => {
+      const [option1, option2, option3] = optionsOf(variant)
+      return {
+        shopify_variant_id: variant.id,
+        variant_name: nameOf(variant),
+        variant_price: wholeCents(variant.price),
+        variant_option1: option1,
+        variant_option2: option2,
+        variant_option3: option3
+      }
+    })
+  }
+}
+
+/** A platform variant's option values in their order; null where there is none. */
+export function optionsOf(variant: ShopifyVariant): [string | null, string | null, string | null] {
+  const [option1, option2, option3] = variant.selectedOptions.map(option => option.value)
+  return [option1 ?? null, option2 ?? null, option3 ?? null]
+}
+
+/** Option values joined by ' / '. */
+export const nameOf = (variant: ShopifyVariant): string =>
+  variant.selectedOptions.map(option => option.value).join(' / ') || variant.title

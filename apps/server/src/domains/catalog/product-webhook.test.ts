@@ -1,0 +1,172 @@
+import { createHmac } from 'node:crypto'
+import { routes } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startDomainApp, type DomainApp } from '../../testing/domain-app.ts'
+import { platformEvents } from '../orders/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { catalogJobs, catalogQueues, catalogRoutes } from './index.ts'
+import { addProduct } from './shelf.fixture.ts'
+import { products, variants } from './tables.ts'
+
+const SECRET = 'secret of the tests'
+let app: DomainApp
+let serial = 0
+
+beforeAll(async () => {
+  app = await startDomainApp({ mount: [catalogRoutes], queues: catalogQueues })
+  await writeSettings(app.shop.db, app.shop.secrets, { shopify_api_secret: SECRET }, new Date())
+  await catalogJobs(app.shop)
+})
+
+afterAll(() => app.close())
+
+type Delivery = { topic: string; eventId?: string; secret?: string; signature?: string }
+
+async function deliver(payload: unknown, { topic, eventId, secret = SECRET, signature }: Delivery) {
+  const body = JSON.stringify(payload)
+  serial++
+  const id = eventId ?? `event-${serial}`
+  const reply = await app.call(routes.orders.productWebhook, {
+    body,
+    headers: {
+      'x-shopify-topic': topic,
+      'x-shopify-webhook-id': `delivery-${serial}`,
+      'x-shopify-event-id': id,
+      'x-shopify-hmac-sha256': signature ?? createHmac('sha256', secret).update(body).digest('base64')
+    }
+  })
+  return { reply, id }
+}
+
+const eventOf = async (id: string) => {
+  const [event] = await app.shop.db.select().from(platformEvents).where(eq(platformEvents.eventId, id))
+  return event
+}
+
+/** Delivers an event and waits until its job has dealt with it. */
+async function settle(payload: unknown, delivery: Delivery): Promise<string | null> {
+  const { reply, id } = await deliver(payload, delivery)
+  expect(reply.status).toBe(200)
+  return vi.waitFor(
+    async () => {
+      const event = await eventOf(id)
+      expect(event?.processedAt).toBeInstanceOf(Date)
+      return event?.outcome ?? null
+    },
+    { timeout: 20_000, interval: 50 }
+  )
+}
+
+async function soldProduct() {
+  serial++
+  const known = new Date('2026-05-01T10:00:00Z')
+  const product = await addProduct(
+    app.shop.db,
+    { platformId: String(8_100_000 + serial), name: 'Before', platformUpdatedAt: known },
+    [
+      { platformId: `${8_200_000 + serial}1`, option1: 'London' },
+      { platformId: `${8_200_000 + serial}2`, option1: 'Tokyo' }
+    ]
+  )
+  const [a, b] = product.variants
+  if (!a || !b) throw new Error('no variants')
+  const payload = (change: Record<string, unknown> = {}) => ({
+    id: Number(product.platformId),
+    admin_graphql_api_id: `gid://shopify/Product/${product.platformId}`,
+    title: 'After',
+    status: 'active',
+    tags: 'Social, SEO',
+    updated_at: '2026-05-01T12:00:00+02:00',
+    variants: [
+      { id: Number(a.platformId), title: 'Tokyo', price: '3.5', position: 1, option1: 'Tokyo' },
+      { id: Number(b.platformId), title: 'London', price: '4.00', position: 2, option1: 'London' }
+    ],
+    ...change
+  })
+  const read = async () => {
+    const [row] = await app.shop.db.select().from(products).where(eq(products.id, product.id))
+    const rows = await app.shop.db
+      .select()
+      .from(variants)
+      .where(eq(variants.productId, product.id))
+      .orderBy(variants.id)
+    return { product: row, variants: rows }
+  }
+  return { product, payload, read }
+}
+
+test('an update refreshes names and prices, also where variants swapped their options', async () => {
+  const { payload, read } = await soldProduct()
+  expect(await settle(payload(), { topic: 'products/update' })).toBe('applied')
+  const now = await read()
+  expect(now.product).toMatchObject({ name: 'After', valid: true, oldFlag: false })
+  expect(now.variants.map(row => [row.option1, row.name, row.price])).toEqual([
+    ['Tokyo', 'Tokyo', '3.50'],
+    ['London', 'London', '4.00']
+  ])
+})
+
+test('a late update that is older than what is known changes nothing', async () => {
+  const { payload, read } = await soldProduct()
+  const before = await read()
+  const old = payload({ updated_at: '2026-04-30T10:00:00Z' })
+  expect(await settle(old, { topic: 'products/update' })).toBe('older than what is known')
+  expect(await read()).toEqual(before)
+})
+
+test('variants that came or went are flagged for an administrator; what went is not sold', async () => {
+  const { payload, read } = await soldProduct()
+  const [first] = payload().variants
+  await settle(payload({ variants: [first] }), { topic: 'products/update' })
+  const now = await read()
+  expect(now.product?.oldFlag).toBe(true)
+  expect(now.variants.map(row => [row.isActive, row.option1, row.deletedAt !== null])).toEqual([
+    [true, 'Tokyo', false],
+    [false, 'Tokyo', true]
+  ])
+})
+
+test('a product withdrawn on the platform is not valid here; published again, it is', async () => {
+  const { payload, product, read } = await soldProduct()
+  await settle(payload({ status: 'draft' }), { topic: 'products/update' })
+  expect((await read()).product?.valid).toBe(false)
+  await settle(payload(), { topic: 'products/update' })
+  expect((await read()).product?.valid).toBe(true)
+  expect(await settle({ id: Number(product.platformId) }, { topic: 'products/delete' })).toBe('withdrawn')
+  expect((await read()).product?.valid).toBe(false)
+})
+
+test('an event delivered ten times is noted and applied once', async () => {
+  const { payload, product, read } = await soldProduct()
+  const eventId = `the same ${product.platformId}`
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, () => deliver(payload(), { topic: 'products/update', eventId }))
+  )
+  expect(replies.map(({ reply }) => reply.status)).toEqual(replies.map(() => 200))
+  await settle(payload(), { topic: 'products/update', eventId })
+  const applied = await read()
+  const second = await deliver(payload({ title: 'Too late' }), { topic: 'products/update', eventId })
+  expect(second.reply.status).toBe(200)
+  expect(await read()).toEqual(applied)
+})
+
+test('products that the shop does not sell, new ones and bodies out of shape do no harm', async () => {
+  const { payload } = await soldProduct()
+  const strange = { ...payload(), id: 1, admin_graphql_api_id: 'gid://shopify/Product/1' }
+  expect(await settle(strange, { topic: 'products/update' })).toBe('not in the shop')
+  expect(await settle({ id: 1 }, { topic: 'products/delete' })).toBe('not in the shop')
+  expect(await settle(strange, { topic: 'products/create' })).toBe('nothing to do')
+  expect(await settle({ id: [] }, { topic: 'products/update' })).toBe('not understood')
+})
+
+test('a wrong signature or a missing id is refused and leaves no trace', async () => {
+  const { payload } = await soldProduct()
+  for (const wrong of [{ secret: 'another' }, { signature: '' }, { signature: 'AAAA' }]) {
+    const { reply, id } = await deliver(payload(), { topic: 'products/update', ...wrong })
+    expect(reply).toMatchObject({ status: 401, msg: 'The signature does not match' })
+    expect(await eventOf(id)).toBeUndefined()
+  }
+  const { reply } = await deliver(payload(), { topic: 'orders/paid' })
+  expect(reply.status).toBe(400)
+})

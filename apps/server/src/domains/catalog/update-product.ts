@@ -1,0 +1,142 @@
+import { refuse, type ProductUpdate } from '@netlet/contract'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { refuseTaken } from '../../platform/db/taken.ts'
+import type { Actor } from '../../platform/http/actor.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import { checkGroupings, checkPlaces, findRepeatedVariant, wrongField, type VariantInput } from './check-product.ts'
+import { fetchProduct, findStrangeVariant, setTags, variantRow } from './create-product.ts'
+import { products, productTags, variants } from './tables.ts'
+
+type ProductChange = z.output<typeof ProductUpdate>
+type VariantRow = typeof variants.$inferSelect
+
+/**
+ * Makes a product what the form says: variants with an id change, those without are added, those left out go. Orders
+ * keep what they bought: a variant that goes keeps its row. Saving settles what a change on the platform had asked for.
+ */
+export async function updateProduct(
+  shop: Pick<Shop, 'db' | 'secrets' | 'now'>,
+  by: Actor,
+  id: number,
+  form: ProductChange
+): Promise<Result<{ id: number }>> {
+  const repeated = findRepeatedVariant(form.variants)
+  if (repeated) return repeated
+  const added = form.variants.filter(variant => variant.id === undefined)
+  let source: ShopifyProduct | undefined
+  if (added.length > 0) {
+    // Before the transaction: nobody waits for the platform with a row locked.
+    const fetched = await fetchProduct(shop, form.shopify_product_id)
+    if (!fetched.ok) return fetched
+    source = fetched.data
+    const strange = findStrangeVariant(added, source)
+    if (strange) return strange
+  }
+  return refuseTaken({ variants_platform_key: 'product_exists', variants_options_key: 'conflict' }, () =>
+    shop.db.transaction(async tx => {
+      const before = await lockProduct(tx, id)
+      if (!before) return refuse('not_found')
+      if (form.shopify_product_id !== before.product.platformId)
+        return wrongField('shopify_product_id', 'A product stays the same one of the platform')
+      const wrong =
+        checkKept(form.variants, before.variants) ??
+        (await checkPlaces(tx, form.variants, before.variants)) ??
+        (await checkGroupings(tx, { tagIds: newTags(form.product_tags, before.tagIds) }))
+      if (wrong) return wrong
+      await tx
+        .update(products)
+        .set({
+          name: form.product_name,
+          description: form.product_desc,
+          active: form.active ?? before.product.active,
+          oldFlag: false
+        })
+        .where(eq(products.id, id))
+      await saveVariants(tx, id, form.variants, { before: before.variants, source, at: shop.now() })
+      if (form.product_tags) await setTags(tx, id, form.product_tags)
+      await record(tx, by, { action: 'edit product', targetType: 'product', targetId: id, before, after: form }, by.ip)
+      return ok({ id })
+    })
+  )
+}
+
+/** Takes a product out of the shop for good; its row stays for the orders that bought it. */
+export async function deleteProduct(shop: Pick<Shop, 'db' | 'now'>, by: Actor, id: number): Promise<Result<null>> {
+  return shop.db.transaction(async tx => {
+    const before = await lockProduct(tx, id)
+    if (!before) return refuse('not_found')
+    const at = shop.now()
+    await tx.update(products).set({ deletedAt: at, active: false }).where(eq(products.id, id))
+    await tx
+      .update(variants)
+      .set({ deletedAt: at, isActive: false })
+      .where(and(eq(variants.productId, id), isNull(variants.deletedAt)))
+    await record(tx, by, { action: 'delete product', targetType: 'product', targetId: id, before }, by.ip)
+    return done
+  })
+}
+
+async function lockProduct(tx: Executor, id: number) {
+  const [product] = await tx
+    .select()
+    .from(products)
+    .where(and(eq(products.id, id), isNull(products.deletedAt)))
+    .for('update')
+  if (!product) return undefined
+  const rows = await tx
+    .select()
+    .from(variants)
+    .where(and(eq(variants.productId, id), isNull(variants.deletedAt)))
+  const tagged = await tx.select({ tagId: productTags.tagId }).from(productTags).where(eq(productTags.productId, id))
+  return { product, variants: rows, tagIds: tagged.map(row => row.tagId) }
+}
+
+/** A tag that was deleted meanwhile may stay on a product that has it; only a new one has to be there. */
+const newTags = (given: number[] | undefined, present: number[]) => (given ?? []).filter(id => !present.includes(id))
+
+/** What a variant is on the platform, and its step, stay as they are: orders and leases stand on them. */
+function checkKept(given: readonly VariantInput[], present: readonly VariantRow[]) {
+  for (const [at, variant] of given.entries()) {
+    if (variant.id === undefined) continue
+    const row = present.find(one => one.id === variant.id)
+    if (!row) return wrongField(`variants.${at}.id`, 'This variant does not exist any more')
+    if (row.platformId !== variant.shopify_variant_id)
+      return wrongField(`variants.${at}.shopify_variant_id`, 'A variant stays the same one of the platform')
+    if (row.cartStep !== variant.cart_step)
+      return wrongField(`variants.${at}.cart_step`, 'The step of a variant cannot be changed')
+  }
+  return undefined
+}
+
+async function saveVariants(
+  tx: Executor,
+  productId: number,
+  given: readonly VariantInput[],
+  { before, source, at }: { before: readonly VariantRow[]; source: ShopifyProduct | undefined; at: Date }
+): Promise<void> {
+  const kept = new Set(given.map(variant => variant.id))
+  const left = before.filter(row => !kept.has(row.id)).map(row => row.id)
+  if (left.length > 0)
+    await tx.update(variants).set({ deletedAt: at, isActive: false }).where(inArray(variants.id, left))
+  for (const variant of given) {
+    if (variant.id === undefined) {
+      if (source) await tx.insert(variants).values(variantRow(productId, variant, source))
+      continue
+    }
+    await tx
+      .update(variants)
+      .set({
+        description: variant.variant_desc,
+        price: variant.variant_price,
+        proxyTime: variant.proxy_time,
+        isActive: variant.is_active,
+        serverGroupId: variant.server_group ?? null
+      })
+      .where(eq(variants.id, variant.id))
+  }
+}
