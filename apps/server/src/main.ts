@@ -21,7 +21,8 @@ async function start(mode: Mode): Promise<void> {
     })
   }
   shop.log.info({ mode, address: app?.addresses() }, 'started')
-  process.send?.('ready')
+  const address = app?.server.address()
+  process.send?.({ ready: true, port: typeof address === 'object' ? address?.port : undefined })
 
   let stopping = false
   const stop = async () => {

@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Envelope, Order, Proxy } from '@netlet/contract'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TestClient } from '../../testing/client.ts'
+import { eventually, startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
+
+const run = promisify(execFile)
+let market: Market
+let shop: ShopProcess
+let buyer: TestClient
+
+beforeAll(async () => {
+  market = await startMarket({ range: '127.20.0.0/24' })
+  shop = await market.startShop()
+  await register(shop.url)
+  buyer = await market.customer(shop.url, 'buyer1')
+})
+afterAll(() => market?.close())
+
+/** Points the platform's webhooks at the shop. */
+async function register(url: string): Promise<void> {
+  const { createShopify } = await import('../../integrations/shopify/index.ts')
+  const platform = createShopify({
+    shopUrl: market.platform.url,
+    accessToken: 'platform token',
+    apiSecret: 'platform secret'
+  })
+  const done = await platform.registerWebhooks(url)
+  if (!done.ok) throw new Error(done.message)
+}
+
+type Placed = { checkout_url: string; order_id: string }
+
+const place = (client: TestClient, quantity: number, rules: number[]): Promise<Envelope<Placed>> =>
+  client.post<Placed>('/api/orders/checkout', {
+    product_id: market.productId,
+    quantity,
+    option_selected: { option1: 'New York', acl_selected: rules }
+  })
+
+async function pay(checkoutUrl: string): Promise<void> {
+  const cart = await fetch(checkoutUrl, { redirect: 'manual' })
+  const page = new URL(cart.headers.get('location') ?? '', checkoutUrl)
+  const paid = await fetch(`${page.href}/pay`, { method: 'POST', redirect: 'manual' })
+  expect(paid.status).toBe(303)
+}
+
+async function delivered(client: TestClient, orderId: string): Promise<Order> {
+  return eventually(`delivery of ${orderId}`, async () => {
+    const list = await client.get<{ data: Order[] }>('/api/orders/order_list/?limit=100')
+    return list.data.data.find(order => order.order_id === orderId && order.state === 'delivered')
+  })
+}
+
+const curl = async (
+  proxy: Proxy,
+  url: string,
+  password = proxy.password
+): Promise<{ status: number; body: string }> => {
+  const { stdout } = await run('curl', [
+    '-s',
+    '-m',
+    '10',
+    '-w',
+    '\n%{http_code}',
+    '-x',
+    `http://${proxy.username}:${password}@${proxy.ip}:${proxy.port}`,
+    url
+  ])
+  const at = stdout.lastIndexOf('\n')
+  return { status: Number(stdout.slice(at + 1)), body: stdout.slice(0, at) }
+}
+
+test('a customer buys a plan, pays on the platform, and the proxies work', async () => {
+  const [bought = 0] = market.rules
+  const placed = await place(buyer, 8, [bought])
+  expect(placed.msg).toBe('success')
+  await pay(placed.data.checkout_url)
+  const order = await delivered(buyer, placed.data.order_id)
+  expect(order).toMatchObject({ pay_status: 1, delivery_num: 8, proxy_num: 8, amount: '20.00' })
+
+  const detail = await buyer.get<{ proxy_list: Proxy[]; total: number }>(
+    `/api/orders/order_list/${order.id}/get_proxy_detail/?limit=20&offset=0`
+  )
+  expect(detail.data.total).toBe(8)
+  const [proxy] = detail.data.proxy_list
+  if (!proxy) throw new Error('no proxy')
+  const echo = await curl(proxy, `${market.platform.url}/echo`)
+  expect(JSON.parse(echo.body)).toMatchObject({ ip: proxy.ip })
+  expect((await curl(proxy, 'http://rule2.test/')).status).toBe(403)
+  expect((await curl(proxy, 'http://shop.rule3.test/')).status).toBe(403)
+  expect((await curl(proxy, `${market.platform.url}/echo`, 'wrong')).status).toBe(407)
+  const lines = await buyer.get<{ proxy_lines: string[]; proxy_count: number; filename: string }>(
+    `/api/orders/order_list/${order.id}/export_proxies/`
+  )
+  expect(lines.data.proxy_lines[0]).toBe(`${proxy.ip}:${proxy.port}:${proxy.username}:${proxy.password}`)
+  expect(lines.data).toMatchObject({ proxy_count: 8, filename: `order_${order.id}_proxies.txt` })
+})

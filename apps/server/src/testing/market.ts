@@ -1,0 +1,244 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { startAgent, type Agent } from '../../../agent/src/agent.ts'
+import { readConfig as readAgentConfig } from '../../../agent/src/config.ts'
+import { startSandbox, type Sandbox } from '../../../sandbox/src/sandbox.ts'
+import { createUser, SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
+import { products, variants } from '../domains/catalog/tables.ts'
+import { renewPrefixes } from '../domains/fleet/index.ts'
+import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
+import { assignCidrs, createRule } from '../domains/inventory/index.ts'
+import { writeSettings } from '../domains/settings/index.ts'
+import { openShop } from '../open-shop.ts'
+import { readConfig } from '../platform/config.ts'
+import type { Shop } from '../platform/shop.ts'
+import { createTestClient, type TestClient } from './client.ts'
+import { createTestDatabase } from './database.ts'
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const APP_SECRET = 'a secret of the tests and of nothing else'
+const AGENT_TOKEN = 'the token of a test agent'
+
+export type ShopProcess = { url: string; kill(): Promise<void>; stop(): Promise<void> }
+
+/** A whole shop with its surroundings: database, stand-in platform, one agent, and as many shop processes as wanted. */
+export type Market = {
+  /** The database and job queue seen from the test; it works on nothing. */
+  shop: Shop
+  platform: Sandbox
+  agent: Agent
+  productId: number
+  /** Ids of the access rules, one domain each: rule1.test, rule2.test, … */
+  rules: number[]
+  serverId: number
+  startShop(mode?: 'serve' | 'worker' | 'all'): Promise<ShopProcess>
+  stopAgent(): Promise<void>
+  restartAgent(): Promise<void>
+  customer(url: string, name: string): Promise<TestClient>
+  close(): Promise<void>
+}
+
+export type MarketOptions = {
+  /** What the one server owns, within 127.0.0.0/8. */
+  range: string
+  cartStep?: number
+  ruleCount?: number
+  price?: string
+}
+
+/** `close()` it in `afterAll`. */
+export async function startMarket({
+  range,
+  cartStep = 8,
+  ruleCount = 3,
+  price = '2.00'
+}: MarketOptions): Promise<Market> {
+  const ends: (() => Promise<unknown>)[] = []
+  const dataDir = await mkdtemp(join(tmpdir(), 'netlet-market-'))
+  ends.push(() => rm(dataDir, { recursive: true, force: true }))
+  const database = await createTestDatabase()
+  ends.push(() => database.drop())
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    DATABASE_URL: database.url,
+    APP_SECRET,
+    PORT: '0',
+    HOST: '127.0.0.1',
+    PUBLIC_URL: 'http://shop.test',
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
+    NETLET_NEWCOMER: '1'
+  }
+  const { shop, close } = await openShop(readConfig(env), { worker: false })
+  ends.push(close)
+
+  let agent: Agent | null = null
+  const agentPorts = { agent: 0, proxy: 0 }
+  const launchAgent = async () => {
+    const config = readAgentConfig({
+      AGENT_PORT: String(agentPorts.agent),
+      PROXY_PORT: String(agentPorts.proxy),
+      PROXY_HOST: '0.0.0.0',
+      AGENT_TOKEN,
+      AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+      DATA_DIR: dataDir
+    })
+    if (!config.ok) throw new Error(config.message)
+    const started = await startAgent(config.config, { log: pino({ level: 'silent' }) as never })
+    if (!started.ok) throw new Error(started.message)
+    agent = started.agent
+    agentPorts.agent = agent.port
+    agentPorts.proxy = agent.proxyPort
+    return agent
+  }
+  const stopAgent = async () => {
+    await agent?.close()
+    agent = null
+  }
+  await launchAgent()
+  ends.push(stopAgent)
+
+  const processes: ChildProcess[] = []
+  ends.push(async () => {
+    for (const child of processes) await end(child, 'SIGKILL')
+  })
+  const platform = await startSandbox({
+    port: 0,
+    dataDir,
+    shopUrl: 'http://127.0.0.1:9',
+    accessToken: 'platform token',
+    appSecret: 'platform secret',
+    discordClientId: 'test',
+    discordClientSecret: 'test',
+    webhookBackoff: () => 100
+  })
+  ends.push(() => platform.close())
+
+  const stocked = await stock(shop, { range, cartStep, ruleCount, price, agentPorts, platformUrl: platform.url })
+  return {
+    shop,
+    platform,
+    get agent() {
+      if (!agent) throw new Error('The agent is stopped')
+      return agent
+    },
+    ...stocked,
+    async startShop(mode = 'all') {
+      const child = fork(main, [mode], {
+        env: { ...env, PLATFORM_URL: platform.url },
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc']
+      })
+      processes.push(child)
+      const [message] = (await Promise.race([
+        once(child, 'message'),
+        once(child, 'exit').then(() => {
+          throw new Error('The shop ended while it started')
+        })
+      ])) as [{ port?: number }]
+      return {
+        url: `http://127.0.0.1:${message.port}`,
+        kill: () => end(child, 'SIGKILL'),
+        stop: () => end(child, 'SIGTERM')
+      }
+    },
+    stopAgent,
+    async restartAgent() {
+      await launchAgent()
+    },
+    async customer(url, name) {
+      const made = await createUser(shop, { username: name, email: `${name}@example.com`, password: 'Secret#2026' })
+      if (!made.ok) throw new Error(made.reason)
+      const client = createTestClient(url)
+      const session = { userId: made.data.id, ip: '127.0.0.1', userAgent: 'test', now: shop.now() }
+      client.cookies.set(SESSION_COOKIE, await startSession(shop.db, session))
+      return client
+    },
+    async close() {
+      for (const stop of ends.toReversed()) await stop()
+    }
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill(signal)
+  await once(child, 'exit')
+}
+
+type Stock = Required<MarketOptions> & { agentPorts: { agent: number; proxy: number }; platformUrl: string }
+
+/** One server with one range, one plan in one variant, and some access rules. */
+async function stock(shop: Shop, { range, cartStep, ruleCount, price, agentPorts, platformUrl }: Stock) {
+  await writeSettings(
+    shop.db,
+    shop.secrets,
+    {
+      shopify_shop_url: platformUrl,
+      shopify_app_key: 'platform token',
+      shopify_api_secret: 'platform secret',
+      max_unpaid_orders: 1000
+    },
+    shop.now()
+  )
+  return shop.db.transaction(async tx => {
+    const [server] = await tx
+      .insert(servers)
+      .values({
+        name: 'test agent',
+        ip: '127.0.0.1',
+        agentPort: agentPorts.agent,
+        proxyPort: agentPorts.proxy,
+        agentToken: shop.secrets.seal(AGENT_TOKEN)
+      })
+      .returning()
+    const [group] = await tx.insert(serverGroups).values({ name: 'here' }).returning()
+    if (!server || !group) throw new Error('nothing was inserted')
+    await tx.insert(serverGroupServers).values({ groupId: group.id, serverId: server.id })
+    const assigned = await assignCidrs(tx, server.id, [range])
+    if (!assigned.ok) throw new Error(assigned.reason)
+    await renewPrefixes(tx, shop.jobs, server.id)
+    const rules: number[] = []
+    for (let n = 1; n <= ruleCount; n++) {
+      const made = await createRule(tx, {
+        name: `Rule ${n}`,
+        description: '',
+        price: '0.50',
+        // The stand-in's own variant ids of its access rules.
+        platformVariantId: String(720000000010_00 + n),
+        aclValue: `rule${n}.test`
+      })
+      if (!made.ok) throw new Error(made.reason)
+      rules.push(made.rule.id)
+    }
+    const [product] = await tx.insert(products).values({ platformId: '720000000001', name: 'Metro ISP' }).returning()
+    if (!product) throw new Error('nothing was inserted')
+    await tx.insert(variants).values({
+      productId: product.id,
+      platformId: '72000000000101',
+      name: 'New York',
+      option1: 'New York',
+      price,
+      cartStep,
+      serverGroupId: group.id
+    })
+    return { productId: product.id, rules, serverId: server.id }
+  })
+}
+
+/** Waits until `check` gives something; an error that says `what` after the deadline. */
+export async function eventually<T>(
+  what: string,
+  check: () => Promise<T>,
+  deadlineMs = 20_000
+): Promise<NonNullable<T>> {
+  for (const deadline = Date.now() + deadlineMs; ; await sleep(25)) {
+    const found = await check()
+    if (found) return found
+    if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}`)
+  }
+}
