@@ -134,6 +134,8 @@ export class HttpStage implements Stage {
     remote.write(head.forward, 'latin1')
     this.#body = new RequestBody(head.framing)
     const pending = this.#body.done ? null : this.#pending.take()
+    // While dialling, a client that sent much was made to wait.
+    if (!this.#body.done) this.#connection.socket.resume()
     if (pending !== null) {
       this.#up += pending.length
       this.#feedBody(pending)

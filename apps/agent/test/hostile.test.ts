@@ -1,0 +1,319 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Resolve } from '../src/net/resolver.ts'
+import {
+  basic,
+  httpTarget,
+  lease,
+  proxied,
+  socks,
+  socksAddress,
+  tcpTarget,
+  type TestAgent,
+  testAgent,
+  tunnel,
+  until,
+  Wire
+} from './kit.ts'
+
+/** Names of the tests' own world. `moving` answers otherwise each time, as a rebinding name server does. */
+const names: Record<string, string[]> = {
+  'public.test': ['127.0.0.1'],
+  'inside.test': ['10.1.2.3'],
+  'mixed.test': ['127.0.0.1', '169.254.169.254'],
+  'mapped.test': ['::ffff:10.0.0.1'],
+  'listed.test': ['127.77.0.9'],
+  'www.denied.test': ['127.0.0.1']
+}
+const asked: string[] = []
+const resolve: Resolve = (name, _family, answer) => {
+  asked.push(name)
+  if (name === 'slow.test') answer({ ok: false, reason: 'timeout' })
+  else if (name === 'moving.test') {
+    const first = asked.filter(each => each === name).length === 1
+    answer({ ok: true, addresses: [first ? '127.0.0.1' : '10.0.0.1'] })
+  } else {
+    const addresses = names[name]
+    answer(addresses === undefined ? { ok: false, reason: 'not-found' } : { ok: true, addresses })
+  }
+}
+
+let agent: TestAgent
+let ip: string
+let target: Awaited<ReturnType<typeof httpTarget>>
+beforeAll(async () => {
+  agent = await testAgent({
+    world: { resolve },
+    limits: {
+      headMs: 300,
+      keepAliveMs: 400,
+      idleMs: 600,
+      connectMs: 400,
+      sweepMs: 20,
+      connectionsPerUser: 60,
+      headBytes: 4096
+    }
+  })
+  target = await httpTarget()
+  ip = `${agent.net}.1.1`
+  await lease(agent.call, 'u', [`${agent.net}.1.0/30`], {
+    denied_domains: ['denied.test', 'example.com', '127.77.0.0/16', '127.78.0.1']
+  })
+})
+
+const send = (bytes: string): Wire => new Wire(ip, agent.proxyPort).send(bytes)
+const start = (): string => `POST http://${target.host}/ HTTP/1.1\r\nHost: ${target.host}\r\n${basic('u')}`
+
+describe('what two parsers could read differently is refused with 400, and reaches no target', () => {
+  const cases: Record<string, () => string> = {
+    'two equal lengths': () => `${start()}Content-Length: 4\r\nContent-Length: 4\r\n\r\nabcd`,
+    'two different lengths': () => `${start()}Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd`,
+    'a list of lengths': () => `${start()}Content-Length: 4, 4\r\n\r\nabcd`,
+    'a signed length': () => `${start()}Content-Length: +4\r\n\r\nabcd`,
+    'a length beside chunks': () => `${start()}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    'two encodings': () => `${start()}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    'an encoding list': () => `${start()}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+    'an obscured encoding': () => `${start()}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
+    'an encoding in HTTP/1.0': () => `${start().replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    'a folded header': () => `${start()}X-A: 1\r\n folded\r\n\r\n`,
+    'a space before the colon': () => `${start()}Content-Length : 4\r\n\r\nabcd`,
+    'a header without colon': () => `${start()}Oops\r\n\r\n`,
+    'a bare LF as line end': () => `${start()}X-A: 1\nX-B: 2\r\n\r\n`,
+    'only bare LFs': () => start().replaceAll('\r\n', '\n') + '\n',
+    'a bare CR in a value': () => `${start()}X-A: 1\rX-B: 2\r\n\r\n`,
+    'a NUL in a value': () => `${start()}X-A: a\0b\r\n\r\n`,
+    'two Host headers': () => `${start()}Host: other\r\n\r\n`,
+    'two spaces in the request line': () => start().replace('POST ', 'POST  ') + '\r\n',
+    'another protocol version': () => start().replace('HTTP/1.1', 'HTTP/2.0') + '\r\n',
+    'an address without scheme': () => `GET / HTTP/1.1\r\nHost: ${target.host}\r\n${basic('u')}\r\n`,
+    'a user in the address': () => `GET http://a:b@${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`,
+    'an encoded host': () => `GET http://%65xample.com/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`,
+    'a port out of range': () => `CONNECT 127.0.0.1:65536 HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`,
+    'a CONNECT with a body': () =>
+      `CONNECT ${target.host} HTTP/1.1\r\nHost: x\r\n${basic('u')}Content-Length: 4\r\n\r\nabcd`,
+    'not HTTP at all': () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'
+  }
+  test.each(Object.keys(cases))('%s', async name => {
+    const before = target.requests()
+    const text = await send(cases[name]?.() ?? '').over()
+    expect(text).toMatch(/^HTTP\/1\.1 400 /)
+    // One answer, and what stood behind the bad head was not taken for another request.
+    expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
+    expect(target.requests()).toBe(before)
+  })
+
+  const chunks: Record<string, string> = {
+    'a size that is no number': 'zz\r\nhello\r\n0\r\n\r\n',
+    'an empty size': '\r\nhello\r\n0\r\n\r\n',
+    'a 0x size': '0x5\r\nhello\r\n0\r\n\r\n',
+    'a negative size': '-5\r\nhello\r\n0\r\n\r\n',
+    'a huge size': 'fffffffffffffffff\r\nhello',
+    'a space after the size': '5 \r\nhello\r\n0\r\n\r\n',
+    'a bare LF after the size': '5\nhello\r\n0\r\n\r\n',
+    'data longer than its size': '4\r\nhello\r\n0\r\n\r\n',
+    'a bare LF in an extension': '5;a\nb\r\nhello\r\n0\r\n\r\n',
+    'an endless extension': `5;${'a'.repeat(400)}\r\nhello\r\n0\r\n\r\n`,
+    'an endless trailer': `0\r\n${'a'.repeat(9000)}`
+  }
+  test.each(Object.keys(chunks))('bad chunking: %s', async name => {
+    const text = await send(`${start()}Transfer-Encoding: chunked\r\n\r\n${chunks[name]}`).over()
+    expect(text).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
+  test('chunks that come in single bytes are read like any others', async () => {
+    const wire = send(`${start()}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`)
+    for (const byte of '5;x=y\r\nhello\r\n1\r\n!\r\n0\r\nT: v\r\n\r\n') wire.send(byte)
+    expect(await wire.over()).toContain('"body":"hello!"')
+  })
+
+  test('a body that is refused is not taken for another request', async () => {
+    const inner = `GET http://${target.host}/smuggled HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`
+    const before = target.requests()
+    const text = await send(
+      `POST http://www.example.com/ HTTP/1.1\r\nHost: x\r\n${basic('u')}Content-Length: ${inner.length}\r\n\r\n${inner}`
+    ).over()
+    expect(text).toMatch(/^HTTP\/1\.1 403 /)
+    expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
+    expect(target.requests()).toBe(before)
+  })
+})
+
+describe('answers of hostile targets stay with the request that they belong to', () => {
+  const answers: Record<string, string> = {
+    'two different lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    'a bare LF': 'HTTP/1.1 200 OK\nContent-Length: 1\n\na\r\n\r\n',
+    'no status line': 'hello\r\n\r\n',
+    'a folded header': 'HTTP/1.1 200 OK\r\nX: 1\r\n 2\r\n\r\n',
+    'an upgrade that nobody asked for': 'HTTP/1.1 101 Switching Protocols\r\n\r\n',
+    'a head without end': `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(70_000)}`
+  }
+  test.each(Object.keys(answers))('502 for %s', async name => {
+    const bad = await tcpTarget(socket => socket.once('data', () => socket.write(answers[name] ?? '')))
+    const got = await proxied(ip, agent.proxyPort, 'u', `http://${bad.host}/`)
+    expect(got.status).toBe(502)
+  })
+
+  test('bytes behind an answer never become the next answer', async () => {
+    const greedy = await tcpTarget(socket =>
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil')
+      )
+    )
+    const wire = send(`GET http://${greedy.host}/1 HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await wire.take(/\r\n\r\nok/)
+    wire.send(`GET http://${target.host}/2 HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await wire.take(/"url":"\/2"/)
+    expect(wire.text).not.toContain('evil')
+  })
+})
+
+describe('limits', () => {
+  test('a head that is too large is refused with 431', async () => {
+    expect(await send(`${start()}X-A: ${'a'.repeat(5000)}\r\n\r\n`).over()).toMatch(/^HTTP\/1\.1 431 /)
+    expect(await send(`${start()}X-A: ${'a'.repeat(5000)}`).over()).toMatch(/^HTTP\/1\.1 431 /)
+  })
+
+  test('a head that trickles in is cut off, however busy its client looks', async () => {
+    const wire = send('GET http://x')
+    const drip = setInterval(() => wire.send('x'), 20)
+    try {
+      expect(await wire.over(3000)).toMatch(/^HTTP\/1\.1 408 /)
+    } finally {
+      clearInterval(drip)
+    }
+  })
+
+  test('a client that says nothing, half a SOCKS greeting, or nothing more is let go', async () => {
+    await new Wire(ip, agent.proxyPort).over(3000)
+    await new Wire(ip, agent.proxyPort).send(Buffer.from([5, 3])).over(3000)
+    const kept = send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await kept.take(/200 OK/)
+    await kept.over(3000)
+  })
+
+  test('a silent tunnel is closed, a target that does not answer is a 504', async () => {
+    const mute = await tcpTarget(() => {})
+    const { wire } = await tunnel(ip, agent.proxyPort, 'u', mute.host)
+    await wire.over(4000)
+    expect((await proxied(ip, agent.proxyPort, 'u', `http://${mute.host}/`)).status).toBe(504)
+  })
+
+  test('one user cannot hold more connections than its limit, nor take them from another', async () => {
+    await lease(agent.call, 'busy', [`${agent.net}.2.1/32`])
+    const own = `${agent.net}.2.1`
+    const mute = await tcpTarget(socket => socket.write('x'))
+    const opened = await Promise.all(Array.from({ length: 64 }, () => tunnel(own, agent.proxyPort, 'busy', mute.host)))
+    expect(opened.map(each => each.status).toSorted()).toEqual([...Array(60).fill(200), ...Array(4).fill(429)])
+    expect((await socks(own, agent.proxyPort, 'busy', socksAddress('127.0.0.1'), mute.port)).code).toBe(-1)
+    expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)
+    for (const { wire } of opened) wire.socket.destroy()
+    await until('room again', async () => {
+      const { status, wire } = await tunnel(own, agent.proxyPort, 'busy', mute.host)
+      wire.socket.destroy()
+      return status === 200
+    })
+  })
+})
+
+describe('what a client sees', () => {
+  const get = (url: string, options = {}): ReturnType<typeof proxied> => proxied(ip, agent.proxyPort, 'u', url, options)
+
+  test('407 without credentials, with wrong ones, and at an address that is not its own', async () => {
+    expect(await send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`).over()).toMatch(
+      /^HTTP\/1\.1 407 [^]*Proxy-Authenticate: Basic/
+    )
+    expect((await get(`http://${target.host}/`, { password: 'wrong' })).status).toBe(407)
+    expect((await proxied(`${agent.net}.1.4`, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(407)
+    expect((await proxied(ip, agent.proxyPort, 'nobody', `http://${target.host}/`)).status).toBe(407)
+  })
+
+  test('407 leaves the connection open for another try', async () => {
+    const wire = send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await wire.take(/407 [^]*?\r\n\r\n.*\n/)
+    wire.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await wire.take(/200 OK/)
+  })
+
+  test('403 for a denied domain and its subdomains, in any case and with a trailing dot, before it is resolved', async () => {
+    for (const name of ['denied.test', 'www.denied.test', 'A.B.Denied.TEST', 'denied.test.']) {
+      const got = await get(`http://${name}/`)
+      expect(got.status).toBe(403)
+      expect(got.body).toMatch(/plan/)
+    }
+    expect((await tunnel(ip, agent.proxyPort, 'u', 'www.denied.test:443')).status).toBe(403)
+    expect(asked.filter(name => name.includes('denied'))).toEqual([])
+    expect((await get('http://notdenied.test/')).status).toBe(502)
+  })
+
+  test('403 for an address in the deny list, asked for directly or through a name', async () => {
+    expect((await get('http://127.77.3.4/')).status).toBe(403)
+    expect((await get('http://127.78.0.1/')).status).toBe(403)
+    expect((await get('http://listed.test/')).status).toBe(403)
+  })
+
+  test('502 for a name that does not resolve and a target that refuses, 504 for names that take too long', async () => {
+    expect((await get('http://nowhere.test/')).status).toBe(502)
+    expect((await get('http://127.0.0.1:1/')).status).toBe(502)
+    expect((await get('http://slow.test/')).status).toBe(504)
+  })
+})
+
+describe('destinations', () => {
+  const get = (url: string): ReturnType<typeof proxied> => proxied(ip, agent.proxyPort, 'u', url)
+
+  test.each([
+    ...['0.0.0.0', '10.0.0.1', '100.64.0.1', '100.100.100.200', '169.254.169.254', '172.16.0.1', '172.31.255.255'],
+    ...[
+      '192.0.0.192',
+      '192.0.2.1',
+      '192.168.1.1',
+      '198.18.0.1',
+      '198.51.100.1',
+      '203.0.113.1',
+      '224.0.0.1',
+      '240.0.0.1'
+    ],
+    ...['255.255.255.255', '168.63.129.16'],
+    ...['[::1]', '[::]', '[::ffff:10.0.0.1]', '[::ffff:a00:1]', '[64:ff9b::10.0.0.1]', '[64:ff9b::a9fe:a9fe]'],
+    ...['[2002:a00:1::]', '[2002:c0a8:101::]', '[::10.0.0.1]', '[fe80::1]', '[fec0::1]', '[fc00::1]', '[fd00:ec2::254]'],
+    ...['[ff02::1]', '[2001:db8::1]', '[2001::1]', '[100::1]']
+  ])('403 for %s', async host => {
+    expect((await get(`http://${host}/`)).status).toBe(403)
+    expect((await tunnel(ip, agent.proxyPort, 'u', `${host}:443`)).status).toBe(403)
+  })
+
+  test.each(['2130706433', '0x7f000001', '127.1', '0177.0.0.1', '127.0.0.0x1'])('%s is no name', async host => {
+    expect((await get(`http://${host}/`)).status).toBe(502)
+    expect(asked).not.toContain(host)
+  })
+
+  test('names that resolve into refused ranges are refused, also where only one of their addresses is', async () => {
+    for (const name of ['inside.test', 'mixed.test', 'mapped.test']) {
+      expect((await get(`http://${name}:${target.port}/`)).status).toBe(403)
+      expect((await socks(ip, agent.proxyPort, 'u', socksAddress(name), 80)).code).toBe(2)
+    }
+  })
+
+  test('a name is asked once a connection: the address that was judged is the one that is dialled', async () => {
+    expect((await get(`http://moving.test:${target.port}/`)).status).toBe(200)
+    expect((await get(`http://moving.test:${target.port}/`)).status).toBe(403)
+    expect(asked.filter(name => name === 'moving.test')).toHaveLength(2)
+  })
+
+  test('port 25 is closed', async () => {
+    expect((await tunnel(ip, agent.proxyPort, 'u', '8.8.8.8:25')).status).toBe(403)
+  })
+
+  test('the management port is closed on every address of this machine, although loopback is allowed', async () => {
+    for (const host of [
+      '127.0.0.1',
+      '127.1.2.3',
+      `${agent.net}.1.1`,
+      'public.test',
+      '0.0.0.0',
+      '[::1]',
+      '[::ffff:127.0.0.1]'
+    ]) {
+      expect((await tunnel(ip, agent.proxyPort, 'u', `${host}:${agent.port}`)).status).toBe(403)
+    }
+  })
+})
