@@ -16,6 +16,8 @@ export const ServerGroupForm = z.object({
   servers: z.array(Id, { error: 'Please select server' }).min(1, 'Please select server').max(250)
 })
 
+export type ServerGroupForm = z.output<typeof ServerGroupForm>
+
 export const Server = z.object({
   id: z.number(),
   name: z.string(),
@@ -27,6 +29,8 @@ export const Server = z.object({
   port: z.number(),
   has_password: z.boolean(),
   agent_port: z.number(),
+  /** The management API answers with TLS, and only with this server's own certificate. */
+  has_certificate: z.boolean(),
   proxy_port: z.number(),
   cidrs: z.array(z.object({ id: z.number(), cidr: z.string(), ip_count: z.number(), name: z.string() })),
   /** Does the agent hold what the console wants? */
@@ -56,14 +60,25 @@ export const ServerForm = z.object({
   cidr: text('Please enter cidr', 100_000),
   description: optionalText(2000),
   port: port.default(22),
-  /** Root's password; empty leaves the stored one. */
-  password: optionalText(255),
+  /** Root's password, or a private key in PEM; empty leaves the stored one. */
+  password: optionalText(20_000),
   agent_port: port.optional(),
+  /** Empty leaves the stored one. */
   agent_token: optionalText(512),
+  /** PEM of the certificate that the agent shows; '' or null: it has none. Left out: as it is. */
+  agent_certificate: z
+    .union([z.literal(''), z.string().trim().startsWith('-----BEGIN CERTIFICATE-----').max(20_000)], {
+      error: 'Must be a certificate in PEM'
+    })
+    .nullish(),
   proxy_port: port.optional(),
+  /** The machine was reinstalled: its next SSH host key is taken as the right one. */
+  forget_host_key: flag.default(false),
   run_init: flag.default(false),
   update_cidr: flag.default(false)
 })
+
+export type ServerForm = z.output<typeof ServerForm>
 
 export const AgentReply = z.object({ status: z.number(), output: z.unknown() })
 
@@ -161,7 +176,7 @@ export const fleet = {
         .string({ error: 'please enter a correct uri' })
         .trim()
         .max(500)
-        .regex(/^\/api(\/[A-Za-z0-9._-]+)+\/?$/, 'please enter a correct uri'),
+        .regex(/^\/api(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+\/?$/, 'please enter a correct uri'),
       json_input: z.union([z.string(), z.record(z.string(), z.unknown())], {
         error: 'please enter a correct json_input'
       })

@@ -25,6 +25,8 @@ export const AclRuleForm = z.object({
   description: text('Please enter description', 2000)
 })
 
+export type AclRuleForm = z.output<typeof AclRuleForm>
+
 export const AclGroup = z.object({ id: z.number(), name: z.string(), description: z.string(), acls: z.array(IdName) })
 export type AclGroup = z.infer<typeof AclGroup>
 
@@ -33,6 +35,8 @@ export const AclGroupForm = z.object({
   description: text('Please enter description', 2000),
   acls: z.array(Id, { error: 'Please select acl' }).min(1, 'Please select acl').max(500)
 })
+
+export type AclGroupForm = z.output<typeof AclGroupForm>
 
 export const Cidr = z.object({
   id: z.number(),

@@ -1,19 +1,15 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { denySetHash } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import type { Transaction } from '../../platform/db/client.ts'
 import type { Shop } from '../../platform/shop.ts'
-import { deniedDomains, serverCidrs } from '../inventory/index.ts'
-import { agentOf, noteAnswer, noteSilence } from './agents.ts'
+import { deniedDomains } from '../inventory/index.ts'
+import { agentOf, noteAnswer, noteSilence, noteTrouble, type ServerRow } from './agents.ts'
+import { applyUser, noteOutcomes, type AgentUser, type OnConfirmed, type Outcome } from './apply.ts'
 import { withServerLock } from './lock.ts'
+import { loadPrefixes, type Loaded } from './prefixes.ts'
 import { convergeQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
-type AgentUser = typeof agentUsers.$inferSelect
 type Following = Pick<Shop, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
-
-/** Called within the transaction that notes what an agent confirmed, with the orders concerned, ascending. */
-export type OnConfirmed = (tx: Transaction, orderIds: number[]) => Promise<void>
 
 const BATCH = 64
 const AT_ONCE = 8
@@ -29,7 +25,13 @@ export class AgentUnreachable extends Error {
  * @throws AgentUnreachable where the agent is away
  */
 export async function convergeServer(shop: Following, serverId: number, onConfirmed: OnConfirmed): Promise<void> {
-  const ran = await withServerLock(shop.db, serverId, () => follow(shop, serverId, onConfirmed))
+  const ran = await withServerLock(shop.db, serverId, async () => {
+    const [server] = await shop.db
+      .select()
+      .from(servers)
+      .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
+    if (server) await follow(shop, server, { onConfirmed })
+  })
   // Someone else is at it, and may have looked for the last time before our change was there: look again soon.
   if (!ran) {
     const startAfter = new Date(shop.now().getTime() + 1000)
@@ -37,112 +39,99 @@ export async function convergeServer(shop: Following, serverId: number, onConfir
   }
 }
 
-async function follow(shop: Following, serverId: number, onConfirmed: OnConfirmed): Promise<void> {
-  const [server] = await shop.db
-    .select()
-    .from(servers)
-    .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
-  if (!server) return
+/** What the agent answered while it followed. */
+export type Followed = { prefixes: Loaded | null; users: Map<string, Outcome> }
+
+/**
+ * Lets the agent follow what is wanted. The caller holds the server's lock.
+ * @param byHandOnly leaves the orders' users to the job that tells their orders
+ * @throws AgentUnreachable where the agent is away
+ */
+export async function follow(
+  shop: Following,
+  server: ServerRow,
+  { onConfirmed, byHandOnly = false }: { onConfirmed: OnConfirmed; byHandOnly?: boolean }
+): Promise<Followed> {
   const agent = agentOf(server, shop.secrets)
   try {
-    if (server.prefixesGeneration !== server.prefixesApplied) await loadPrefixes(shop, agent, server)
-    const deniedBy = new Map<string, string[]>()
+    const behind = server.prefixesGeneration !== server.prefixesApplied
+    let loaded = behind ? await load(shop, agent, server) : null
+    const followed: Followed = { prefixes: loaded, users: new Map() }
+    // Users of ranges that the agent does not have would only be refused.
+    if (loaded?.kind === 'refused') return followed
     for (;;) {
-      const behind = await shop.db
-        .select()
-        .from(agentUsers)
-        .where(
-          and(
-            eq(agentUsers.serverId, serverId),
-            sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`,
-            isNull(agentUsers.refusal)
-          )
-        )
-        .orderBy(asc(agentUsers.generation))
-        .limit(BATCH)
-      if (behind.length === 0) break
-      for (const user of behind) {
-        const key = user.rules.join()
-        if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(shop.db, { bought: user.rules }))
-      }
-      for (let at = 0; at < behind.length; at += AT_ONCE) {
-        const some = behind.slice(at, at + AT_ONCE)
-        const outcomes = await Promise.all(some.map(user => apply(agent, user, deniedBy.get(user.rules.join()) ?? [])))
-        await confirm(shop, some, outcomes, onConfirmed)
-        const silent = outcomes.find(outcome => outcome.kind === 'unreachable')
-        if (silent) throw new AgentUnreachable(silent.message)
-      }
+      const users = await usersBehind(shop, server.id, byHandOnly)
+      if (users.length === 0) break
+      const outcomes = await applyAll(shop, agent, users)
+      // Its ranges were in step, yet it does not know them: its state was lost.
+      const lost = loaded === null && outcomes.some(({ outcome }) => isOutside(outcome))
+      if (lost) loaded = await load(shop, agent, server)
+      const settled = lost ? outcomes.filter(({ outcome }) => !isOutside(outcome)) : outcomes
+      await noteOutcomes(shop, settled, onConfirmed)
+      for (const { user, outcome } of settled) followed.users.set(user.username, outcome)
+      const silent = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
+      if (silent?.kind === 'unreachable') throw new AgentUnreachable(silent.message)
     }
-    await noteAnswer(shop.db, serverId, shop.now())
+    if (loaded?.kind === 'widened') followed.prefixes = await narrow(shop, agent, server)
+    await noteAnswer(shop.db, server.id, shop.now())
+    return followed
   } catch (error) {
-    if (error instanceof AgentUnreachable) await noteSilence(shop.db, serverId, error.message, shop.now())
+    if (error instanceof AgentUnreachable) {
+      await noteSilence(shop.db, server.id, error.message, shop.now(), { counts: false })
+    }
     throw error
   }
 }
 
-async function loadPrefixes(shop: Following, agent: AgentClient, server: typeof servers.$inferSelect): Promise<void> {
-  const reply = await agent.putPrefixes(await serverCidrs(shop.db, server.id))
-  if (!reply.ok) throw new AgentUnreachable(`The agent did not take its ranges: ${reply.message}`)
-  await shop.db.update(servers).set({ prefixesApplied: server.prefixesGeneration }).where(eq(servers.id, server.id))
+const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'
+
+async function load(shop: Following, agent: AgentClient, server: ServerRow): Promise<Loaded> {
+  const loaded = await loadPrefixes(shop, agent, server)
+  if (loaded.kind === 'unreachable') throw new AgentUnreachable(loaded.message)
+  if (loaded.kind === 'refused') await noteTrouble(shop.db, server.id, loaded.message)
+  return loaded
 }
 
-type Outcome =
-  | { kind: 'applied'; digest: string | null; message: '' }
-  | { kind: 'refused' | 'unreachable'; message: string }
-
-async function apply(agent: AgentClient, user: AgentUser, denied: string[]): Promise<Outcome> {
-  if (!user.wanted) {
-    const reply = await agent.deleteUser(user.username)
-    return reply.ok ? { kind: 'applied', digest: null, message: '' } : { kind: reply.kind, message: reply.message }
+/** Once the users of the old ranges are gone, those ranges go too. */
+async function narrow(shop: Following, agent: AgentClient, server: ServerRow): Promise<Loaded> {
+  const loaded = await load(shop, agent, server)
+  if (loaded.kind === 'widened') {
+    await noteTrouble(shop.db, server.id, 'A range that was taken off waits: users on the agent still lease of it')
   }
-  const body = { password: user.password, prefixes: user.prefixes, allowed_client_ips: [] }
-  // Most users of a server share a deny list that its agent has already: naming it spares sending it.
-  let reply = await agent.putUser(user.username, { ...body, deny_set: denySetHash(denied) })
-  if (!reply.ok && reply.kind === 'refused' && reply.reason === 'unknownDenySet') {
-    reply = await agent.putUser(user.username, { ...body, denied_domains: denied })
-  }
-  return reply.ok
-    ? { kind: 'applied', digest: reply.data.hash, message: '' }
-    : { kind: reply.kind, message: reply.message }
+  return loaded
 }
 
-/** Notes what the agent confirmed and lets the orders concerned go on, all in one transaction. */
-async function confirm(
-  shop: Following,
-  users: AgentUser[],
-  outcomes: Outcome[],
-  onConfirmed: OnConfirmed
-): Promise<void> {
-  const told = users
-    .map((user, at) => ({ user, outcome: outcomes[at] }))
-    .filter(({ outcome }) => outcome?.kind !== 'unreachable')
-  if (told.length === 0) return
-  await shop.db.transaction(async tx => {
-    const orders = new Set<number>()
-    for (const { user, outcome } of told) {
-      const same = and(eq(agentUsers.serverId, user.serverId), eq(agentUsers.username, user.username))
-      if (outcome?.kind === 'refused') {
-        shop.log.warn(
-          { server: user.serverId, username: user.username, reason: outcome.message },
-          'agent refused a user'
-        )
-        await tx
-          .update(agentUsers)
-          .set({ refusal: outcome.message })
-          .where(and(same, eq(agentUsers.generation, user.generation)))
-      } else if (user.wanted) {
-        const digest = outcome?.kind === 'applied' ? outcome.digest : null
-        await tx.update(agentUsers).set({ appliedGeneration: user.generation, digest }).where(same)
-      } else {
-        await tx.delete(agentUsers).where(and(same, eq(agentUsers.generation, user.generation)))
-      }
-      if (user.orderId !== null) orders.add(user.orderId)
-    }
-    // Ascending, so that two of these never wait for each other.
-    if (orders.size > 0)
-      await onConfirmed(
-        tx,
-        [...orders].toSorted((a, b) => a - b)
+async function usersBehind(shop: Following, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
+  return shop.db
+    .select()
+    .from(agentUsers)
+    .where(
+      and(
+        eq(agentUsers.serverId, serverId),
+        sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`,
+        isNull(agentUsers.refusal),
+        byHandOnly ? isNull(agentUsers.orderId) : undefined
       )
-  })
+    )
+    .orderBy(asc(agentUsers.generation))
+    .limit(BATCH)
+}
+
+async function applyAll(shop: Following, agent: AgentClient, users: AgentUser[]) {
+  // Read after the users: a rule edited since then has given them another generation, and they come again.
+  const deniedBy = new Map<string, string[]>()
+  for (const user of users) {
+    const key = user.rules.join()
+    if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(shop.db, { bought: user.rules }))
+  }
+  const outcomes: { user: AgentUser; outcome: Outcome }[] = []
+  for (let at = 0; at < users.length; at += AT_ONCE) {
+    const some = users.slice(at, at + AT_ONCE).map(async user => {
+      return { user, outcome: await applyUser(agent, user, deniedBy.get(user.rules.join()) ?? []) }
+    })
+    const told = await Promise.all(some)
+    outcomes.push(...told)
+    if (told.some(({ outcome }) => outcome.kind === 'unreachable')) break
+  }
+  return outcomes
 }

@@ -68,7 +68,7 @@ export async function unwantUsers(tx: Executor, jobs: Sender, orderId: number, s
 export async function renewDenyLists(tx: Executor, jobs: Sender): Promise<void> {
   const rows = await tx
     .update(agentUsers)
-    .set({ generation: nextGeneration })
+    .set({ generation: nextGeneration, refusal: null })
     .where(eq(agentUsers.wanted, true))
     .returning({ serverId: agentUsers.serverId })
   await followOn(

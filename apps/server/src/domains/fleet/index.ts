@@ -1,5 +1,7 @@
+/** What other domains may use of the fleet: servers, their groups, and what their agents are to hold. */
 export { agentOf, noteAnswer, noteSilence } from './agents.ts'
-export { AgentUnreachable, convergeServer, type OnConfirmed } from './converge.ts'
+export { type OnConfirmed } from './apply.ts'
+export { AgentUnreachable, convergeServer } from './converge.ts'
 export {
   agentProgress,
   followOn,
@@ -10,4 +12,8 @@ export {
   wantUsers,
   type WantedUser
 } from './desired.ts'
+export { checkServers } from './health.ts'
+export { fleetJobs, fleetQueues } from './jobs.ts'
 export { convergeQueue } from './queues.ts'
+export { repairServer, type Repair } from './repair.ts'
+export { fleetRoutes } from './routes.ts'

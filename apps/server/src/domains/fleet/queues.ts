@@ -10,3 +10,19 @@ export const convergeQueue = queue<{ serverId: number }>('converge-server', {
   retryDelayMax: 15,
   deleteAfterSeconds: 3600
 })
+
+/** Each minute: is every agent there? */
+export const healthQueue = queue<object>('check-servers', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+/** Every few minutes: asks for the repair of each server. */
+export const repairAllQueue = queue<object>('repair-fleet', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+/** Compares one agent with what is wanted. A server of its own job each: one that hangs keeps no other waiting. */
+export const repairQueue = queue<{ serverId: number }>('repair-server', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+/** Installs the agent over SSH, or loads a server's ranges. A failed step is shown; only a crash is tried again. */
+export const provisionQueue = queue<{ serverId: number; init: boolean; ranges: boolean }>('provision-server', {
+  retryLimit: 2,
+  expireInSeconds: 900,
+  deleteAfterSeconds: 3600
+})

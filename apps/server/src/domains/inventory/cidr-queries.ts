@@ -1,6 +1,6 @@
-import { and, asc, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../platform/db/client.ts'
-import { cidrs } from './tables.ts'
+import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 
 /** The ranges of a server, ascending. */
 export async function serverCidrs(db: Executor, serverId: number): Promise<string[]> {
@@ -10,4 +10,42 @@ export async function serverCidrs(db: Executor, serverId: number): Promise<strin
     .where(and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt)))
     .orderBy(asc(cidrs.cidr))
   return rows.map(row => row.cidr)
+}
+
+/** The ranges of each of these servers, ascending. */
+export async function rangesOfServers(
+  db: Executor,
+  serverIds: number[]
+): Promise<Map<number, { id: number; cidr: string }[]>> {
+  const rows = await db
+    .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
+    .from(cidrs)
+    .where(and(inArray(cidrs.serverId, serverIds), isNull(cidrs.deletedAt)))
+    .orderBy(asc(cidrs.cidr))
+  const ranges = new Map<number, { id: number; cidr: string }[]>()
+  for (const { id, cidr, serverId } of rows) {
+    if (serverId !== null) ranges.set(serverId, [...(ranges.get(serverId) ?? []), { id, cidr }])
+  }
+  return ranges
+}
+
+/** Orders that hold addresses on a server now, by id. */
+export async function ordersOnServer(db: Executor, serverId: number): Promise<number[]> {
+  const rows = await db
+    .selectDistinct({ orderId: leases.orderId })
+    .from(chunks)
+    .innerJoin(leaseBlocks, eq(leaseBlocks.chunkId, chunks.id))
+    .innerJoin(leases, eq(leases.id, leaseBlocks.leaseId))
+    .where(and(eq(chunks.serverId, serverId), isNull(leaseBlocks.releasedAt)))
+    .orderBy(asc(leases.orderId))
+  return rows.map(row => row.orderId)
+}
+
+/** Whether a range lies inside one of the server's own. */
+export async function serverOwns(db: Executor, serverId: number, range: string): Promise<boolean> {
+  const owning = await db.$count(
+    cidrs,
+    and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt), sql`${cidrs.cidr} >>= ${range}::inet`)
+  )
+  return owning > 0
 }

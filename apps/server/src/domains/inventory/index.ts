@@ -1,4 +1,5 @@
 /** What other domains may use of the inventory. docs/INVENTORY.md explains how it works. */
+export { groupRules } from './acl-groups.ts'
 export { type InventoryAudit, audit } from './audit.ts'
 export {
   type CidrLine,
@@ -10,12 +11,14 @@ export {
   excludeRules,
   removeCidr
 } from './cidr-commands.ts'
-export { serverCidrs } from './cidr-queries.ts'
+export { ordersOnServer, rangesOfServers, serverCidrs, serverOwns } from './cidr-queries.ts'
 export { type DomainLine, type ParsedDomains, parseDomains } from './domains.ts'
 export { type Holding, type LeasedAddress, type LeaseShare, addressesOf, leasesOf, whoHeld } from './holdings.ts'
 export { type Reservation, type Reserved, activate, lockInventory, release, reserve, reserveOther } from './leasing.ts'
 export { type ParsedCidr, addressCount, parseCidr } from './ranges.ts'
 export { ruleNames, rulesById } from './rule-lookup.ts'
+export { type OnRulesChanged } from './manage-rules.ts'
+export { inventoryRoutes } from './routes.ts'
 export {
   type Rule,
   type RuleInput,

@@ -11,8 +11,11 @@ import {
   type AgentUserReply
 } from '@netlet/contract/agent'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
-import type { z } from 'zod'
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+import { z } from 'zod'
 
 /** Where an agent answers, and how it is known to be the right one. */
 export type AgentAddress = {
@@ -21,6 +24,8 @@ export type AgentAddress = {
   token: string
   /** PEM of the certificate that it must show; null: plain HTTP. */
   certificate: string | null
+  /** Another way there than the network, such as a channel of an SSH connection. */
+  dial?: () => Promise<Duplex>
 }
 
 export type AgentResult<T> =
@@ -30,15 +35,24 @@ export type AgentResult<T> =
   /** The agent understood and declined: `status` is its HTTP status, `reason` its stable word. */
   | { ok: false; kind: 'refused'; status: number; reason: string; message: string }
 
-export type RawReply = { status: number; body: string }
+/** `cut`: the answer was longer than asked for, and ends in the middle. */
+export type RawReply = { status: number; body: string; cut: boolean }
+
+const agentInfo = z.object({
+  status: z.literal(200),
+  data: z.looseObject({ epoch: z.string(), version: z.number(), proxy_port: z.number(), cidr: z.array(z.string()) })
+})
+export type AgentInfo = z.infer<typeof agentInfo>['data']
 
 export type AgentClient = {
   putUser(user: string, body: AgentUserBody): Promise<AgentResult<AgentUserReply>>
   deleteUser(user: string): Promise<AgentResult<AgentDeleteReply>>
   putPrefixes(prefixes: string[]): Promise<AgentResult<AgentPrefixesReply>>
   state(): Promise<AgentResult<AgentState>>
+  /** A few figures: proof that the agent is there and takes our token. */
+  info(): Promise<AgentResult<AgentInfo>>
   /** Any call, its answer as it came: for the server management's output panel. */
-  raw(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AgentResult<RawReply>>
+  raw(method: 'GET' | 'POST', path: string, body?: unknown, maxBytes?: number): Promise<AgentResult<RawReply>>
 }
 
 const CONNECT_AND_ANSWER_MS = 15_000
@@ -50,7 +64,8 @@ const tls = new Map<string, HttpsAgent>()
 
 /** A client of one node agent. Its calls never throw: what went wrong is in the result. */
 export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND_ANSWER_MS): AgentClient {
-  const send = (method: string, path: string, body?: unknown) => exchange(address, method, path, body, timeoutMs)
+  const send = (method: string, path: string, body?: unknown, maxBytes = LARGEST_REPLY) =>
+    exchange(address, { method, path, body, timeoutMs, maxBytes })
   const call = async <S extends z.ZodType>(
     schema: S,
     method: string,
@@ -59,12 +74,14 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
   ): Promise<AgentResult<z.output<S>>> => {
     const reply = await send(method, path, body)
     if (!reply.ok) return reply
-    const { status, body: text } = reply.data
+    const { status, body: text, cut } = reply.data
+    if (cut) return { ok: false, kind: 'unreachable', message: 'The reply is too large' }
     const json = parseJson(text)
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
       const told = failure.success ? failure.data : { reason: 'unknown', msg: text.slice(0, 200) }
-      if (status >= 500) return { ok: false, kind: 'unreachable', message: told.msg }
+      // What it says about the token is no word on the user or range that was sent: another token mends it.
+      if (status >= 500 || status === 401) return { ok: false, kind: 'unreachable', message: told.msg }
       return { ok: false, kind: 'refused', status, reason: told.reason, message: told.msg }
     }
     const parsed = schema.safeParse(json)
@@ -77,7 +94,11 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     deleteUser: user => call(agentDeleteReply, 'DELETE', userPath(user)),
     putPrefixes: prefixes => call(agentPrefixesReply, 'PUT', '/api/prefixes', { prefixes }),
     state: () => call(agentState, 'GET', '/api/state'),
-    raw: (method, path, body) => send(method, path, body)
+    info: async () => {
+      const reply = await call(agentInfo, 'GET', '/api/view-server-info')
+      return reply.ok ? { ok: true, data: reply.data.data } : reply
+    },
+    raw: (method, path, body, maxBytes) => send(method, path, body, maxBytes)
   }
 }
 
@@ -89,53 +110,86 @@ function parseJson(text: string): unknown {
   }
 }
 
-function exchange(
-  address: AgentAddress,
-  method: string,
-  path: string,
-  body: unknown,
-  timeoutMs: number
-): Promise<AgentResult<RawReply>> {
-  const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
-  return new Promise(resolve => {
-    const fail = (message: string) => resolve({ ok: false, kind: 'unreachable', message })
-    const options = {
-      host: address.host,
-      port: address.port,
-      method,
-      path,
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: {
-        authorization: `Bearer ${address.token}`,
-        accept: 'application/json',
-        ...(payload ? { 'content-type': 'application/json', 'content-length': payload.length } : {})
-      }
+type Exchange = { method: string; path: string; body: unknown; timeoutMs: number; maxBytes: number }
+
+async function exchange(address: AgentAddress, call: Exchange): Promise<AgentResult<RawReply>> {
+  let socket: Duplex | undefined
+  try {
+    socket = address.dial ? await address.dial() : undefined
+  } catch (error) {
+    return unreachable(error instanceof Error ? error.message : String(error))
+  }
+  const signal = AbortSignal.timeout(call.timeoutMs)
+  const first = await attempt(address, call, signal, socket)
+  // A kept connection may have been closed by the other side while it was idle: that says nothing about the agent.
+  const stale = first.stale && call.method !== 'POST'
+  const { result } = stale ? await attempt(address, call, signal) : first
+  return result
+}
+
+const unreachable = (message: string): AgentResult<never> => ({ ok: false, kind: 'unreachable', message })
+
+type Attempt = { result: AgentResult<RawReply>; stale: boolean }
+
+function attempt(address: AgentAddress, call: Exchange, signal: AbortSignal, socket?: Duplex): Promise<Attempt> {
+  const payload = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
+  const { promise, resolve } = Promise.withResolvers<Attempt>()
+  const options = {
+    host: address.host,
+    port: address.port,
+    method: call.method,
+    path: call.path,
+    signal,
+    headers: {
+      authorization: `Bearer ${address.token}`,
+      accept: 'application/json',
+      ...(payload ? { 'content-type': 'application/json', 'content-length': payload.length } : {})
     }
-    const receive = (response: IncomingMessage) => {
-      const parts: Buffer[] = []
-      let size = 0
-      response.on('data', (part: Buffer) => {
-        size += part.length
-        if (size > LARGEST_REPLY) return response.destroy(new Error('The reply is too large'))
-        parts.push(part)
-      })
-      response.on('end', () =>
-        resolve({ ok: true, data: { status: response.statusCode ?? 0, body: Buffer.concat(parts).toString('utf8') } })
-      )
-      response.on('error', error => fail(error.message))
+  }
+  const fail = (error: Error, stale = false) => {
+    const late = error.name === 'TimeoutError' || error.name === 'AbortError'
+    resolve({ result: unreachable(late ? `No answer within ${call.timeoutMs / 1000} s` : error.message), stale })
+  }
+  const receive = (response: IncomingMessage) => {
+    const parts: Buffer[] = []
+    let size = 0
+    const settle = (cut: boolean) => {
+      const body = Buffer.concat(parts).subarray(0, call.maxBytes).toString('utf8')
+      resolve({ result: { ok: true, data: { status: response.statusCode ?? 0, body, cut } }, stale: false })
     }
-    const request = address.certificate
-      ? httpsRequest({ ...options, agent: pinned(address.certificate) }, receive)
+    response.on('data', (part: Buffer) => {
+      parts.push(part)
+      size += part.length
+      if (size <= call.maxBytes) return
+      settle(true)
+      response.destroy()
+    })
+    response.on('end', () => settle(false))
+    response.on('error', fail)
+  }
+  const request = open(address, options, receive, socket)
+  request.on('error', (error: NodeJS.ErrnoException) =>
+    fail(error, request.reusedSocket && error.code === 'ECONNRESET')
+  )
+  request.end(payload)
+  return promise
+}
+
+function open(
+  { certificate }: AgentAddress,
+  options: RequestOptions,
+  receive: (response: IncomingMessage) => void,
+  socket: Duplex | undefined
+) {
+  if (!socket) {
+    return certificate
+      ? httpsRequest({ ...options, agent: pinned(certificate) }, receive)
       : httpRequest({ ...options, agent: plain }, receive)
-    request.on('error', error =>
-      fail(
-        error.name === 'TimeoutError' || error.name === 'AbortError'
-          ? `No answer within ${timeoutMs / 1000} s`
-          : error.message
-      )
-    )
-    request.end(payload)
-  })
+  }
+  const through = certificate
+    ? connectTls({ socket, ca: certificate, checkServerIdentity: () => undefined })
+    : (socket as Socket)
+  return httpRequest({ ...options, agent: false, createConnection: () => through }, receive)
 }
 
 /** The agent's own certificate is the only authority: whatever name it bears, no other is taken for it. */

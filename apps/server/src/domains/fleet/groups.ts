@@ -1,0 +1,147 @@
+import { refuse, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import type { Executor, Transaction } from '../../platform/db/client.ts'
+import { transact } from '../../platform/db/transact.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import { variants } from '../catalog/tables.ts'
+import { withUniqueName } from './refusals.ts'
+import type { Actor } from './save-server.ts'
+import { serverGroups, serverGroupServers, servers } from './tables.ts'
+
+type GroupRow = typeof serverGroups.$inferSelect
+type Listing = { limit: number; offset: number; search?: string | undefined }
+
+/** Server groups, oldest first: found by name or description. */
+export async function listGroups(db: Executor, { limit, offset, search }: Listing) {
+  const pattern = search && containing(search)
+  const where = and(
+    isNull(serverGroups.deletedAt),
+    pattern ? sql`(${serverGroups.name} ilike ${pattern} or ${serverGroups.description} ilike ${pattern})` : undefined
+  )
+  const rows = await db
+    .select()
+    .from(serverGroups)
+    .where(where)
+    .orderBy(asc(serverGroups.id))
+    .limit(limit)
+    .offset(offset)
+  return pageOf(await present(db, rows), await db.$count(serverGroups, where), { limit, offset })
+}
+
+export async function createGroup(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  form: ServerGroupForm
+): Promise<Result<ServerGroup>> {
+  return withUniqueName('server_groups_name_key', () =>
+    transact(shop.db, async tx => {
+      const { name, description } = form
+      const [row] = await tx.insert(serverGroups).values({ name, description }).returning()
+      if (!row) throw new Error('the group was not created')
+      const set = await setServers(tx, row.id, form.servers)
+      if (!set.ok) return set
+      const after = await presentOne(tx, row)
+      const entry = { action: 'create server group', targetType: 'server group', targetId: row.id, after }
+      await record(tx, actor.caller, entry, actor.ip)
+      return ok(after)
+    })
+  )
+}
+
+export async function updateGroup(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  id: number,
+  form: ServerGroupForm
+): Promise<Result<ServerGroup>> {
+  return withUniqueName('server_groups_name_key', () =>
+    transact(shop.db, async tx => {
+      const row = await lockGroup(tx, id)
+      if (!row) return refuse('not_found')
+      const before = await presentOne(tx, row)
+      const { name, description } = form
+      await tx.update(serverGroups).set({ name, description }).where(eq(serverGroups.id, id))
+      const set = await setServers(tx, id, form.servers)
+      if (!set.ok) return set
+      const after = await presentOne(tx, { ...row, name, description })
+      const entry = { action: 'edit server group', targetType: 'server group', targetId: id, before, after }
+      await record(tx, actor.caller, entry, actor.ip)
+      return ok(after)
+    })
+  )
+}
+
+/** Removes a group that no variant sells from; orders that were delivered from it keep their addresses. */
+export async function deleteGroup(shop: Pick<Shop, 'db' | 'now'>, actor: Actor, id: number): Promise<Result<null>> {
+  return transact(shop.db, async tx => {
+    const row = await lockGroup(tx, id)
+    if (!row) return refuse('not_found')
+    const selling = await tx
+      .select({ name: variants.name })
+      .from(variants)
+      .where(and(eq(variants.serverGroupId, id), isNull(variants.deletedAt)))
+      .orderBy(asc(variants.id))
+      .limit(5)
+    if (selling.length > 0) {
+      const names = selling.map(variant => variant.name).join(', ')
+      return refuse('in_use', { msg: `Variants still sell from this server group: ${names}` })
+    }
+    const before = await presentOne(tx, row)
+    await tx.update(serverGroups).set({ deletedAt: shop.now() }).where(eq(serverGroups.id, id))
+    const entry = { action: 'delete server group', targetType: 'server group', targetId: id, before }
+    await record(tx, actor.caller, entry, actor.ip)
+    return done
+  })
+}
+
+async function lockGroup(tx: Transaction, id: number): Promise<GroupRow | undefined> {
+  const [row] = await tx
+    .select()
+    .from(serverGroups)
+    .where(and(eq(serverGroups.id, id), isNull(serverGroups.deletedAt)))
+    .for('update')
+  return row
+}
+
+async function setServers(tx: Transaction, groupId: number, ids: number[]): Promise<Result<null>> {
+  const wanted = [...new Set(ids)]
+  const known = await tx
+    .select({ id: servers.id })
+    .from(servers)
+    .where(and(inArray(servers.id, wanted), isNull(servers.deletedAt)))
+    .for('share')
+  if (known.length < wanted.length) {
+    const msg = 'One of the selected servers does not exist any more'
+    return refuse('invalid', { msg, data: { errors: { servers: msg } } })
+  }
+  await tx.delete(serverGroupServers).where(eq(serverGroupServers.groupId, groupId))
+  await tx.insert(serverGroupServers).values(wanted.map(serverId => ({ groupId, serverId })))
+  return done
+}
+
+async function presentOne(db: Executor, row: GroupRow): Promise<ServerGroup> {
+  const [group] = await present(db, [row])
+  if (!group) throw new Error('one row makes one group')
+  return group
+}
+
+async function present(db: Executor, rows: GroupRow[]): Promise<ServerGroup[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(row => row.id)
+  const members = await db
+    .select({ groupId: serverGroupServers.groupId, id: servers.id, name: servers.name })
+    .from(serverGroupServers)
+    .innerJoin(servers, eq(servers.id, serverGroupServers.serverId))
+    .where(and(inArray(serverGroupServers.groupId, ids), isNull(servers.deletedAt)))
+    .orderBy(asc(servers.id))
+  const byGroup = Map.groupBy(members, member => member.groupId)
+  return rows.map(({ id, name, description }) => ({
+    id,
+    name,
+    description,
+    servers: (byGroup.get(id) ?? []).map(server => ({ id: server.id, name: server.name }))
+  }))
+}

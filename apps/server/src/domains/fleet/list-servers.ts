@@ -1,0 +1,67 @@
+import type { Server } from '@netlet/contract'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { iso, isoOrNull } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { addressCount, rangesOfServers } from '../inventory/index.ts'
+import type { ServerRow } from './agents.ts'
+import { agentUsers, servers } from './tables.ts'
+
+type Listing = { limit: number; offset: number; search?: string | undefined }
+
+/** Servers, newest last: found by name, address or description. Three queries, however many there are. */
+export async function listServers(db: Executor, { limit, offset, search }: Listing) {
+  const pattern = search && containing(search)
+  const where = and(
+    isNull(servers.deletedAt),
+    pattern
+      ? sql`(${servers.name} ilike ${pattern} or host(${servers.ip}) ilike ${pattern} or ${servers.description} ilike ${pattern})`
+      : undefined
+  )
+  const rows = await db.select().from(servers).where(where).orderBy(asc(servers.id)).limit(limit).offset(offset)
+  return pageOf(await present(db, rows), await db.$count(servers, where), { limit, offset })
+}
+
+export async function readServer(db: Executor, id: number): Promise<Server | undefined> {
+  const rows = await db
+    .select()
+    .from(servers)
+    .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
+  return (await present(db, rows))[0]
+}
+
+async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(row => row.id)
+  const ranges = await rangesOfServers(db, ids)
+  const behind = await db
+    .selectDistinct({ id: agentUsers.serverId })
+    .from(agentUsers)
+    .where(and(inArray(agentUsers.serverId, ids), sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`))
+  const late = new Set(behind.map(row => row.id))
+  return rows.map(row => ({
+    id: row.id,
+    name: row.name,
+    ip: row.ip,
+    description: row.description,
+    server_status: row.connected ? 1 : 0,
+    port: row.sshPort,
+    has_password: row.sshPassword !== null,
+    agent_port: row.agentPort,
+    has_certificate: row.agentCertificate !== null,
+    proxy_port: row.proxyPort,
+    cidrs: (ranges.get(row.id) ?? []).map(({ id, cidr }) => ({ id, cidr, ip_count: addressCount(cidr), name: cidr })),
+    step: stepOf(row, late.has(row.id)),
+    unreachable_since: isoOrNull(row.unreachableSince),
+    last_error: row.lastError,
+    provisioning: row.provisioning,
+    created_at: iso(row.createdAt)
+  }))
+}
+
+/** An agent that holds something nobody wants is as little in step as one that lacks something. */
+function stepOf(row: ServerRow, usersBehind: boolean): Server['step'] {
+  if (row.unreachableSince !== null) return 'unreachable'
+  const behind = usersBehind || row.prefixesGeneration !== row.prefixesApplied || row.lastError !== null
+  return behind ? 'behind' : 'in step'
+}

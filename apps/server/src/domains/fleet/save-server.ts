@@ -1,0 +1,144 @@
+import { refuse, type Server, type ServerForm } from '@netlet/contract'
+import { and, eq, isNull, ne, sql } from 'drizzle-orm'
+import { iso } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { transact } from '../../platform/db/transact.ts'
+import type { Caller } from '../../platform/http/mount.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import { proxies } from '../delivery/tables.ts'
+import { assignCidrs } from '../inventory/index.ts'
+import type { ServerRow } from './agents.ts'
+import { byHandOutside } from './by-hand.ts'
+import { followOn, renewPrefixes } from './desired.ts'
+import { readServer } from './list-servers.ts'
+import { provisionQueue, repairQueue } from './queues.ts'
+import { cidrRefusal, withUniqueName } from './refusals.ts'
+import { servers } from './tables.ts'
+
+type Saving = Pick<Shop, 'db' | 'jobs' | 'secrets' | 'now'>
+/** Who asks, for the audit log. */
+export type Actor = { caller: Pick<Caller, 'id' | 'username'>; ip: string }
+
+/** Adds a server with its ranges; the agent is installed where the form asks for it. */
+export async function createServer(shop: Saving, actor: Actor, form: ServerForm): Promise<Result<Server>> {
+  return withUniqueName('servers_name_key', () =>
+    transact(shop.db, async tx => {
+      const [row] = await tx.insert(servers).values(columnsOf(shop, form)).returning()
+      if (!row) throw new Error('the server was not created')
+      const assigned = await assignCidrs(tx, row.id, linesOf(form.cidr))
+      if (!assigned.ok) return cidrRefusal(tx, assigned)
+      await followOn(tx, shop.jobs, [row.id])
+      await askProvisioning(tx, shop, row.id, form)
+      const after = await presented(tx, row.id)
+      await record(
+        tx,
+        actor.caller,
+        { action: 'create server', targetType: 'server', targetId: row.id, after },
+        actor.ip
+      )
+      return ok(after)
+    })
+  )
+}
+
+/** Edits a server. Its ranges become exactly those of the form; what is leased of a range keeps it where it is. */
+export async function updateServer(shop: Saving, actor: Actor, id: number, form: ServerForm): Promise<Result<Server>> {
+  return withUniqueName('servers_name_key', () =>
+    transact(shop.db, async tx => {
+      const [row] = await tx
+        .select()
+        .from(servers)
+        .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
+        .for('update')
+      if (!row) return refuse('not_found')
+      const before = await presented(tx, id)
+      const columns = columnsOf(shop, form)
+      const elsewhere = form.ip !== row.ip || form.port !== row.sshPort
+      const hostKey = elsewhere || form.forget_host_key ? { sshHostKey: null } : {}
+      await tx
+        .update(servers)
+        .set({ ...columns, ...hostKey })
+        .where(eq(servers.id, id))
+      const assigned = await assignCidrs(tx, id, linesOf(form.cidr))
+      if (!assigned.ok) return cidrRefusal(tx, assigned)
+      const [stranded] = await byHandOutside(tx, id)
+      if (stranded) {
+        const msg = `The proxy user ${stranded}, made by hand, still uses addresses of a range left out. Delete it first.`
+        return refuse('cidr_has_leases', { msg, data: { errors: { cidr: msg } } })
+      }
+      if (form.proxy_port !== undefined && form.proxy_port !== row.proxyPort) await movePort(tx, id, form.proxy_port)
+      if (assigned.added.length + assigned.removed.length > 0) await renewPrefixes(tx, shop.jobs, id)
+      if (anotherAgent(row, columns, form)) await meetAnew(tx, shop, id)
+      await askProvisioning(tx, shop, id, form)
+      const after = await presented(tx, id)
+      await record(
+        tx,
+        actor.caller,
+        { action: 'edit server', targetType: 'server', targetId: id, before, after },
+        actor.ip
+      )
+      return ok(after)
+    })
+  )
+}
+
+/** One range a line; commas and blanks part them as well. */
+export const linesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(line => line !== '')
+
+function columnsOf(shop: Saving, form: ServerForm) {
+  const certificate = form.agent_certificate
+  return {
+    name: form.name,
+    ip: form.ip,
+    description: form.description,
+    sshPort: form.port,
+    ...(form.password === '' ? {} : { sshPassword: shop.secrets.seal(form.password) }),
+    ...(form.agent_port === undefined ? {} : { agentPort: form.agent_port }),
+    ...(form.agent_token === '' ? {} : { agentToken: shop.secrets.seal(form.agent_token) }),
+    ...(certificate === undefined ? {} : { agentCertificate: certificate || null }),
+    ...(form.proxy_port === undefined ? {} : { proxyPort: form.proxy_port })
+  }
+}
+
+function anotherAgent(row: ServerRow, columns: ReturnType<typeof columnsOf>, form: ServerForm): boolean {
+  return (
+    form.ip !== row.ip ||
+    form.agent_token !== '' ||
+    (columns.agentPort ?? row.agentPort) !== row.agentPort ||
+    (columns.agentCertificate === undefined ? row.agentCertificate : columns.agentCertificate) !== row.agentCertificate
+  )
+}
+
+/** What answers there may be another agent, or one that holds something else: it is compared as a whole. */
+async function meetAnew(tx: Executor, shop: Saving, id: number): Promise<void> {
+  await followOn(tx, shop.jobs, [id])
+  await shop.jobs.send(tx, repairQueue, { serverId: id }, { key: String(id) })
+}
+
+/** Customers' lists name the port of the day, not that of the delivery. */
+async function movePort(tx: Executor, serverId: number, port: number): Promise<void> {
+  await tx
+    .update(proxies)
+    .set({ port, updatedAt: sql`now()` })
+    .where(and(eq(proxies.serverId, serverId), ne(proxies.state, 'retired')))
+}
+
+async function askProvisioning(tx: Executor, shop: Saving, serverId: number, form: ServerForm): Promise<void> {
+  if (!form.run_init && !form.update_cidr) return
+  const at = iso(shop.now())
+  await tx
+    .update(servers)
+    .set({ provisioning: { status: 'running', step: 'waiting', message: 'Waits for a worker', at } })
+    .where(eq(servers.id, serverId))
+  const work = { serverId, init: form.run_init, ranges: form.update_cidr }
+  // Another key for another piece of work: one that waits already must not swallow it.
+  await shop.jobs.send(tx, provisionQueue, work, { key: `${serverId}:${form.run_init}` })
+}
+
+async function presented(tx: Executor, id: number): Promise<Server> {
+  const server = await readServer(tx, id)
+  if (!server) throw new Error('the server is gone within its own transaction')
+  return server
+}

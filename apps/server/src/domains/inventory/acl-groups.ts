@@ -1,0 +1,142 @@
+import { refuse, type AclGroup, type AclGroupForm } from '@netlet/contract'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { type Executor, sqlState, type Transaction, violatedConstraint } from '../../platform/db/client.ts'
+import { transact } from '../../platform/db/transact.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import type { Actor } from './manage-rules.ts'
+import { aclGroupRules, aclGroups, aclRules } from './tables.ts'
+
+type GroupRow = typeof aclGroups.$inferSelect
+type Listing = { limit: number; offset: number; search?: string | undefined }
+
+/** Groups of access rules, oldest first: found by name or description. */
+export async function listAclGroups(db: Executor, { limit, offset, search }: Listing) {
+  const pattern = search && containing(search)
+  const where = pattern
+    ? sql`(${aclGroups.name} ilike ${pattern} or ${aclGroups.description} ilike ${pattern})`
+    : undefined
+  const rows = await db.select().from(aclGroups).where(where).orderBy(asc(aclGroups.id)).limit(limit).offset(offset)
+  return pageOf(await present(db, rows), await db.$count(aclGroups, where), { limit, offset })
+}
+
+/** Ids of a group's rules on sale, ascending; undefined where there is no such group. */
+export async function groupRules(db: Executor, groupId: number): Promise<number[] | undefined> {
+  const [row] = await db.select().from(aclGroups).where(eq(aclGroups.id, groupId))
+  if (!row) return undefined
+  const [group] = await present(db, [row])
+  return group?.acls.map(acl => acl.id)
+}
+
+export async function createAclGroup(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  form: AclGroupForm
+): Promise<Result<AclGroup>> {
+  return named(() =>
+    transact(shop.db, async tx => {
+      const { name, description } = form
+      const [row] = await tx.insert(aclGroups).values({ name, description }).returning()
+      if (!row) throw new Error('the group was not created')
+      const set = await setRules(tx, row.id, form.acls)
+      if (!set.ok) return set
+      const after = await presentOne(tx, row)
+      const entry = { action: 'create ACL group', targetType: 'ACL group', targetId: row.id, after }
+      await record(tx, actor.caller, entry, actor.ip)
+      return ok(after)
+    })
+  )
+}
+
+export async function updateAclGroup(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  id: number,
+  form: AclGroupForm
+): Promise<Result<AclGroup>> {
+  return named(() =>
+    transact(shop.db, async tx => {
+      const [row] = await tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
+      if (!row) return refuse('not_found')
+      const before = await presentOne(tx, row)
+      const { name, description } = form
+      await tx.update(aclGroups).set({ name, description }).where(eq(aclGroups.id, id))
+      const set = await setRules(tx, id, form.acls)
+      if (!set.ok) return set
+      const after = await presentOne(tx, { ...row, name, description })
+      const entry = { action: 'edit ACL group', targetType: 'ACL group', targetId: id, before, after }
+      await record(tx, actor.caller, entry, actor.ip)
+      return ok(after)
+    })
+  )
+}
+
+/** Removes a group; users that were made with it keep their rules. */
+export async function deleteAclGroup(shop: Pick<Shop, 'db'>, actor: Actor, id: number): Promise<Result<null>> {
+  return transact(shop.db, async tx => {
+    const [row] = await tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
+    if (!row) return refuse('not_found')
+    const before = await presentOne(tx, row)
+    await tx.delete(aclGroups).where(eq(aclGroups.id, id))
+    const entry = { action: 'delete ACL group', targetType: 'ACL group', targetId: id, before }
+    await record(tx, actor.caller, entry, actor.ip)
+    return done
+  })
+}
+
+async function setRules(tx: Transaction, groupId: number, ids: number[]): Promise<Result<null>> {
+  const wanted = [...new Set(ids)]
+  const known = await tx
+    .select({ id: aclRules.id })
+    .from(aclRules)
+    .where(and(inArray(aclRules.id, wanted), isNull(aclRules.deletedAt)))
+  if (known.length < wanted.length) {
+    const msg = 'One of the selected access rules does not exist any more'
+    return refuse('invalid', { msg, data: { errors: { acls: msg } } })
+  }
+  await tx.delete(aclGroupRules).where(eq(aclGroupRules.groupId, groupId))
+  await tx.insert(aclGroupRules).values(wanted.map(ruleId => ({ groupId, ruleId })))
+  return done
+}
+
+async function named<T>(command: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await command()
+  } catch (error) {
+    if (sqlState(error) === '23505' && violatedConstraint(error) === 'acl_groups_name_key') return refuse('name_taken')
+    throw error
+  }
+}
+
+async function presentOne(db: Executor, row: GroupRow): Promise<AclGroup> {
+  const [group] = await present(db, [row])
+  if (!group) throw new Error('one row makes one group')
+  return group
+}
+
+async function present(db: Executor, rows: GroupRow[]): Promise<AclGroup[]> {
+  if (rows.length === 0) return []
+  const members = await db
+    .select({ groupId: aclGroupRules.groupId, id: aclRules.id, name: aclRules.name })
+    .from(aclGroupRules)
+    .innerJoin(aclRules, eq(aclRules.id, aclGroupRules.ruleId))
+    .where(
+      and(
+        inArray(
+          aclGroupRules.groupId,
+          rows.map(row => row.id)
+        ),
+        isNull(aclRules.deletedAt)
+      )
+    )
+    .orderBy(asc(aclRules.id))
+  const byGroup = Map.groupBy(members, member => member.groupId)
+  return rows.map(({ id, name, description }) => ({
+    id,
+    name,
+    description,
+    acls: (byGroup.get(id) ?? []).map(acl => ({ id: acl.id, name: acl.name }))
+  }))
+}

@@ -1,0 +1,129 @@
+import { refuse, type Cidr } from '@netlet/contract'
+import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { iso } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { transact } from '../../platform/db/transact.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import { servers } from '../fleet/tables.ts'
+import { cleanUnused, excludeRules } from './cidr-commands.ts'
+import type { Actor } from './manage-rules.ts'
+import { addressCount } from './ranges.ts'
+import { ruleNames } from './rule-lookup.ts'
+import { cidrs } from './tables.ts'
+
+export type CidrFilter = {
+  limit: number
+  offset: number
+  search?: string | undefined
+  sort_by: 'id' | 'cidr' | 'delivery_count'
+  sort_order: 'asc' | 'desc'
+  delivery_count_exact?: number | undefined
+  /** More than so many. */
+  delivery_count_min?: number | undefined
+  exclude_acl?: number | undefined
+  unreferenced?: boolean | undefined
+  server_id?: number | undefined
+}
+
+type CidrRow = typeof cidrs.$inferSelect
+
+/** A server that was removed refers to nothing any more. */
+const referenced = sql`exists (select 1 from servers s where s.id = ${cidrs.serverId} and s.deleted_at is null)`
+
+/** Ranges by every filter of the list, sorted; equals by id. */
+export async function listCidrs(db: Executor, filter: CidrFilter) {
+  const { limit, offset, search } = filter
+  const where = and(
+    isNull(cidrs.deletedAt),
+    search ? sql`${cidrs.cidr}::text ilike ${containing(search)}` : undefined,
+    filter.delivery_count_exact === undefined ? undefined : eq(cidrs.deliveryCount, filter.delivery_count_exact),
+    filter.delivery_count_min === undefined ? undefined : gt(cidrs.deliveryCount, filter.delivery_count_min),
+    filter.exclude_acl === undefined ? undefined : sql`${filter.exclude_acl} = any(${cidrs.excludedRules})`,
+    filter.unreferenced ? sql`not ${referenced}` : undefined,
+    filter.server_id === undefined ? undefined : and(eq(cidrs.serverId, filter.server_id), referenced)
+  )
+  const column = { id: cidrs.id, cidr: cidrs.cidr, delivery_count: cidrs.deliveryCount }[filter.sort_by]
+  const direction = filter.sort_order === 'desc' ? desc : asc
+  const rows = await db
+    .select()
+    .from(cidrs)
+    .where(where)
+    .orderBy(direction(column), asc(cidrs.id))
+    .limit(limit)
+    .offset(offset)
+  return pageOf(await present(db, rows), await db.$count(cidrs, where), { limit, offset })
+}
+
+/** Sets the rules that a range is never sold with. */
+export async function editCidr(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  id: number,
+  rules: number[]
+): Promise<Result<Cidr>> {
+  return transact(shop.db, async tx => {
+    const before = await read(tx, id)
+    const excluded = await excludeRules(tx, id, rules)
+    if (!excluded.ok) {
+      if (excluded.reason === 'not_found') return refuse('not_found')
+      const msg = 'One of the selected access rules does not exist any more'
+      return refuse('invalid', { msg, data: { errors: { exclude_acl: msg } } })
+    }
+    const after = await read(tx, id)
+    if (!after) return refuse('not_found')
+    await record(tx, actor.caller, { action: 'edit CIDR', targetType: 'CIDR', targetId: id, before, after }, actor.ip)
+    return ok(after)
+  })
+}
+
+/** Removes ranges that no server has and nothing is leased of. */
+export async function cleanUnusedCidrs(shop: Pick<Shop, 'db'>, actor: Actor, includeRemovedServers: boolean) {
+  return shop.db.transaction(async tx => {
+    const { removed } = await cleanUnused(tx, { includeRemovedServers })
+    const results = {
+      deleted_count: removed.length,
+      cidr_details: removed.map(({ id, cidr }) => ({ id, cidr }))
+    }
+    if (removed.length > 0) {
+      const entry = { action: 'clean unused CIDRs', targetType: 'CIDR', targetId: 'all', before: results.cidr_details }
+      await record(tx, actor.caller, entry, actor.ip)
+    }
+    return ok({ results, ...results })
+  })
+}
+
+async function read(db: Executor, id: number): Promise<Cidr | undefined> {
+  const rows = await db
+    .select()
+    .from(cidrs)
+    .where(and(eq(cidrs.id, id), isNull(cidrs.deletedAt)))
+  return (await present(db, rows))[0]
+}
+
+async function present(db: Executor, rows: CidrRow[]): Promise<Cidr[]> {
+  const serverIds = [...new Set(rows.flatMap(row => row.serverId ?? []))]
+  const owners =
+    serverIds.length === 0
+      ? []
+      : await db
+          .select({ id: servers.id, name: servers.name })
+          .from(servers)
+          .where(and(inArray(servers.id, serverIds), isNull(servers.deletedAt)))
+  const names = rows.some(row => row.excludedRules.length > 0) ? await ruleNames(db) : new Map<number, string>()
+  return rows.map(row => {
+    const owner = owners.filter(server => server.id === row.serverId)
+    return {
+      id: row.id,
+      cidr: row.cidr,
+      ip_count: addressCount(row.cidr),
+      exclude_acl: row.excludedRules.map(rule => ({ id: rule, name: names.get(rule) ?? `#${rule}` })),
+      delivery_count: row.deliveryCount,
+      server_ids: owner.map(server => server.id),
+      servers: owner,
+      created_at: iso(row.createdAt)
+    }
+  })
+}

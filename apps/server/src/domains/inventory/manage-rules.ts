@@ -1,0 +1,146 @@
+import { refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { iso } from '../../platform/clock.ts'
+import type { Executor, Transaction } from '../../platform/db/client.ts'
+import { transact } from '../../platform/db/transact.ts'
+import type { Caller } from '../../platform/http/mount.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import { createRule, deleteRule, type Rule, type RuleRefusal, updateRule } from './rules.ts'
+import { aclRules } from './tables.ts'
+
+/** Who asks, for the audit log. */
+export type Actor = { caller: Pick<Caller, 'id' | 'username'>; ip: string }
+
+/** Called in the transaction that changed what the rules deny: the agents have to learn it. */
+export type OnRulesChanged = (tx: Transaction) => Promise<void>
+
+type Listing = { limit: number; offset: number; search?: string | undefined }
+
+/** Rules on sale, oldest first: found by name, description or a domain in them. */
+export async function listRules(db: Executor, { limit, offset, search }: Listing) {
+  const pattern = search && containing(search)
+  const where = and(
+    isNull(aclRules.deletedAt),
+    pattern
+      ? sql`(${aclRules.name} ilike ${pattern} or ${aclRules.description} ilike ${pattern} or ${aclRules.aclValue} ilike ${pattern})`
+      : undefined
+  )
+  const rows = await db.select().from(aclRules).where(where).orderBy(asc(aclRules.id)).limit(limit).offset(offset)
+  return pageOf(rows.map(present), await db.$count(aclRules, where), { limit, offset })
+}
+
+export async function addAclRule(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  form: AclRuleForm,
+  onChanged: OnRulesChanged
+): Promise<Result<AclRule>> {
+  return transact(shop.db, async tx => {
+    const created = await createRule(tx, inputOf(form))
+    if (!created.ok) return ruleRefusal(created)
+    const after = present(created.rule)
+    await onChanged(tx)
+    const entry = { action: 'create ACL rule', targetType: 'ACL rule', targetId: after.id, after: briefly(after) }
+    await record(tx, actor.caller, entry, actor.ip)
+    return ok(after)
+  })
+}
+
+export async function editAclRule(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  id: number,
+  form: AclRuleForm,
+  onChanged: OnRulesChanged
+): Promise<Result<AclRule>> {
+  return transact(shop.db, async tx => {
+    const row = await readRule(tx, id)
+    const updated = await updateRule(tx, id, inputOf(form))
+    if (!updated.ok) return ruleRefusal(updated)
+    const after = present(updated.rule)
+    if (updated.domainsChanged) await onChanged(tx)
+    const before = row && briefly(present(row))
+    const entry = { action: 'edit ACL rule', targetType: 'ACL rule', targetId: id, before, after: briefly(after) }
+    await record(tx, actor.caller, entry, actor.ip)
+    return ok(after)
+  })
+}
+
+export async function removeAclRule(
+  shop: Pick<Shop, 'db'>,
+  actor: Actor,
+  id: number,
+  onChanged: OnRulesChanged
+): Promise<Result<null>> {
+  return transact(shop.db, async tx => {
+    const row = await readRule(tx, id)
+    const deleted = await deleteRule(tx, id)
+    if (!deleted.ok) {
+      if (deleted.reason === 'not_found') return refuse('not_found')
+      const names = deleted.orders.slice(0, 10).map(order => `#${order}`)
+      const more = deleted.orders.length > 10 ? ` and ${deleted.orders.length - 10} more` : ''
+      return refuse('rule_has_leases', {
+        msg: `This access rule is still in use by orders ${names.join(', ')}${more}`,
+        data: { orders: deleted.orders }
+      })
+    }
+    await onChanged(tx)
+    const before = row && briefly(present(row))
+    await record(
+      tx,
+      actor.caller,
+      { action: 'delete ACL rule', targetType: 'ACL rule', targetId: id, before },
+      actor.ip
+    )
+    return done
+  })
+}
+
+async function readRule(db: Executor, id: number): Promise<Rule | undefined> {
+  const [row] = await db
+    .select()
+    .from(aclRules)
+    .where(and(eq(aclRules.id, id), isNull(aclRules.deletedAt)))
+  return row
+}
+
+function ruleRefusal(refusal: RuleRefusal | { ok: false; reason: 'not_found' }): Refusal {
+  if (refusal.reason === 'invalid_domains') {
+    const msg = refusal.lines
+      .slice(0, 5)
+      .map(line => line.message)
+      .join('; ')
+    return refuse('invalid_domains', { msg, data: { errors: { acl_value: msg }, lines: refusal.lines.slice(0, 100) } })
+  }
+  if (refusal.reason === 'name_taken') {
+    return refuse('name_taken', { data: { errors: { name: 'This name is already in use' } } })
+  }
+  return refuse('not_found')
+}
+
+const inputOf = (form: AclRuleForm) => ({
+  name: form.name,
+  description: form.description,
+  price: form.price,
+  platformVariantId: form.shopify_variant_id,
+  aclValue: form.acl_value
+})
+
+const present = (rule: Rule): AclRule => ({
+  id: rule.id,
+  name: rule.name,
+  price: rule.price,
+  shopify_variant_id: rule.platformVariantId,
+  description: rule.description,
+  acl_value: rule.aclValue,
+  created_at: iso(rule.createdAt)
+})
+
+/** For the audit log, which is no place for megabytes of domains. */
+const briefly = (rule: AclRule) => ({
+  ...rule,
+  acl_value: rule.acl_value.length > 10_000 ? `${rule.acl_value.slice(0, 10_000)}…` : rule.acl_value
+})
