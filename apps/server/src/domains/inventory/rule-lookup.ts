@@ -14,7 +14,12 @@ export async function rulesById(db: Executor, ids: number[]) {
   const possible = ids.filter(id => id <= 2_147_483_647)
   if (possible.length === 0) return []
   return db
-    .select({ id: aclRules.id, name: aclRules.name, price: aclRules.price, platformVariantId: aclRules.platformVariantId })
+    .select({
+      id: aclRules.id,
+      name: aclRules.name,
+      price: aclRules.price,
+      platformVariantId: aclRules.platformVariantId
+    })
     .from(aclRules)
     .where(and(inArray(aclRules.id, possible), isNull(aclRules.deletedAt)))
 }

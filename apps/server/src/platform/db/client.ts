@@ -26,6 +26,9 @@ export function openDatabase(url: string, { max = 20 }: { max?: number } = {}): 
   })
   // An idle connection that the server closes is not an error of ours: the pool opens another.
   pool.on('error', () => {})
+  // Nor is one that ends amid a transaction, between two queries: the next query fails, and its caller is told. Without
+  // a listener the process would end.
+  pool.on('connect', client => client.on('error', () => {}))
   return drizzle({ client: pool, casing: 'snake_case' }) as Database
 }
 
