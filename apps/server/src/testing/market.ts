@@ -25,7 +25,7 @@ const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const APP_SECRET = 'a secret of the tests and of nothing else'
 const AGENT_TOKEN = 'the token of a test agent'
 
-export type ShopProcess = { url: string; kill(): Promise<void>; stop(): Promise<void> }
+export type ShopProcess = { url: string; port: number; kill(): Promise<void>; stop(): Promise<void> }
 
 /** A whole shop with its surroundings: database, stand-in platform, one agent, and as many shop processes as wanted. */
 export type Market = {
@@ -37,7 +37,8 @@ export type Market = {
   /** Ids of the access rules, one domain each: rule1.test, rule2.test, … */
   rules: number[]
   serverId: number
-  startShop(mode?: 'serve' | 'worker' | 'all'): Promise<ShopProcess>
+  /** @param port 0: any */
+  startShop(mode?: 'serve' | 'worker' | 'all', port?: number): Promise<ShopProcess>
   stopAgent(): Promise<void>
   restartAgent(): Promise<void>
   customer(url: string, name: string): Promise<TestClient>
@@ -115,7 +116,8 @@ export async function startMarket({
     appSecret: 'platform secret',
     discordClientId: 'test',
     discordClientSecret: 'test',
-    webhookBackoff: () => 100
+    // 19 tries over about ten seconds: longer than a killed shop takes to come back.
+    webhookBackoff: () => 500
   })
   ends.push(() => platform.close())
 
@@ -128,9 +130,9 @@ export async function startMarket({
       return agent
     },
     ...stocked,
-    async startShop(mode = 'all') {
+    async startShop(mode = 'all', port = 0) {
       const child = fork(main, [mode], {
-        env: { ...env, PLATFORM_URL: platform.url },
+        env: { ...env, PORT: String(port) },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc']
       })
       processes.push(child)
@@ -142,6 +144,7 @@ export async function startMarket({
       ])) as [{ port?: number }]
       return {
         url: `http://127.0.0.1:${message.port}`,
+        port: message.port ?? 0,
         kill: () => end(child, 'SIGKILL'),
         stop: () => end(child, 'SIGTERM')
       }

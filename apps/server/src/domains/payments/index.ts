@@ -3,13 +3,14 @@ import type { Mount } from '../../platform/http/mount.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { deliveredQueue } from '../delivery/index.ts'
 import { announceDelivery, remindExpiries, resettle, tagPlatformOrder } from './after-delivery.ts'
-import { remindQueue, resettleQueue, settleQueue, tagQueue } from './queues.ts'
+import { reconcileQueue, remindQueue, resettleQueue, settleQueue, tagQueue } from './queues.ts'
+import { reconcilePayments } from './reconcile.ts'
 import { payWebhookRoute } from './receive-webhook.ts'
 import { renewCheckout } from './renew-checkout.ts'
 import { settlePayment } from './settle.ts'
 
 export { settlePayment } from './settle.ts'
-export const paymentQueues = [settleQueue, tagQueue, resettleQueue, remindQueue]
+export const paymentQueues = [settleQueue, tagQueue, resettleQueue, reconcileQueue, remindQueue]
 
 export function paymentRoutes(mount: Mount, shop: Shop): void {
   payWebhookRoute(mount, shop)
@@ -26,6 +27,8 @@ export async function paymentJobs(shop: Shop): Promise<void> {
   await jobs.work(deliveredQueue, ({ orderId }) => announceDelivery(shop, orderId))
   await jobs.work(resettleQueue, () => resettle(shop))
   await jobs.work(remindQueue, async () => void (await remindExpiries(shop)))
+  await jobs.work(reconcileQueue, async () => void (await reconcilePayments(shop)))
+  await jobs.schedule(reconcileQueue, '*/5 * * * *')
   await jobs.schedule(resettleQueue, '* * * * *')
   await jobs.schedule(remindQueue, '7 * * * *')
   await resettle(shop)

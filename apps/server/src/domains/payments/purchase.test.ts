@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Envelope, Order, Proxy } from '@netlet/contract'
+import type { Proxy } from '@netlet/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
+import { inState, pay, place, registerWebhooks } from '../../testing/buying.ts'
+import { startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
 
 const run = promisify(execFile)
 let market: Market
@@ -13,45 +14,10 @@ let buyer: TestClient
 beforeAll(async () => {
   market = await startMarket({ range: '127.20.0.0/24' })
   shop = await market.startShop()
-  await register(shop.url)
+  await registerWebhooks(market, shop.url)
   buyer = await market.customer(shop.url, 'buyer1')
 })
 afterAll(() => market?.close())
-
-/** Points the platform's webhooks at the shop. */
-async function register(url: string): Promise<void> {
-  const { createShopify } = await import('../../integrations/shopify/index.ts')
-  const platform = createShopify({
-    shopUrl: market.platform.url,
-    accessToken: 'platform token',
-    apiSecret: 'platform secret'
-  })
-  const done = await platform.registerWebhooks(url)
-  if (!done.ok) throw new Error(done.message)
-}
-
-type Placed = { checkout_url: string; order_id: string }
-
-const place = (client: TestClient, quantity: number, rules: number[]): Promise<Envelope<Placed>> =>
-  client.post<Placed>('/api/orders/checkout', {
-    product_id: market.productId,
-    quantity,
-    option_selected: { option1: 'New York', acl_selected: rules }
-  })
-
-async function pay(checkoutUrl: string): Promise<void> {
-  const cart = await fetch(checkoutUrl, { redirect: 'manual' })
-  const page = new URL(cart.headers.get('location') ?? '', checkoutUrl)
-  const paid = await fetch(`${page.href}/pay`, { method: 'POST', redirect: 'manual' })
-  expect(paid.status).toBe(303)
-}
-
-async function delivered(client: TestClient, orderId: string): Promise<Order> {
-  return eventually(`delivery of ${orderId}`, async () => {
-    const list = await client.get<{ data: Order[] }>('/api/orders/order_list/?limit=100')
-    return list.data.data.find(order => order.order_id === orderId && order.state === 'delivered')
-  })
-}
 
 const curl = async (
   proxy: Proxy,
@@ -74,10 +40,10 @@ const curl = async (
 
 test('a customer buys a plan, pays on the platform, and the proxies work', async () => {
   const [bought = 0] = market.rules
-  const placed = await place(buyer, 8, [bought])
+  const placed = await place(market, buyer, 8, [bought])
   expect(placed.msg).toBe('success')
   await pay(placed.data.checkout_url)
-  const order = await delivered(buyer, placed.data.order_id)
+  const order = await inState(buyer, placed.data.order_id, 'delivered')
   expect(order).toMatchObject({ pay_status: 1, delivery_num: 8, proxy_num: 8, amount: '20.00' })
 
   const detail = await buyer.get<{ proxy_list: Proxy[]; total: number }>(

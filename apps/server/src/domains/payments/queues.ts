@@ -11,3 +11,6 @@ export const resettleQueue = queue<object>('resettle-payments', { retryLimit: 0,
 
 /** Each hour: reminders of orders that expire within three days. */
 export const remindQueue = queue<object>('remind-expiries', { retryLimit: 2, deleteAfterSeconds: 3600 })
+
+/** Every few minutes: payments that no webhook told of. */
+export const reconcileQueue = queue<object>('reconcile-payments', { retryLimit: 0, deleteAfterSeconds: 3600 })

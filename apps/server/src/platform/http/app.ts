@@ -1,6 +1,6 @@
 import { refusals, refuse, SUCCESS, type Reason, type Refusal } from '@netlet/contract'
 import cookie from '@fastify/cookie'
-import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import type { Log } from '../log.ts'
 
 declare module 'fastify' {
@@ -16,7 +16,7 @@ const BODY_LIMIT = 1024 * 1024
 export async function createApp(options: { log: Log; trustProxy: string | false }): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: options.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: BODY_LIMIT,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },

@@ -1,0 +1,62 @@
+import { inArray } from 'drizzle-orm'
+import type { PaidOrder, ShopifyOrder } from '../../integrations/shopify/index.ts'
+import { HOUR } from '../../platform/clock.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { openPlatform, recordPlatformEvent } from '../catalog/index.ts'
+import { payments } from '../orders/tables.ts'
+import { settleQueue } from './queues.ts'
+
+/** How far back to look: the platform itself tries a webhook for some hours before it gives up. */
+const LOOK_BACK = 48 * HOUR
+
+/**
+ * Asks the platform for paid orders and settles those that no webhook ever told of: a shop that was away for longer
+ * than the platform tries loses no payment.
+ * @returns how many were found
+ */
+export async function reconcilePayments(shop: Shop): Promise<number> {
+  const platform = await openPlatform(shop)
+  if (!platform.ok) return 0
+  const paid = await platform.data.paidOrders(new Date(shop.now().getTime() - LOOK_BACK))
+  if (!paid.ok) throw new Error(paid.message)
+  const ours = paid.value.filter(order => order.attributes['order_id'] && order.paid && !order.cancelled)
+  if (ours.length === 0) return 0
+  const known = await shop.db
+    .select({ id: payments.platformOrderId })
+    .from(payments)
+    .where(
+      inArray(
+        payments.platformOrderId,
+        ours.map(order => order.id)
+      )
+    )
+  const settled = new Set(known.map(row => row.id))
+  const missed = ours.filter(order => !settled.has(order.id))
+  for (const order of missed) {
+    const eventId = `reconciled:${order.id}`
+    await shop.db.transaction(async tx => {
+      const isNew = await recordPlatformEvent(tx, { eventId, topic: 'orders/paid', payload: asEvent(order) })
+      if (isNew) await shop.jobs.send(tx, settleQueue, { eventId }, { key: eventId })
+    })
+  }
+  return missed.length
+}
+
+/** The order as its webhook would have told it. */
+function asEvent(order: ShopifyOrder): PaidOrder {
+  return {
+    id: order.id,
+    order_number: order.number,
+    name: order.name,
+    email: order.email,
+    currency: order.currency,
+    financial_status: 'paid',
+    total_price: order.totalPrice,
+    subtotal_price: order.subtotalPrice ?? order.totalPrice,
+    total_discounts: order.totalDiscounts,
+    discount_codes:
+      order.discountCodes.length > 0 ? [{ code: order.discountCodes.join(','), amount: order.totalDiscounts }] : [],
+    note_attributes: Object.entries(order.attributes).map(([name, value]) => ({ name, value })),
+    line_items: []
+  }
+}
