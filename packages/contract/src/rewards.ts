@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { Done, IdParams, ListQuery, Money, MoneyInput, Paging, Time, page, text } from './shapes.ts'
+import { Done, IdParams, ListQuery, Money, MoneyInput, Paging, Time, page, text, toCents } from './shapes.ts'
 
 export const LEVEL_NAMES = ['Newcomer', 'Member', 'Silver', 'Gold', 'Platinum', 'Diamond'] as const
 /** Stands for 'there is no next level'. */
@@ -25,7 +25,9 @@ export const CouponForm = z.object({
   username: text('Please enter username', 32),
   code: text('Please enter code', 64),
   discount: MoneyInput('Please enter discount'),
-  code_type: z.coerce.number({ error: 'Please select type' }).pipe(CodeType),
+  code_type: z
+    .union([z.number(), z.enum(['1', '2']).transform(Number)], { error: 'Please select type' })
+    .pipe(CodeType),
   is_used: z.boolean().optional()
 })
 
@@ -39,11 +41,17 @@ export const GiftCard = z.object({
 })
 export type GiftCard = z.infer<typeof GiftCard>
 
+/** Whole points. An empty field is missing, not 0. */
 const points = (message: string) =>
-  z.coerce.number({ error: message }).pipe(z.int(message).min(0, message).max(1_000_000_000, message))
+  z
+    .union([z.number(), z.string().trim().regex(/^\d+$/).transform(Number)], { error: message })
+    .pipe(z.int(message).min(0, message).max(1_000_000_000, message))
+
+/** Dollars, more than none. */
+const mount = MoneyInput('Please enter mount').refine(value => toCents(value) > 0n, 'Please enter mount')
 
 export const GiftCardForm = z.object({
-  mount: MoneyInput('Please enter mount'),
+  mount,
   code: text('Please enter code', 64),
   point: points('Please enter point')
 })
@@ -134,7 +142,7 @@ export const rewards = {
   exchange: route('POST', `${R}/gift_card/exchange/`, {
     summary: 'Exchange coins for a gift card of this amount',
     access: 'user',
-    body: z.object({ mount: MoneyInput('Please enter mount') }),
+    body: z.object({ mount }),
     reply: z.object({ code: z.string(), mount: Money, reward_points: z.number() })
   }),
   levelCodes: route('GET', `${R}/level_code/`, {

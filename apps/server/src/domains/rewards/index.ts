@@ -1,4 +1,6 @@
 export { grantForPayment } from './grant-for-payment.ts'
 export { grantPoints, type Grant } from './grant.ts'
+export { rewardsJobs, rewardsQueues } from './jobs.ts'
 export { discountCodeFor, seedLevelCodes } from './level-codes.ts'
 export { levelOf, levelThresholds, type Threshold } from './levels.ts'
+export { rewardsRoutes } from './routes.ts'

@@ -1,0 +1,116 @@
+import { refuse, type Coupon } from '@netlet/contract'
+import { and, count, desc, eq, isNull, sql } from 'drizzle-orm'
+import { iso } from '../../platform/clock.ts'
+import type { Database, Executor } from '../../platform/db/client.ts'
+import { refuseTaken } from '../../platform/db/taken.ts'
+import type { Actor } from '../../platform/http/actor.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import { users } from '../accounts/tables.ts'
+import { record } from '../audit/index.ts'
+import { isGiftCardCode, lockCodes } from './codes.ts'
+import { coupons } from './tables.ts'
+
+type CouponInput = { username: string; code: string; discount: string; code_type: 1 | 2; is_used?: boolean | undefined }
+
+/** A page of promo codes, newest first: everyone's, or those that `holderId` holds. */
+export async function listCoupons(
+  db: Executor,
+  { limit, offset, search, holderId }: { limit: number; offset: number; search?: string | undefined; holderId?: number }
+) {
+  const found = search === undefined ? undefined : containing(search)
+  const where = and(
+    holderId === undefined ? undefined : eq(coupons.holderId, holderId),
+    found === undefined ? undefined : sql`(${coupons.code} ilike ${found} or ${users.username} ilike ${found})`
+  )
+  const [[counted], rows] = await Promise.all([
+    db.select({ total: count() }).from(coupons).innerJoin(users, eq(users.id, coupons.holderId)).where(where),
+    selectCoupons(db).where(where).orderBy(desc(coupons.id)).limit(limit).offset(offset)
+  ])
+  return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
+}
+
+/** Gives a user a promo code. Refuses 'unknown_user' and 'code_taken'. */
+export function createCoupon(db: Database, by: Actor, form: CouponInput): Promise<Result<Coupon>> {
+  return refuseTaken({ coupons_code_key: 'code_taken' }, () =>
+    db.transaction(async tx => {
+      const row = await rowOf(tx, form)
+      if (!row.ok) return row
+      const [made] = await tx.insert(coupons).values(row.data).returning({ id: coupons.id })
+      if (!made) throw new Error('the promo code was not added')
+      const after = await readCoupon(tx, made.id)
+      if (!after) throw new Error('the promo code is gone')
+      await record(tx, by, { action: 'create coupon', targetType: 'coupon', targetId: made.id, after }, by.ip)
+      return ok(after)
+    })
+  )
+}
+
+export function updateCoupon(db: Database, by: Actor, id: number, form: CouponInput): Promise<Result<Coupon>> {
+  return refuseTaken({ coupons_code_key: 'code_taken' }, () =>
+    db.transaction(async tx => {
+      const before = await readCoupon(tx, id)
+      if (!before) return refuse('not_found')
+      const row = await rowOf(tx, form, before.code)
+      if (!row.ok) return row
+      const changed = await tx.update(coupons).set(row.data).where(eq(coupons.id, id)).returning({ id: coupons.id })
+      const after = await readCoupon(tx, id)
+      if (changed.length === 0 || !after) return refuse('not_found')
+      await record(tx, by, { action: 'edit coupon', targetType: 'coupon', targetId: id, before, after }, by.ip)
+      return ok(after)
+    })
+  )
+}
+
+export async function deleteCoupon(db: Database, by: Actor, id: number): Promise<Result<null>> {
+  return db.transaction(async tx => {
+    const before = await readCoupon(tx, id)
+    const gone = await tx.delete(coupons).where(eq(coupons.id, id)).returning({ id: coupons.id })
+    if (gone.length === 0) return refuse('not_found')
+    await record(tx, by, { action: 'delete coupon', targetType: 'coupon', targetId: id, before }, by.ip)
+    return done
+  })
+}
+
+/** @param kept the code that the promo code has already, if any: it may keep one that came from a gift card */
+async function rowOf(tx: Executor, form: CouponInput, kept?: string) {
+  await lockCodes(tx)
+  const [holder] = await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(sql`lower(${users.username})`, form.username.toLowerCase()), isNull(users.deletedAt)))
+  if (!holder) return refuse('unknown_user', { data: { errors: { username: 'This user does not exist' } } })
+  if (kept?.toLowerCase() !== form.code.toLowerCase() && (await isGiftCardCode(tx, form.code)))
+    return refuse('code_taken')
+  return ok({
+    holderId: holder.id,
+    code: form.code,
+    codeType: form.code_type,
+    discount: form.discount,
+    ...(form.is_used === undefined ? {} : { isUsed: form.is_used })
+  })
+}
+
+function selectCoupons(db: Executor) {
+  return db
+    .select({ coupon: coupons, username: users.username })
+    .from(coupons)
+    .innerJoin(users, eq(users.id, coupons.holderId))
+    .$dynamic()
+}
+
+async function readCoupon(db: Executor, id: number): Promise<Coupon | undefined> {
+  const [row] = await selectCoupons(db).where(eq(coupons.id, id))
+  return row && present(row)
+}
+
+const present = ({ coupon, username }: { coupon: typeof coupons.$inferSelect; username: string }): Coupon => ({
+  id: coupon.id,
+  holder_username: username,
+  username,
+  code: coupon.code,
+  code_type: coupon.codeType === 2 ? 2 : 1,
+  discount: coupon.discount,
+  is_used: coupon.isUsed,
+  created_at: iso(coupon.createdAt)
+})

@@ -1,0 +1,84 @@
+import { refuse, type GiftCard } from '@netlet/contract'
+import { count, desc, eq, sql } from 'drizzle-orm'
+import { iso } from '../../platform/clock.ts'
+import type { Database, Executor } from '../../platform/db/client.ts'
+import { refuseTaken } from '../../platform/db/taken.ts'
+import type { Actor } from '../../platform/http/actor.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import { record } from '../audit/index.ts'
+import { isCouponCode, lockCodes } from './codes.ts'
+import { giftCards } from './tables.ts'
+
+type GiftCardInput = { mount: string; code: string; point: number }
+
+/** A page of gift cards, newest first. */
+export async function listGiftCards(
+  db: Executor,
+  { limit, offset, search }: { limit: number; offset: number; search?: string | undefined }
+) {
+  const where = search === undefined ? undefined : sql`${giftCards.code} ilike ${containing(search)}`
+  const [[counted], rows] = await Promise.all([
+    db.select({ total: count() }).from(giftCards).where(where),
+    db.select().from(giftCards).where(where).orderBy(desc(giftCards.id)).limit(limit).offset(offset)
+  ])
+  return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
+}
+
+export function createGiftCard(db: Database, by: Actor, form: GiftCardInput): Promise<Result<GiftCard>> {
+  return refuseTaken({ gift_cards_code_key: 'code_taken' }, () =>
+    db.transaction(async tx => {
+      await lockCodes(tx)
+      if (await isCouponCode(tx, form.code)) return refuse('code_taken')
+      const [made] = await tx.insert(giftCards).values(form).returning()
+      if (!made) throw new Error('the gift card was not added')
+      const after = present(made)
+      await record(tx, by, { action: 'create gift card', targetType: 'gift_card', targetId: made.id, after }, by.ip)
+      return ok(after)
+    })
+  )
+}
+
+/** Changes a card that nobody has yet; one that was exchanged is somebody's property. */
+export function updateGiftCard(db: Database, by: Actor, id: number, form: GiftCardInput): Promise<Result<GiftCard>> {
+  return refuseTaken({ gift_cards_code_key: 'code_taken' }, () =>
+    db.transaction(async tx => {
+      await lockCodes(tx)
+      const row = await takeUnexchanged(tx, id)
+      if (!row.ok) return row
+      if (row.data.code.toLowerCase() !== form.code.toLowerCase() && (await isCouponCode(tx, form.code)))
+        return refuse('code_taken')
+      const [changed] = await tx.update(giftCards).set(form).where(eq(giftCards.id, id)).returning()
+      if (!changed) return refuse('not_found')
+      const [before, after] = [present(row.data), present(changed)]
+      await record(tx, by, { action: 'edit gift card', targetType: 'gift_card', targetId: id, before, after }, by.ip)
+      return ok(after)
+    })
+  )
+}
+
+export async function deleteGiftCard(db: Database, by: Actor, id: number): Promise<Result<null>> {
+  return db.transaction(async tx => {
+    const row = await takeUnexchanged(tx, id)
+    if (!row.ok) return row
+    await tx.delete(giftCards).where(eq(giftCards.id, id))
+    const before = present(row.data)
+    await record(tx, by, { action: 'delete gift card', targetType: 'gift_card', targetId: id, before }, by.ip)
+    return done
+  })
+}
+
+async function takeUnexchanged(tx: Executor, id: number): Promise<Result<typeof giftCards.$inferSelect>> {
+  const [row] = await tx.select().from(giftCards).where(eq(giftCards.id, id)).for('update')
+  if (!row) return refuse('not_found')
+  return row.isExchanged ? refuse('gift_card_exchanged') : ok(row)
+}
+
+const present = (row: typeof giftCards.$inferSelect): GiftCard => ({
+  id: row.id,
+  mount: row.mount,
+  point: row.point,
+  code: row.code,
+  is_exchanged: row.isExchanged,
+  created_at: iso(row.createdAt)
+})

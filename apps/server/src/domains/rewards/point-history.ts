@@ -1,0 +1,26 @@
+import type { PointRecord } from '@netlet/contract'
+import { count, desc, eq } from 'drizzle-orm'
+import { iso } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { pageOf } from '../../platform/http/paging.ts'
+import { pointRecords } from './tables.ts'
+
+/** A page of a user's changes of points and coins, newest first. */
+export async function listPointRecords(
+  db: Executor,
+  { userId, limit, offset }: { userId: number; limit: number; offset: number }
+) {
+  const where = eq(pointRecords.userId, userId)
+  const [[counted], rows] = await Promise.all([
+    db.select({ total: count() }).from(pointRecords).where(where),
+    db.select().from(pointRecords).where(where).orderBy(desc(pointRecords.id)).limit(limit).offset(offset)
+  ])
+  const shown = rows.map(({ id, createdAt, reason, point, kind }) => ({
+    id,
+    created_at: iso(createdAt),
+    reason,
+    point,
+    kind
+  }))
+  return pageOf<PointRecord>(shown, counted?.total ?? 0, { limit, offset })
+}

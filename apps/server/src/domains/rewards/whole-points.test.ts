@@ -1,0 +1,34 @@
+import { assert, integer, property } from 'fast-check'
+import { expect, test } from 'vitest'
+import { levelOf } from './levels.ts'
+import { wholePoints } from './whole-points.ts'
+
+test('points are rounded down from the exact product', () => {
+  expect(wholePoints('10.10', 0.3)).toBe(3)
+  // Binary floating point says 434.99999999999994 and 28.999999999999996.
+  expect(wholePoints('4.35', 100)).toBe(435)
+  expect(wholePoints('0.29', 100)).toBe(29)
+  expect(wholePoints('19.99', 0.05)).toBe(0)
+  expect(wholePoints('20.00', 0.05)).toBe(1)
+  expect(wholePoints('1000000.00', 5e-7)).toBe(0)
+  expect(wholePoints('2000000.00', 5e-7)).toBe(1)
+  expect(wholePoints('3.99', 0)).toBe(0)
+})
+
+test('any amount at any rate of hundredths is what whole numbers say', () => {
+  assert(
+    property(integer({ min: 0, max: 10 ** 9 }), integer({ min: 0, max: 100_000 }), (cents, hundredths) => {
+      const amount = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+      const rate = Number(`${Math.floor(hundredths / 100)}.${String(hundredths % 100).padStart(2, '0')}`)
+      expect(wholePoints(amount, rate)).toBe(Number((BigInt(cents) * BigInt(hundredths)) / 10_000n))
+    })
+  )
+})
+
+test('a level is the highest whose threshold is reached', () => {
+  const thresholds = [100, 5000, 10_000, 20_000, 50_000].map((point, at) => ({ level: at + 1, point }))
+  const levels = [0, 99, 100, 4999, 5000, 49_999, 50_000, 10 ** 9].map(points => levelOf(points, thresholds))
+  expect(levels).toEqual([0, 0, 1, 1, 2, 4, 5, 5])
+  expect(levelOf(60_000, thresholds.toReversed())).toBe(5)
+  expect(levelOf(10, [])).toBe(0)
+})
