@@ -74,11 +74,11 @@ it('stays true through rollbacks, releases, new rules and killed connections', a
       }
     }
   }
-  let over = false
+  const over = new AbortController()
   const killer = async () => {
     const client = new Client({ connectionString: database.url })
     await client.connect()
-    while (!over && killed < 20) {
+    while (!over.signal.aborted && killed < 20) {
       const { rowCount } = await client.query(`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() and application_name = 'netlet'
@@ -96,7 +96,7 @@ it('stays true through rollbacks, releases, new rules and killed connections', a
       await createRule(db, { ...input, name: 'late' }).catch(() => undefined)
     })()
   ])
-  over = true
+  over.abort()
   await killing
   expect(finished).toBeGreaterThan(clients)
   expect(killed).toBeGreaterThan(0)

@@ -1,0 +1,212 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Database, closeDatabase, openDatabase } from '../../platform/db/client.ts'
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { addGroup, addOrders, addRule, addServer } from './fixtures.ts'
+import {
+  addCidr,
+  addressCount,
+  addressesOf,
+  audit,
+  excludeRules,
+  quoteRules,
+  quoteSelection,
+  release,
+  reserve,
+  reserveOther
+} from './index.ts'
+import { addressToNumber } from './ranges.ts'
+
+let database: TestDatabase
+let db: Database
+let rules: number[] = []
+let serial = 0
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { max: 2 })
+  for (const name of ['one', 'two', 'three', 'four']) rules.push(await addRule(db, name))
+})
+
+afterAll(async () => {
+  await closeDatabase(db)
+  await database.drop()
+})
+
+interface Range {
+  cidr: string
+  id: number
+  units: number
+  excluded: number[]
+}
+
+/** The inventory as plain as can be: for each range and unit, the rules that it is leased under. */
+class Model {
+  readonly ranges: Range[]
+  readonly used = new Map<string, Set<number>>()
+
+  constructor(ranges: Range[]) {
+    this.ranges = ranges
+  }
+
+  /** Aligned blocks that are free for all the rules. */
+  free(step: number, wanted: number[]): number {
+    let blocks = 0
+    for (const range of this.ranges) {
+      if (range.excluded.some(rule => wanted.includes(rule))) continue
+      for (let start = 0; start + step <= range.units; start += step) {
+        const units = Array.from({ length: step }, (_, nth) => this.used.get(`${range.id} ${start + nth}`))
+        if (!units.some(held => wanted.some(rule => held?.has(rule)))) blocks += 1
+      }
+    }
+    return blocks
+  }
+
+  unitOf(ip: string): string {
+    const v6 = ip.includes(':')
+    const value = addressToNumber(ip) >> (v6 ? 64n : 0n)
+    for (const range of this.ranges) {
+      const base = range.cidr.split('/')[0] ?? ''
+      const offset = value - (addressToNumber(base) >> (v6 ? 64n : 0n))
+      if (base.includes(':') === v6 && offset >= 0n && offset < range.units) return `${range.id} ${offset}`
+    }
+    throw new Error(`${ip} lies in no range`)
+  }
+}
+
+const step = fc.constantFrom(1, 8, 16, 32, 64, 128, 256)
+const choice = fc.subarray([0, 1, 2, 3], { minLength: 1 })
+const command = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('reserve' as const),
+      step,
+      choice,
+      blocks: fc.integer({ min: 1, max: 9 })
+    })
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), at: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('change' as const), at: fc.nat() }) }
+)
+/** Prefix lengths: from one address to several windows of 256; IPv6 ones in /64s. */
+const shape = fc.record({
+  v4: fc.array(fc.constantFrom(32, 31, 30, 29, 28, 26, 25, 24, 23), { minLength: 1, maxLength: 4 }),
+  v6: fc.array(fc.constantFrom(64, 62, 60, 56), { maxLength: 1 }),
+  excluded: fc.array(fc.subarray([0, 1, 2, 3], { maxLength: 2 }), { minLength: 5, maxLength: 5 })
+})
+
+const ruleIds = (chosen: number[]) => chosen.map(at => rules[at] ?? 0)
+
+async function build({ v4, v6, excluded }: { v4: number[]; v6: number[]; excluded: number[][] }) {
+  const name = `shop ${(serial += 1)}`
+  const serverId = await addServer(db, name)
+  const groupId = await addGroup(db, name, [serverId])
+  const texts = [
+    ...v4.map((length, at) => `10.${serial % 256}.${at * 16}.0/${length}`),
+    ...v6.map(length => `2001:db8:${serial.toString(16)}::/${length}`)
+  ]
+  const ranges: Range[] = []
+  for (const [at, cidr] of texts.entries()) {
+    const added = await addCidr(db, { cidr, serverId })
+    if (!added.ok) throw new Error(JSON.stringify(added))
+    const without = ruleIds(excluded[at] ?? [])
+    await excludeRules(db, added.cidrId, without)
+    ranges.push({ cidr, id: added.cidrId, units: addressCount(cidr), excluded: without })
+  }
+  const [orderId = 0] = await addOrders(db, groupId, 1)
+  return { groupId, orderId, model: new Model(ranges) }
+}
+
+interface Lease {
+  id: number
+  step: number
+  rules: number[]
+  units: string[]
+}
+
+async function unitsOf(model: Model, leaseId: number): Promise<string[]> {
+  const units: string[] = []
+  for await (const page of addressesOf(db, leaseId, { pageSize: 100 }))
+    units.push(...page.map(({ ip }) => model.unitOf(ip)))
+  return units
+}
+
+/** Notes a lease in the model, where it must be free, aligned, and outside excluded ranges. */
+async function hold(model: Model, leaseId: number, size: number, wanted: number[], quantity: number): Promise<Lease> {
+  const units = await unitsOf(model, leaseId)
+  expect(units).toHaveLength(quantity)
+  for (const [at, unit] of units.entries()) {
+    const [range, start] = unit.split(' ').map(Number)
+    expect(Number(start) % size).toBe(at % size)
+    expect(model.ranges.find(({ id }) => id === range)?.excluded.filter(rule => wanted.includes(rule))).toEqual([])
+    const held = model.used.get(unit) ?? new Set()
+    for (const rule of wanted) {
+      expect(held.has(rule)).toBe(false)
+      held.add(rule)
+    }
+    model.used.set(unit, held)
+  }
+  return { id: leaseId, step: size, rules: wanted, units }
+}
+
+function letGo(model: Model, lease: Lease): void {
+  for (const unit of lease.units) for (const rule of lease.rules) model.used.get(unit)?.delete(rule)
+}
+
+it('does what a naive inventory does, in any order of reservations, releases and changes', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      shape,
+      fc.array(command, { minLength: 4, maxLength: 14 }),
+      choice,
+      async (world, commands, look) => {
+        const { groupId, orderId, model } = await build(world)
+        let leases: Lease[] = []
+        for (const next of commands) {
+          if (next.kind === 'reserve') {
+            const wanted = {
+              orderId,
+              groupId,
+              step: next.step,
+              rules: ruleIds(next.choice),
+              quantity: next.step * next.blocks
+            }
+            const enough = model.free(next.step, wanted.rules) >= next.blocks
+            const taken = await reserve(db, wanted)
+            expect(taken.ok).toBe(enough)
+            if (taken.ok) leases.push(await hold(model, taken.leaseId, next.step, wanted.rules, wanted.quantity))
+            continue
+          }
+          const lease = leases[next.at % Math.max(1, leases.length)]
+          if (!lease) continue
+          if (next.kind === 'change') {
+            const quantity = lease.units.length
+            const free = model.free(lease.step, lease.rules) >= quantity / lease.step
+            const other = await reserveOther(db, { orderId, groupId, step: lease.step, rules: lease.rules, quantity })
+            expect(other.ok).toBe(free)
+            if (!other.ok) continue
+            leases.push(await hold(model, other.leaseId, lease.step, lease.rules, quantity))
+          }
+          expect(await release(db, { leaseIds: [lease.id] })).toEqual([lease.id])
+          letGo(model, lease)
+          leases = leases.filter(({ id }) => id !== lease.id)
+        }
+        const selected = ruleIds(look)
+        for (const size of [1, 8, 32, 256]) {
+          expect(await quoteSelection(db, { groupId, step: size, rules: selected })).toBe(
+            model.free(size, selected) * size
+          )
+          expect(await quoteRules(db, { groupId, step: size })).toEqual(
+            rules.map(ruleId => ({ ruleId, stock: model.free(size, [ruleId]) * size }))
+          )
+          expect(await quoteRules(db, { groupId, step: size, selected })).toEqual(
+            rules.map(ruleId => ({ ruleId, stock: model.free(size, [...new Set([...selected, ruleId])]) * size }))
+          )
+        }
+      }
+    ),
+    { numRuns: 40 }
+  )
+  expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
+}, 120_000)

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Database, closeDatabase, openDatabase } from '../../platform/db/client.ts'
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { addGroup, addOrders, addServer } from './fixtures.ts'
+import {
+  addCidr,
+  audit,
+  createRule,
+  deleteRule,
+  deniedDomains,
+  liveRules,
+  quoteRules,
+  release,
+  reserve,
+  updateRule
+} from './index.ts'
+
+let database: TestDatabase
+let db: Database
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { max: 4 })
+})
+
+afterAll(async () => {
+  expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
+  await closeDatabase(db)
+  await database.drop()
+})
+
+const input = (name: string, aclValue: string) => ({
+  name,
+  description: 'd',
+  price: '1.50',
+  platformVariantId: '7',
+  aclValue
+})
+
+async function create(name: string, aclValue: string): Promise<number> {
+  const created = await createRule(db, input(name, aclValue))
+  if (!created.ok) throw new Error(created.reason)
+  return created.rule.id
+}
+
+describe('a rule', () => {
+  it('is in stock at once on ranges that were there before', async () => {
+    const serverId = await addServer(db, 'stock')
+    const groupId = await addGroup(db, 'stock', [serverId])
+    await addCidr(db, { cidr: '10.0.0.0/24', serverId })
+    const ruleId = await create('stock', 'stock.example')
+    expect((await quoteRules(db, { groupId, step: 256 })).find(rule => rule.ruleId === ruleId)?.stock).toBe(256)
+  })
+
+  it('has a name of its own among those on sale, whatever the case', async () => {
+    const id = await create('Twice', 'twice.example')
+    await db.transaction(async tx => {
+      expect(await createRule(tx, input('twice', 'two.example'))).toEqual({ ok: false, reason: 'name_taken' })
+      expect(await liveRules(tx)).not.toEqual([])
+    })
+    const other = await create('other', 'other.example')
+    expect(await updateRule(db, other, input('TWICE', 'other.example'))).toEqual({ ok: false, reason: 'name_taken' })
+    await deleteRule(db, id)
+    expect(await create('twice', 'twice.example')).toBeGreaterThan(id)
+  })
+
+  it('names the lines that are no domains', async () => {
+    const refused = await createRule(db, input('junk', 'fine.example\nno domain'))
+    expect(refused).toMatchObject({ ok: false, reason: 'invalid_domains', lines: [{ line: 2 }] })
+  })
+
+  it('tells whether the agents have to learn of a change', async () => {
+    const id = await create('edit', '# mine\nedit.example')
+    const cosmetic = await updateRule(db, id, { ...input('edit', 'EDIT.example'), price: '2.00' })
+    expect(cosmetic).toMatchObject({
+      ok: true,
+      domainsChanged: false,
+      rule: { price: '2.00', aclValue: 'EDIT.example' }
+    })
+    expect(await updateRule(db, id, input('edit', 'edit.example\nmore.example'))).toMatchObject({
+      domainsChanged: true
+    })
+    expect(await updateRule(db, 9999, input('none', 'none.example'))).toEqual({ ok: false, reason: 'not_found' })
+  })
+
+  it('reports rules of which one covers a part of the other', async () => {
+    const wide = await create('wide', 'wide.example')
+    const created = await createRule(db, input('narrow', 'shop.wide.example'))
+    expect(created).toMatchObject({
+      ok: true,
+      overlaps: [{ domain: 'shop.wide.example', within: 'wide.example', ruleId: wide, ruleName: 'wide' }]
+    })
+  })
+
+  it('is deleted only when nothing is leased under it', async () => {
+    const serverId = await addServer(db, 'delete')
+    const groupId = await addGroup(db, 'delete', [serverId])
+    await addCidr(db, { cidr: '10.1.0.0/24', serverId })
+    const [orderId = 0] = await addOrders(db, groupId, 1)
+    const id = await create('delete', 'delete.example')
+    await reserve(db, { orderId, groupId, step: 1, rules: [id], quantity: 1 })
+    expect(await deleteRule(db, id)).toEqual({ ok: false, reason: 'leased', orders: [orderId] })
+    await release(db, { orderId })
+    expect(await deleteRule(db, id)).toEqual({ ok: true })
+    expect(await deleteRule(db, id)).toEqual({ ok: false, reason: 'not_found' })
+    expect((await liveRules(db)).some(rule => rule.id === id)).toBe(false)
+    expect((await reserve(db, { orderId, groupId, step: 1, rules: [id], quantity: 1 })).ok).toBe(false)
+  })
+})
+
+it('denies the domains of all rules on sale but those bought', async () => {
+  for (const rule of await liveRules(db)) await deleteRule(db, rule.id)
+  const search = await create('search', 'search.example\nshared.example')
+  const shop = await create('shop', 'shop.example\nshared.example')
+  const gone = await create('gone', 'gone.example')
+  await deleteRule(db, gone)
+  expect(await deniedDomains(db, { bought: [] })).toEqual(['search.example', 'shared.example', 'shop.example'])
+  expect(await deniedDomains(db, { bought: [shop] })).toEqual(['search.example'])
+  expect(await deniedDomains(db, { bought: [shop, search] })).toEqual([])
+})
