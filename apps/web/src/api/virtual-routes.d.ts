@@ -1,0 +1,32 @@
+declare module 'virtual:routes/accounts' {
+  const calls: (typeof import('@netlet/contract').routes)['accounts']
+  export default calls
+}
+declare module 'virtual:routes/catalog' {
+  const calls: (typeof import('@netlet/contract').routes)['catalog']
+  export default calls
+}
+declare module 'virtual:routes/orders' {
+  const calls: (typeof import('@netlet/contract').routes)['orders']
+  export default calls
+}
+declare module 'virtual:routes/inventory' {
+  const calls: (typeof import('@netlet/contract').routes)['inventory']
+  export default calls
+}
+declare module 'virtual:routes/fleet' {
+  const calls: (typeof import('@netlet/contract').routes)['fleet']
+  export default calls
+}
+declare module 'virtual:routes/rewards' {
+  const calls: (typeof import('@netlet/contract').routes)['rewards']
+  export default calls
+}
+declare module 'virtual:routes/support' {
+  const calls: (typeof import('@netlet/contract').routes)['support']
+  export default calls
+}
+declare module 'virtual:routes/settings' {
+  const calls: (typeof import('@netlet/contract').routes)['settings']
+  export default calls
+}

@@ -1,0 +1,222 @@
+import { Button, useMantineColorScheme } from '@mantine/core'
+import { IconLanguage, IconMenu2, IconMoon, IconSun, IconSunMoon, IconUserCircle, IconX } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+import { Link, NavLink, useLocation } from 'react-router'
+import { useT } from '../i18n/index.ts'
+import { LANGUAGES, setLanguage, useLanguage, type Language } from '../i18n/language.ts'
+import { Menu } from '../kit/menu.tsx'
+import classes from './header.module.css'
+import { useSession } from './session.ts'
+import { useLogout } from './use-logout.ts'
+
+export function Header() {
+  const t = useT()
+  const [open, setOpen] = useState(false)
+  const { pathname, search } = useLocation()
+  useEffect(() => setOpen(false), [pathname, search])
+  return (
+    <header className={classes.header}>
+      <div className={`wide ${classes.bar}`}>
+        <Link to="/" className={classes.brand}>
+          <img src="/icon.svg" alt="" width={26} height={26} />
+          Netlet
+        </Link>
+        <nav aria-label={t('nav.main')} className={classes.nav}>
+          <Pages />
+        </nav>
+        <div className={classes.tools}>
+          <LanguageMenu />
+          <SchemeMenu />
+          <div className={classes.wideOnly}>
+            <UserMenu />
+          </div>
+          <button
+            type="button"
+            className={classes.burger}
+            aria-expanded={open}
+            aria-controls="mobile-menu"
+            aria-label={t('nav.menu')}
+            onClick={() => setOpen(!open)}
+          >
+            {open ? <IconX size={22} aria-hidden /> : <IconMenu2 size={22} aria-hidden />}
+          </button>
+        </div>
+      </div>
+      <nav id="mobile-menu" aria-label={t('nav.menu')} className={classes.mobile} hidden={!open}>
+        <MobilePages />
+      </nav>
+    </header>
+  )
+}
+
+function Pages() {
+  const t = useT()
+  return (
+    <>
+      <NavLink to="/" end className={classes.link}>
+        {t('nav.home')}
+      </NavLink>
+      <NavLink to="/product" className={classes.link}>
+        {t('nav.product')}
+      </NavLink>
+      <NavLink to="/dashboard" className={classes.link}>
+        {t('nav.dashboard')}
+      </NavLink>
+      <Menu label={t('nav.support')} className={classes.link}>
+        {() => (
+          <>
+            <li>
+              <Link to="/support#faq">{t('nav.faq')}</Link>
+            </li>
+            <li>
+              <Link to="/support#contact">{t('nav.contact')}</Link>
+            </li>
+          </>
+        )}
+      </Menu>
+    </>
+  )
+}
+
+/** What a signed-in user finds under the name: by role. */
+const userLinks = (admin: boolean) =>
+  admin
+    ? ([['/dashboard/index/orders', 'nav.orders']] as const)
+    : ([
+        ['/dashboard/index/proxies', 'nav.proxies'],
+        ['/dashboard/index/setting', 'nav.settings']
+      ] as const)
+
+function UserMenu() {
+  const t = useT()
+  const { user, pending } = useSession()
+  const logout = useLogout()
+  if (pending) return <div className={classes.userSpace} />
+  if (!user)
+    return (
+      <Button component={Link} to="/login" size="sm">
+        {t('nav.login')}
+      </Button>
+    )
+  return (
+    <Menu
+      align="end"
+      label={
+        <>
+          <IconUserCircle size={20} aria-hidden /> {user.username}
+        </>
+      }
+    >
+      {() => (
+        <>
+          {userLinks(user.is_superuser).map(([to, key]) => (
+            <li key={to}>
+              <Link to={to}>{t(key)}</Link>
+            </li>
+          ))}
+          <li>
+            <button type="button" onClick={() => logout.mutate()}>
+              {t('nav.logout')}
+            </button>
+          </li>
+        </>
+      )}
+    </Menu>
+  )
+}
+
+function MobilePages() {
+  const t = useT()
+  const { user } = useSession()
+  const logout = useLogout()
+  return (
+    <>
+      <NavLink to="/" end>
+        {t('nav.home')}
+      </NavLink>
+      <NavLink to="/product">{t('nav.product')}</NavLink>
+      <NavLink to="/dashboard" end>
+        {t('nav.dashboard')}
+      </NavLink>
+      <Link to="/support#faq">
+        {t('nav.support')}: {t('nav.faq')}
+      </Link>
+      <Link to="/support#contact">
+        {t('nav.support')}: {t('nav.contact')}
+      </Link>
+      {user ? (
+        <>
+          {userLinks(user.is_superuser).map(([to, key]) => (
+            <NavLink key={to} to={to}>
+              {t(key)}
+            </NavLink>
+          ))}
+          <button type="button" onClick={() => logout.mutate()}>
+            {t('nav.logout')} ({user.username})
+          </button>
+        </>
+      ) : (
+        <NavLink to="/login">{t('nav.login')}</NavLink>
+      )}
+    </>
+  )
+}
+
+function LanguageMenu() {
+  const t = useT()
+  const language = useLanguage()
+  return (
+    <Menu align="end" chevron={false} name={t('nav.language')} label={<IconLanguage size={20} aria-hidden />}>
+      {close =>
+        (Object.keys(LANGUAGES) as Language[]).map(code => (
+          <li key={code}>
+            <button
+              type="button"
+              lang={code}
+              aria-pressed={code === language}
+              onClick={() => {
+                close()
+                void setLanguage(code)
+              }}
+            >
+              {LANGUAGES[code]}
+            </button>
+          </li>
+        ))
+      }
+    </Menu>
+  )
+}
+
+const SCHEMES = [
+  ['light', IconSun],
+  ['dark', IconMoon],
+  ['auto', IconSunMoon]
+] as const
+
+function SchemeMenu() {
+  const t = useT()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const Current = SCHEMES.find(([name]) => name === colorScheme)?.[1] ?? IconSunMoon
+  return (
+    <Menu align="end" chevron={false} name={t('nav.scheme')} label={<Current size={20} aria-hidden />}>
+      {close =>
+        SCHEMES.map(([name, Icon]) => (
+          <li key={name}>
+            <button
+              type="button"
+              aria-pressed={name === colorScheme}
+              onClick={() => {
+                close()
+                setColorScheme(name)
+              }}
+            >
+              <Icon size={18} aria-hidden />
+              {t(`scheme.${name}`)}
+            </button>
+          </li>
+        ))
+      }
+    </Menu>
+  )
+}

@@ -1,0 +1,37 @@
+import type { CurrentUser } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from 'react-router'
+import { call } from '../api/client.ts'
+import { accounts } from '../api/routes.ts'
+import { useT } from '../i18n/index.ts'
+import { failureText } from '../i18n/say.ts'
+import { notify } from '../kit/notify.ts'
+import { enter } from './session.ts'
+
+/** Whose eyes an administrator looks through, and the way back. */
+export default function Impersonation({ user }: { user: CurrentUser }) {
+  const t = useT()
+  const navigate = useNavigate()
+  const back = useMutation({
+    mutationFn: () => call(accounts.switchBack),
+    onSuccess: admin => {
+      enter(admin)
+      void navigate('/dashboard/index/orders')
+    },
+    onError: error => notify('bad', failureText(error))
+  })
+  return (
+    <aside
+      aria-label={t('impersonation.label')}
+      style={{ background: 'var(--nl-accent-soft)', borderBottom: '1px solid var(--nl-line)' }}
+    >
+      <div className="wide row" style={{ paddingBlock: '0.5rem', justifyContent: 'center' }}>
+        <span>{t('impersonation.text', { user: user.username, admin: user.impersonated_by ?? '' })}</span>
+        <Button size="compact-sm" variant="default" loading={back.isPending} onClick={() => back.mutate()}>
+          {t('impersonation.back', { admin: user.impersonated_by ?? '' })}
+        </Button>
+      </div>
+    </aside>
+  )
+}

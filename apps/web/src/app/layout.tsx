@@ -1,0 +1,37 @@
+import { lazy, Suspense } from 'react'
+import { Outlet, useLocation } from 'react-router'
+import { useT } from '../i18n/index.ts'
+import { Boundary } from './boundary.tsx'
+import { Footer } from './footer.tsx'
+import { Header } from './header.tsx'
+import { PageSkeleton } from './page-skeleton.tsx'
+import { useSession } from './session.ts'
+
+const Impersonation = lazy(() => import('./impersonation.tsx'))
+
+export function Layout() {
+  const t = useT()
+  const { user } = useSession()
+  const { pathname } = useLocation()
+  return (
+    <>
+      <a className="skip" href="#content">
+        {t('skip')}
+      </a>
+      {user?.impersonated_by && (
+        <Suspense fallback={null}>
+          <Impersonation user={user} />
+        </Suspense>
+      )}
+      <Header />
+      <main id="content" tabIndex={-1} style={{ outline: 'none', minHeight: '70vh' }}>
+        <Boundary key={pathname}>
+          <Suspense fallback={<PageSkeleton />}>
+            <Outlet />
+          </Suspense>
+        </Boundary>
+      </main>
+      <Footer />
+    </>
+  )
+}

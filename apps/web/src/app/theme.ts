@@ -1,0 +1,109 @@
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
+
+const lagoon: MantineColorsTuple = [
+  '#e8f7f5',
+  '#cdede9',
+  '#a0ded7',
+  '#6dccc2',
+  '#3fb6aa',
+  '#1e9a8f',
+  '#0e7b72',
+  '#0b6860',
+  '#08534d',
+  '#063f3a'
+]
+
+const gray: MantineColorsTuple = [
+  '#f6f8f8',
+  '#eef2f2',
+  '#e2e8e8',
+  '#d3dbdb',
+  '#bfc9c9',
+  '#9ba8a8',
+  '#718080',
+  '#4c5a5a',
+  '#313c3c',
+  '#182020'
+]
+
+const dark: MantineColorsTuple = [
+  '#dbe4e3',
+  '#bac6c5',
+  '#9aa9a8',
+  '#6f7f7e',
+  '#374444',
+  '#2c3737',
+  '#1d2627',
+  '#141b1c',
+  '#0f1516',
+  '#0a0e0f'
+]
+
+const sans = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", sans-serif'
+
+/** Netlet's one visual language: one accent, quiet greys that lean towards it, small radii, the system's own type. */
+export const theme = createTheme({
+  primaryColor: 'lagoon',
+  primaryShade: { light: 7, dark: 6 },
+  colors: { lagoon, gray, dark },
+  black: '#182020',
+  fontFamily: sans,
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  defaultRadius: 'sm',
+  radius: { xs: '3px', sm: '6px', md: '10px', lg: '14px', xl: '20px' },
+  headings: {
+    fontWeight: '650',
+    sizes: {
+      h1: { fontSize: 'clamp(1.75rem, 1.2rem + 2.2vw, 2.5rem)', lineHeight: '1.15' },
+      h2: { fontSize: 'clamp(1.35rem, 1.1rem + 1vw, 1.75rem)', lineHeight: '1.2' },
+      h3: { fontSize: '1.15rem', lineHeight: '1.3' },
+      h4: { fontSize: '1rem', lineHeight: '1.4' }
+    }
+  },
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    // A dialog scrolls with its own page on a telephone, and never hides behind the header.
+    Modal: { defaultProps: { centered: true, radius: 'md', closeButtonProps: { 'aria-label': 'Close' } } },
+    Table: { defaultProps: { verticalSpacing: 'xs', horizontalSpacing: 'md' } }
+  }
+})
+
+/** Where the library's own shades fall short of a contrast of 4.5, ours stand instead. */
+export const variables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': gray[7],
+    '--mantine-color-placeholder': '#5d6b6b',
+    '--mantine-color-error': '#b42318',
+    '--mantine-color-default-border': gray[4],
+    '--nl-page': gray[0],
+    '--nl-surface': '#ffffff',
+    '--nl-sunken': gray[1],
+    '--nl-line': gray[2],
+    '--nl-accent': lagoon[7],
+    '--nl-accent-soft': lagoon[0],
+    '--nl-good': '#16704a',
+    '--nl-warn': '#8a5300',
+    '--nl-bad': '#b42318',
+    '--nl-bad-soft': '#fdecea',
+    '--nl-info': '#1d5fa8'
+  },
+  dark: {
+    '--mantine-color-dimmed': dark[2],
+    '--mantine-color-placeholder': '#8d9c9b',
+    '--mantine-color-error': '#ff8f85',
+    '--mantine-color-default-border': '#435151',
+    '--nl-page': dark[8],
+    '--nl-surface': dark[7],
+    '--nl-sunken': dark[6],
+    '--nl-line': dark[5],
+    '--nl-accent': lagoon[3],
+    '--nl-accent-soft': '#0f2e2b',
+    '--nl-good': '#58c99a',
+    '--nl-warn': '#eab35a',
+    '--nl-bad': '#ff8f85',
+    '--nl-bad-soft': '#351a18',
+    '--nl-info': '#7fb6f5'
+  }
+})

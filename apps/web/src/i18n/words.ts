@@ -1,0 +1,39 @@
+import { use, useMemo } from 'react'
+import { beforeChange, currentLanguage, useLanguage, type Language } from './language.ts'
+
+export type Words = Record<string, string>
+export type Values = Record<string, string | number>
+type Other = Exclude<Language, 'en'>
+type Load = () => Promise<{ default: Words }>
+
+/** Puts the values into the text: fill('{n} of {all}', { n: 1, all: 2 }). */
+export const fill = (text: string, values?: Values): string =>
+  values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text
+
+/** One list of words. English comes with the code that uses it; another language is loaded when it is chosen. */
+export function wordList<W extends Words>(english: W, others: Record<Other, Load>) {
+  const loaded: Partial<Record<Language, Words>> = { en: english }
+  const loading: Partial<Record<Language, Promise<Words>>> = {}
+
+  const load = (language: Language): Promise<Words> => {
+    if (language === 'en') return Promise.resolve(english)
+    return (loading[language] ??= others[language]().then(module => (loaded[language] = module.default)))
+  }
+  beforeChange(load)
+
+  const text = (words: Words, key: keyof W & string, values?: Values) => fill(words[key] ?? english[key] ?? key, values)
+
+  /** The texts of the chosen language, for a component. */
+  function useT() {
+    const language = useLanguage()
+    const words = loaded[language] ?? use(load(language))
+    return useMemo(() => (key: keyof W & string, values?: Values) => text(words, key, values), [words])
+  }
+
+  /** The same outside components, as far as the language is loaded. */
+  const t = (key: keyof W & string, values?: Values) => text(loaded[currentLanguage()] ?? english, key, values)
+
+  return { useT, t }
+}
+
+export type Translate<W extends Words> = (key: keyof W & string, values?: Values) => string

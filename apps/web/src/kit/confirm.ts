@@ -1,0 +1,32 @@
+export type Question = { title: string; body: string; danger?: boolean; yes?: string; no?: string }
+type Asked = Question & { answer: (yes: boolean) => void }
+
+let asked: Asked | null = null
+const listeners = new Set<() => void>()
+const tell = () => {
+  for (const listener of listeners) listener()
+}
+
+export const questions = {
+  subscribe: (listener: () => void) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+  current: () => asked
+}
+
+/** Asks with YES and NO; true only for YES. A question that another one displaces counts as NO. */
+export function confirm(question: Question): Promise<boolean> {
+  asked?.answer(false)
+  return new Promise(resolve => {
+    asked = {
+      ...question,
+      answer: yes => {
+        asked = null
+        tell()
+        resolve(yes)
+      }
+    }
+    tell()
+  })
+}

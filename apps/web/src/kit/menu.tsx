@@ -1,0 +1,67 @@
+import { IconChevronDown } from '@tabler/icons-react'
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { useLocation } from 'react-router'
+import classes from './menu.module.css'
+
+type Props = {
+  /** What the button shows. */
+  label: ReactNode
+  /** Its accessible name where `label` is an icon. */
+  name?: string
+  chevron?: boolean
+  align?: 'start' | 'end'
+  className?: string
+  /** Links and buttons; `close` puts the menu away. */
+  children: (close: () => void) => ReactNode
+}
+
+/** A button that discloses a short list. Escape, a click elsewhere and a change of page put it away. */
+export function Menu({ label, name, chevron = true, align = 'start', className, children }: Props) {
+  const [open, setOpen] = useState(false)
+  const root = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const id = useId()
+  const { pathname, search } = useLocation()
+  useEffect(() => setOpen(false), [pathname, search])
+
+  useEffect(() => {
+    if (!open) return
+    const outside = (event: Event) => {
+      if (!root.current?.contains(event.target as Node)) setOpen(false)
+    }
+    const escape = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return
+      setOpen(false)
+      button.current?.focus()
+    }
+    document.addEventListener('pointerdown', outside)
+    document.addEventListener('focusin', outside)
+    document.addEventListener('keydown', escape)
+    return () => {
+      document.removeEventListener('pointerdown', outside)
+      document.removeEventListener('focusin', outside)
+      document.removeEventListener('keydown', escape)
+    }
+  }, [open])
+
+  return (
+    <div ref={root} className={classes.root}>
+      <button
+        ref={button}
+        type="button"
+        className={`${classes.button} ${className ?? ''}`}
+        aria-expanded={open}
+        aria-controls={id}
+        aria-label={name}
+        title={name}
+        onClick={() => setOpen(!open)}
+      >
+        {label}
+        {chevron && <IconChevronDown size={15} aria-hidden />}
+      </button>
+      <ul id={id} className={classes.list} data-align={align} hidden={!open}>
+        {children(() => setOpen(false))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,35 @@
+import { Button } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useT } from '../i18n/index.ts'
+import { failureText } from '../i18n/say.ts'
+import { BlockArt } from './block-art.tsx'
+import classes from './states.module.css'
+
+/** Says that there is nothing, why, and what to do about it. */
+export function EmptyState({ title, body, children }: { title: string; body?: string; children?: ReactNode }) {
+  return (
+    <div className={classes.state}>
+      <BlockArt seed={title} cols={9} rows={3} className={classes.art} density={0.12} />
+      <p className={classes.title}>{title}</p>
+      {body && <p className="dim">{body}</p>}
+      {children && <div className={classes.action}>{children}</div>}
+    </div>
+  )
+}
+
+/** Says what failed in words, with a way to try again. */
+export function ErrorState({ error, fallback, onRetry }: { error: unknown; fallback?: string; onRetry?: () => void }) {
+  const t = useT()
+  return (
+    <div className={classes.state} role="alert">
+      <p className={classes.title}>{failureText(error, fallback)}</p>
+      {onRetry && (
+        <div className={classes.action}>
+          <Button variant="default" onClick={onRetry}>
+            {t('retry')}
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}

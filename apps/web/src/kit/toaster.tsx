@@ -1,0 +1,6 @@
+import '../app/styles/toasts.ts'
+import { Notifications } from '@mantine/notifications'
+
+export default function Toaster() {
+  return <Notifications position="top-center" limit={4} zIndex={500} />
+}

@@ -1,0 +1,94 @@
+import type { Collection } from '@netlet/contract'
+import { ActionIcon, Button, Skeleton } from '@mantine/core'
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { useSession } from '../../app/session.ts'
+import { useT } from '../../i18n/index.ts'
+import { BlockArt } from '../../kit/block-art.tsx'
+import classes from './slider.module.css'
+
+export function CollectionSlider() {
+  const t = useT()
+  const strip = useRef<HTMLUListElement>(null)
+  const { data, isPending } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
+  const collections = data?.data
+  if (!isPending && !collections?.length) return null
+
+  const move = (direction: 1 | -1) => {
+    const list = strip.current
+    list?.scrollBy({ left: direction * list.clientWidth * 0.8, behavior: 'smooth' })
+  }
+  return (
+    <section className={`wide ${classes.section}`} aria-labelledby="collections">
+      <div className={classes.head}>
+        <h2 id="collections">{t('landing.collections')}</h2>
+        <div className={classes.arrows}>
+          <ActionIcon variant="default" size="lg" aria-label={t('previous')} onClick={() => move(-1)}>
+            <IconChevronLeft size={18} />
+          </ActionIcon>
+          <ActionIcon variant="default" size="lg" aria-label={t('next')} onClick={() => move(1)}>
+            <IconChevronRight size={18} />
+          </ActionIcon>
+        </div>
+      </div>
+      <ul ref={strip} className={classes.strip} aria-label={t('landing.collections')}>
+        {isPending
+          ? [1, 2, 3, 4].map(key => (
+              <li key={key} className={classes.slide}>
+                <Skeleton height="100%" radius="md" />
+              </li>
+            ))
+          : collections?.map(collection => <Slide key={collection.id} collection={collection} />)}
+      </ul>
+    </section>
+  )
+}
+
+function Slide({ collection }: { collection: Collection }) {
+  const t = useT()
+  const { user } = useSession()
+  const [broken, setBroken] = useState(false)
+  const home = user?.is_superuser ? '/dashboard/index/orders' : '/dashboard/index/proxies'
+  return (
+    <li className={`card ${classes.slide}`}>
+      <Link
+        to={home}
+        className={classes.picture}
+        aria-label={t('landing.toDashboard', { name: collection.collection_name })}
+      >
+        {collection.image_url && !broken ? (
+          <img
+            src={collection.image_url}
+            alt=""
+            width={320}
+            height={150}
+            loading="lazy"
+            onError={() => setBroken(true)}
+          />
+        ) : (
+          <BlockArt seed={collection.collection_name} cols={24} rows={11} className={classes.art} />
+        )}
+      </Link>
+      <div className={classes.text}>
+        <h3>{collection.collection_name}</h3>
+        <p className={`dim ${classes.desc}`}>{collection.collection_desc}</p>
+        <div className={classes.foot}>
+          <span className="dim num">{t('landing.plans', { count: collection.product_count })}</span>
+          <Button
+            component={Link}
+            to={`/product?parId=${collection.id}`}
+            size="compact-md"
+            variant="light"
+            aria-label={`${t('landing.view')}: ${collection.collection_name}`}
+          >
+            {t('landing.view')}
+          </Button>
+        </div>
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,63 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { Button } from '@mantine/core'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/index.ts'
+import { BlockArt } from '../../kit/block-art.tsx'
+import { useTitle } from '../../kit/use-title.ts'
+import { CollectionSlider } from './collection-slider.tsx'
+import classes from './landing.module.css'
+import { ProductTable } from './product-table.tsx'
+import { TagPicker } from './tag-picker.tsx'
+
+/** Rows that the landing page shows before 'See more'. */
+const ROWS = 8
+
+export function Landing() {
+  const t = useT()
+  useTitle('')
+  const [tags, setTags] = useState<number[]>([])
+  const all = useQuery({ ...read(catalog.products, { query: { limit: ROWS } }), enabled: tags.length === 0 })
+  const matching = useQuery({
+    ...read(catalog.recommended, { query: { tags: tags.join(',') } }),
+    enabled: tags.length > 0
+  })
+  const shown = tags.length > 0 ? matching : all
+  const products = tags.length > 0 ? matching.data?.slice(0, ROWS) : all.data?.data
+
+  return (
+    <>
+      <section className={`wide ${classes.hero}`}>
+        <div className={classes.words}>
+          <h1>{t('landing.title')}</h1>
+          <p className={classes.lead}>{t('landing.lead')}</p>
+          <div className="row">
+            <Button component={Link} to="/product" size="md">
+              {t('landing.browse')}
+            </Button>
+            <Button component={Link} to="/support" size="md" variant="default">
+              {t('landing.ask')}
+            </Button>
+          </div>
+        </div>
+        <BlockArt seed="127.10.0.0/16" cols={30} rows={14} className={classes.art} />
+      </section>
+      <CollectionSlider />
+      <section className="wide" aria-labelledby="find">
+        <h2 id="find">{t('landing.find')}</h2>
+        <p className={`dim ${classes.hint}`}>{t('landing.findHint')}</p>
+        <TagPicker applied={tags} onConfirm={setTags} />
+        <ProductTable
+          products={products}
+          pending={shown.isPending}
+          error={shown.error}
+          rows={ROWS}
+          onRetry={() => void shown.refetch()}
+          onReset={tags.length > 0 ? () => setTags([]) : undefined}
+        />
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,68 @@
+import { LoginBody, type CurrentUser } from '@netlet/contract'
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiError, call } from '../../api/client.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/index.ts'
+import { failureText, say } from '../../i18n/say.ts'
+import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
+import { fieldErrors, rules } from '../../kit/form.ts'
+import { notify } from '../../kit/notify.ts'
+
+type Props = {
+  /** Settles when the former session is over; a login that overtook it would be ended with it. */
+  before: () => Promise<unknown>
+  onDone: (user: CurrentUser) => void
+  onForgot: () => void
+}
+
+const wantsCaptcha = (error: unknown) =>
+  error instanceof ApiError && (error.data as { require_captcha?: boolean } | null)?.require_captcha === true
+
+export function PasswordForm({ before, onDone, onForgot }: Props) {
+  const t = useT()
+  const [needsCaptcha, setNeedsCaptcha] = useState(false)
+  const captcha = useCaptcha(needsCaptcha)
+  const form = useForm({
+    initialValues: { username: '', password: '', captcha: '' },
+    validate: values => ({
+      ...rules(LoginBody.omit({ captcha: true }))(values),
+      ...(needsCaptcha && !values.captcha.trim() ? { captcha: say('Please enter the captcha code!') } : {})
+    })
+  })
+  const login = useMutation({
+    mutationFn: async ({ username, password, captcha: answer }: typeof form.values) => {
+      await before()
+      const proof = needsCaptcha ? { captcha_id: captcha.id, captcha: answer } : {}
+      return call(accounts.login, { body: { username, password, ...proof } })
+    },
+    onSuccess: onDone,
+    onError: error => {
+      notify('bad', failureText(error))
+      form.setErrors(fieldErrors(error))
+      if (needsCaptcha) captcha.renew()
+      if (wantsCaptcha(error)) setNeedsCaptcha(true)
+      form.setFieldValue('captcha', '')
+    }
+  })
+  return (
+    <form className="stack" noValidate onSubmit={form.onSubmit(values => login.mutate(values))}>
+      <TextInput label={t('login.username')} autoComplete="username" {...form.getInputProps('username')} />
+      <PasswordInput
+        label={t('login.password')}
+        autoComplete="current-password"
+        visibilityToggleButtonProps={{ 'aria-label': t('login.show') }}
+        {...form.getInputProps('password')}
+      />
+      {needsCaptcha && <CaptchaField captcha={captcha} {...form.getInputProps('captcha')} />}
+      <Button type="submit" fullWidth loading={login.isPending}>
+        {t('nav.login')}
+      </Button>
+      <Button variant="subtle" onClick={onForgot}>
+        {t('login.forgot')}
+      </Button>
+    </form>
+  )
+}

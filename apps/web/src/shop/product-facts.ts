@@ -1,0 +1,12 @@
+import type { Product } from '@netlet/contract'
+
+export const activeVariants = (product: Product) => product.variants.filter(variant => variant.is_active)
+
+/** The most addresses that one choice can have. A sum would count a server group that two choices share twice. */
+export const stockOf = (product: Product) =>
+  activeVariants(product).reduce((most, variant) => Math.max(most, variant.variant_stock), 0)
+
+export function productPath(product: Product): string {
+  const collection = product.product_collections[0]
+  return collection ? `/product?parId=${collection.id}&id=${product.id}` : `/product?id=${product.id}`
+}

@@ -1,0 +1,31 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/index.ts'
+import classes from './product.module.css'
+
+/** The collections as a row of links: each is an address that can be kept and sent. */
+export function CollectionFilter({ selected }: { selected: number | undefined }) {
+  const t = useT()
+  const { data, isPending } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
+  return (
+    <nav aria-label={t('landing.collections')} className={classes.filter}>
+      <Link to="/product" aria-current={selected === undefined ? 'page' : undefined}>
+        {t('product.all')}
+      </Link>
+      {isPending
+        ? [1, 2, 3].map(key => <Skeleton key={key} height={38} width={130} />)
+        : data?.data.map(collection => (
+            <Link
+              key={collection.id}
+              to={`/product?parId=${collection.id}`}
+              aria-current={selected === collection.id ? 'page' : undefined}
+            >
+              {collection.collection_name} <span className="num">{collection.product_count}</span>
+            </Link>
+          ))}
+    </nav>
+  )
+}

@@ -1,0 +1,113 @@
+import type { Product } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { IconLock, IconShieldCheck } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useT } from '../../i18n/index.ts'
+import { money } from '../../kit/money.ts'
+import { Stock } from '../stock.tsx'
+import { AclDialog } from './acl-dialog.tsx'
+import { total } from './choice.ts'
+import { OptionPicker } from './option-picker.tsx'
+import { Quantity } from './quantity.tsx'
+import { useChoice } from './use-choice.ts'
+import { usePurchase, type Ordered } from './use-purchase.ts'
+import classes from './order-box.module.css'
+
+/** From the choice of a plan to the order: options, access rules, quantity, price. */
+export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: (ordered: Ordered) => void }) {
+  const t = useT()
+  const [dialog, setDialog] = useState(false)
+  const choice = useChoice(product)
+  const { variant, options, info, rules, quantity } = choice
+  const purchase = usePurchase({ product, choice, onOrdered, onRulesMissing: () => setDialog(true) })
+  const price = info?.price ?? variant.variant_price
+  const stock = info?.stock ?? variant.variant_stock
+
+  return (
+    <section className={`card ${classes.box}`} aria-label={t('order.title')}>
+      <OptionPicker product={product} options={options} locked={Boolean(info)} onPick={choice.pickOption} />
+      {variant.variant_desc && <p className="dim">{variant.variant_desc}</p>}
+
+      <div className={classes.line}>
+        <div>
+          <h3>{t('acl.title')}</h3>
+          <p className="dim">{info ? t('acl.chosen', { count: rules.length }) : t('acl.hint')}</p>
+        </div>
+        <Button
+          variant={info ? 'default' : 'light'}
+          leftSection={<IconShieldCheck size={18} aria-hidden />}
+          onClick={() => setDialog(true)}
+        >
+          {info ? t('acl.edit') : t('acl.select')}
+        </Button>
+      </div>
+      {info && (
+        <div className={classes.locked}>
+          <IconLock size={16} aria-hidden />
+          <span>{t('acl.locked')}</span>
+          <button type="button" onClick={choice.unlock}>
+            {t('acl.change')}
+          </button>
+        </div>
+      )}
+
+      <div className={classes.line}>
+        <div>
+          <h3 id="quantity">{t('quantity.title')}</h3>
+          <p className="dim">{t('quantity.step', { step: variant.cart_step })}</p>
+        </div>
+        <Quantity value={quantity} step={variant.cart_step} stock={stock} onChange={choice.setQuantity} />
+      </div>
+
+      <dl className={classes.sums}>
+        <div>
+          <dt>{t('product.stock')}</dt>
+          <dd>
+            <Stock count={stock} />
+          </dd>
+        </div>
+        <div>
+          <dt>{t('order.perIp')}</dt>
+          <dd className="num">
+            {money(price)}
+            {info && (
+              <span className="dim">
+                {' '}
+                ({money(info.base_price)} + {money(info.acl_price)})
+              </span>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>{t('order.term')}</dt>
+          <dd className="num">{t('order.days', { days: variant.proxy_time })}</dd>
+        </div>
+        <div className={classes.total}>
+          <dt>{t('order.total')}</dt>
+          <dd className="num" aria-live="polite">
+            {money(total(price, quantity))}
+          </dd>
+        </div>
+      </dl>
+      <Button size="md" fullWidth loading={purchase.pending} onClick={purchase.start}>
+        {t('purchase')}
+      </Button>
+      <p className={`dim ${classes.small}`}>{t('order.final')}</p>
+
+      {dialog && (
+        <AclDialog
+          product={product}
+          options={options}
+          basePrice={variant.variant_price}
+          step={variant.cart_step}
+          chosen={rules}
+          onClose={() => setDialog(false)}
+          onConfirmed={(ids, confirmed) => {
+            choice.lock(ids, confirmed)
+            setDialog(false)
+          }}
+        />
+      )}
+    </section>
+  )
+}

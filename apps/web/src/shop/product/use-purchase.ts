@@ -1,0 +1,66 @@
+import type { Product } from '@netlet/contract'
+import { RESERVATION_MINUTES } from '@netlet/contract'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from 'react-router'
+import { call } from '../../api/client.ts'
+import { refresh } from '../../api/query.ts'
+import { catalog, orders } from '../../api/routes.ts'
+import { loginPath } from '../../app/return-path.ts'
+import { useSession } from '../../app/session.ts'
+import { useT } from '../../i18n/index.ts'
+import { failureText, say } from '../../i18n/say.ts'
+import { notify } from '../../kit/notify.ts'
+import { checkoutTab, type CheckoutTab } from '../payment/checkout-tab.ts'
+import { keepPayment, type Pending } from '../payment/pending.ts'
+import { productPath } from '../product-facts.ts'
+import { choiceQuery } from './choice.ts'
+import type { Choice } from './use-choice.ts'
+
+export type Ordered = { pending: Pending; blocked: boolean }
+
+type Props = {
+  product: Product
+  choice: Choice
+  onOrdered: (ordered: Ordered) => void
+  /** No access rules were confirmed yet. */
+  onRulesMissing: () => void
+}
+
+/** Places the order and leads to its payment. */
+export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Props) {
+  const t = useT()
+  const navigate = useNavigate()
+  const { user } = useSession()
+  const { options, rules, info, quantity } = choice
+
+  const order = useMutation({
+    mutationFn: (_tab: CheckoutTab) =>
+      call(orders.checkout, {
+        body: { product_id: product.id, quantity, option_selected: { ...options, acl_selected: rules } }
+      }),
+    onSuccess: ({ checkout_url, order_id }, tab) => {
+      // Counted from here on, since the clock of this machine may differ from the server's.
+      const deadline = Date.now() + RESERVATION_MINUTES * 60_000
+      const pending = { orderId: order_id, checkoutUrl: checkout_url, deadline }
+      keepPayment(pending)
+      onOrdered({ pending, blocked: !tab.open(checkout_url) })
+      void refresh(orders.list, catalog.products)
+    },
+    onError: (error, tab) => {
+      tab.close()
+      notify('bad', failureText(error, 'Failed to create order'))
+      void refresh(catalog.products)
+    }
+  })
+
+  const start = () => {
+    if (!info) return onRulesMissing()
+    if (quantity > info.stock) return notify('bad', say('Out of stock'))
+    if (!user) {
+      const path = `${productPath(product)}&${choiceQuery({ options, rules, quantity })}`
+      return void navigate(loginPath(path))
+    }
+    order.mutate(checkoutTab(t('pay.opening')))
+  }
+  return { start, pending: order.isPending }
+}

@@ -1,0 +1,13 @@
+import { useT } from '../i18n/index.ts'
+import classes from './stock.module.css'
+
+/** How many addresses are to be had, in words and colour. */
+export function Stock({ count }: { count: number }) {
+  const t = useT()
+  const level = count <= 0 ? 'none' : count < 64 ? 'few' : 'many'
+  return (
+    <span className={classes.stock} data-level={level}>
+      {count <= 0 ? t('stock.none') : t('stock.count', { count: count.toLocaleString('en-US') })}
+    </span>
+  )
+}
