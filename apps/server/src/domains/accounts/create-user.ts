@@ -1,4 +1,4 @@
-import { refuse, SignUpBody } from '@netlet/contract'
+import { refusals, refuse, SignUpBody } from '@netlet/contract'
 import { and, eq, sql } from 'drizzle-orm'
 import type { Clock } from '../../platform/clock.ts'
 import type { Executor } from '../../platform/db/client.ts'
@@ -95,7 +95,7 @@ export async function ensureAdmin(shop: Pick<Shop, 'config' | 'db' | 'now'>): Pr
   })
   if (!made.ok) {
     throw new StartupError(
-      `The administrator of ADMIN_USERNAME, ADMIN_EMAIL and ADMIN_PASSWORD cannot be made: ${made.msg ?? made.reason}`
+      `The administrator of ADMIN_USERNAME, ADMIN_EMAIL and ADMIN_PASSWORD cannot be made: ${made.msg ?? refusals[made.reason][1]}`
     )
   }
 }

@@ -7,7 +7,7 @@ import { profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export { useCaptcha } from './captcha.ts'
-export { clientAddress } from './client-address.ts'
+export { clientAddress, clientNetwork } from './client-address.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
 export { createGuard } from './guard.ts'
 export { accountJobs, housekeepingQueue } from './housekeeping.ts'

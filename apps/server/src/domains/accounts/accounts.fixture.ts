@@ -1,0 +1,47 @@
+import { MINUTE } from '../../platform/clock.ts'
+import type { TestClient } from '../../testing/client.ts'
+import type { TestShop } from '../../testing/shop.ts'
+
+let clients = 0
+
+/** A visitor with an address of its own: limits per client do not make tests meet. */
+export function visitorFromAnywhere(shop: TestShop): TestClient {
+  clients += 1
+  return shop.visitor({ ip: `203.0.${Math.floor(clients / 250)}.${(clients % 250) + 1}` })
+}
+
+export type MailedCode = { email_code_id: string; email_code: string }
+
+/** Asks for a code and reads it from the mail. */
+export async function mailedCode(
+  shop: TestShop,
+  client: TestClient,
+  email: string,
+  type: 'register' | 'forgot'
+): Promise<MailedCode> {
+  const before = shop.outbox.mails.filter(mail => mail.to === email).length
+  const asked = await client.post<{ email_code_id: string }>('/api/users/email_validate', { email, type })
+  if (asked.code !== 2000) throw new Error(`no code: ${asked.msg}`)
+  const mails = await shop.outbox.waitFor(email, before + 1)
+  const code = /\b\d{6}\b/.exec(mails.at(-1)?.text ?? '')?.[0]
+  if (!code) throw new Error('the mail holds no code')
+  return { email_code_id: asked.data.email_code_id, email_code: code }
+}
+
+export const PASSWORD = 'Abcdef#1'
+
+export const signUpForm = (username: string, email: string, code: MailedCode, more: object = {}) => ({
+  username,
+  email,
+  ...code,
+  password: PASSWORD,
+  repassword: PASSWORD,
+  ...more
+})
+
+export const wrongCode = ({ email_code, email_code_id }: MailedCode): MailedCode => ({
+  email_code_id,
+  email_code: email_code === '000000' ? '000001' : '000000'
+})
+
+export const A_MINUTE_LATER = MINUTE + 1000

@@ -1,0 +1,107 @@
+import { createHmac } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DAY, iso } from '../../platform/clock.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { pointRecords } from '../rewards/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { accountRoutes } from './index.ts'
+import { users } from './tables.ts'
+
+let shop: TestShop
+const TOKEN = 'the bot’s token'
+// In the middle of a day, so that no test meets midnight.
+const NOON = new Date('2026-11-21T12:00:00Z')
+let now = NOON
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: accountRoutes, now: () => now })
+  const values = {
+    discord_bot_token: TOKEN,
+    discord_bot_channels: '11, 12',
+    discord_bot_points_per_message: 3,
+    discord_bot_max_points_per_day: 10
+  }
+  await writeSettings(shop.shop.db, shop.shop.secrets, values, NOON)
+})
+afterAll(() => shop.close())
+
+let count = 0
+const report = (discordId: string, more: object = {}) => {
+  count += 1
+  return { event_id: `event-${count}`, discord_id: discordId, channel_id: '11', at: iso(now), ...more }
+}
+
+function send(body: object, key = TOKEN) {
+  const text = JSON.stringify(body)
+  const signature = createHmac('sha256', key).update(text).digest('hex')
+  return shop.visitor().post<{ granted: number }>('/api/users/bot_webhook', text, { 'x-signature': signature })
+}
+
+async function chatter(discordId: string) {
+  const client = await shop.customer()
+  await shop.shop.db.update(users).set({ discordId }).where(eq(users.id, client.user.id))
+  const coins = async () => (await client.get<{ reward_points: number }>('/api/auth/login')).data.reward_points
+  return { ...client, coins }
+}
+
+test('messages earn coins up to the day’s most, with a record each; the next day begins afresh', async () => {
+  const user = await chatter('201')
+  const granted = []
+  for (let i = 0; i < 5; i += 1) granted.push((await send(report('201'))).data.granted)
+  expect(granted).toEqual([3, 3, 3, 1, 0])
+  expect(await user.coins()).toBe(10)
+  const records = await shop.shop.db.select().from(pointRecords).where(eq(pointRecords.userId, user.user.id))
+  expect(records.map(record => [record.kind, record.point, record.reason])).toEqual(
+    [3, 3, 3, 1].map(point => ['coins', point, 'Chat message'])
+  )
+  now = new Date(NOON.getTime() + DAY)
+  try {
+    expect((await send(report('201'))).data.granted).toBe(3)
+  } finally {
+    now = NOON
+  }
+})
+
+test('a report counts once, however often and at once it comes', async () => {
+  const user = await chatter('202')
+  const body = report('202')
+  const replies = await Promise.all(Array.from({ length: 6 }, () => send(body)))
+  expect(replies.every(reply => reply.code === 2000)).toBe(true)
+  expect(replies.map(reply => reply.data.granted).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 0, 0, 3])
+  expect(await user.coins()).toBe(3)
+})
+
+test('many messages at once stay below the day’s most', async () => {
+  const user = await chatter('203')
+  await Promise.all(Array.from({ length: 8 }, () => send(report('203'))))
+  expect(await user.coins()).toBe(10)
+})
+
+test('other channels, unknown and banned users earn nothing', async () => {
+  const user = await chatter('204')
+  expect((await send(report('204', { channel_id: '13' }))).data.granted).toBe(0)
+  expect((await send(report('999'))).data.granted).toBe(0)
+  expect((await send(report('204', { channel_id: '12' }))).data.granted).toBe(3)
+  await shop.shop.db.update(users).set({ isActive: false }).where(eq(users.id, user.user.id))
+  expect((await send(report('204'))).data.granted).toBe(0)
+})
+
+test('without the right signature nothing is counted', async () => {
+  const user = await chatter('205')
+  const refused = { status: 401, msg: 'The signature does not match' }
+  expect(await send(report('205'), 'another key')).toMatchObject(refused)
+  expect(await shop.visitor().post('/api/users/bot_webhook', report('205'))).toMatchObject(refused)
+  expect(await user.coins()).toBe(0)
+  await writeSettings(shop.shop.db, shop.shop.secrets, { discord_bot_token: '' }, NOON)
+  // An empty key would let anyone sign.
+  expect(await send(report('205'), '')).toMatchObject(refused)
+  await writeSettings(shop.shop.db, shop.shop.secrets, { discord_bot_token: TOKEN }, NOON)
+})
+
+test.each([iso(new Date(NOON.getTime() - DAY - 1000)), iso(new Date(NOON.getTime() + DAY)), 'yesterday'])(
+  'a report of %s is refused',
+  async at => {
+    expect(await send(report('206', { at }))).toMatchObject({ code: 400, data: { errors: { at: expect.any(String) } } })
+  }
+)

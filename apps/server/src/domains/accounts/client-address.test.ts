@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { clientNetwork } from './client-address.ts'
+
+test.each([
+  ['198.51.100.7', '198.51.100.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::'],
+  ['2001:0DB8:0001:0002::1', '2001:db8:1:2::'],
+  ['2001:db8::1', '2001:db8:0:0::'],
+  ['::1', '0:0:0:0::'],
+  ['fe80::1%eth0', 'fe80:0:0:0::']
+])('%s counts as %s', (address, network) => {
+  expect(clientNetwork(address)).toBe(network)
+})

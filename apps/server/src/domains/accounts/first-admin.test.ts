@@ -1,0 +1,40 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { StartupError } from '../../platform/db/migrate.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { accountRoutes, createUser, ensureAdmin } from './index.ts'
+import { users } from './tables.ts'
+
+let shop: TestShop
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: accountRoutes })
+})
+afterAll(() => shop.close())
+
+const configured = { username: 'first1', email: 'first@example.com', password: 'First#2026' }
+const as = (admin: typeof configured | undefined) => ({ ...shop.shop, config: { ...shop.shop.config, admin } })
+const admins = () => shop.shop.db.$count(users, eq(users.isSuperuser, true))
+
+test('the first administrator comes from the configuration, once, whoever starts at the same time', async () => {
+  await ensureAdmin(as(undefined))
+  expect(await admins()).toBe(0)
+  await expect(ensureAdmin(as({ ...configured, password: 'weak' }))).rejects.toThrow(StartupError)
+  await shop.customer({ username: 'first1' })
+  await expect(ensureAdmin(as(configured))).rejects.toThrow('already taken')
+  const admin = { ...configured, username: 'first2' }
+  await Promise.all([ensureAdmin(as(admin)), ensureAdmin(as(admin)), ensureAdmin(as(admin))])
+  expect(await admins()).toBe(1)
+  const login = await shop.visitor().post('/api/auth/login', { username: 'first2', password: configured.password })
+  expect(login).toMatchObject({ code: 2000, data: { is_superuser: true } })
+  await ensureAdmin(as({ username: 'other1', email: 'other@example.com', password: 'Other#2026' }))
+  expect(await admins()).toBe(1)
+})
+
+test('a user made for the first run obeys the rules of the sign-up form', async () => {
+  const user = { username: 'demo1', email: 'demo1@example.com', password: 'Demo#2026' }
+  expect(await createUser(shop.shop, { ...user, username: 'no' })).toMatchObject({ msg: 'Length should be 4 to 10' })
+  expect(await createUser(shop.shop, user)).toMatchObject({ ok: true })
+  expect(await createUser(shop.shop, { ...user, email: 'x@example.com' })).toMatchObject({ reason: 'username_taken' })
+  expect(await createUser(shop.shop, { ...user, username: 'demo2' })).toMatchObject({ reason: 'email_taken' })
+})

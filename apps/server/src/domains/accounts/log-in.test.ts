@@ -1,0 +1,283 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
+import { hashToken } from '../../platform/secrets.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import { visitorFromAnywhere } from './accounts.fixture.ts'
+import { accountRoutes, SESSION_COOKIE } from './index.ts'
+import { captchas, sessions, users } from './tables.ts'
+
+let shop: TestShop
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: accountRoutes })
+})
+afterAll(() => shop.close())
+
+const LOGIN = '/api/auth/login'
+const WRONG = 'The username, email or password is not correct'
+type Refused = { require_captcha?: boolean } | null
+
+/** Asks for a captcha and looks the answer up. */
+async function solvedCaptcha(visitor = shop.visitor()): Promise<{ captcha_id: string; captcha: number }> {
+  const { data } = await visitor.get<{ captcha_id: string; captcha_image_base: string }>('/api/auth/captcha')
+  const [row] = await shop.shop.db.select().from(captchas).where(eq(captchas.id, data.captcha_id))
+  if (!row) throw new Error('no captcha')
+  return { captcha_id: data.captcha_id, captcha: row.answer }
+}
+
+test('logs in by username or email, in any case, and says when and from where', async () => {
+  const { user } = await shop.customer()
+  const visitor = shop.visitor({ ip: '8.8.8.8' })
+  for (const username of [user.username.toUpperCase(), user.email.toUpperCase()]) {
+    const reply = await visitor.post(LOGIN, { username, password: TEST_PASSWORD })
+    expect(reply).toMatchObject({
+      status: 200,
+      code: 2000,
+      data: { id: user.id, last_login_ip: '8.8.8.8', last_location: 'US', impersonated_by: null }
+    })
+  }
+  expect(await visitor.get('/api/users/u/user_info/')).toMatchObject({ code: 2000, data: { id: user.id } })
+  expect(await shop.visitor().get(LOGIN)).toMatchObject({ status: 401, code: 401, msg: 'Please log in' })
+})
+
+test('the cookie is out of scripts’ reach, and Secure where the shop is at an https address', async () => {
+  const { user } = await shop.customer()
+  const reply = await shop.visitor().post(LOGIN, { username: user.username, password: TEST_PASSWORD })
+  const cookie = reply.headers.getSetCookie().find(line => line.startsWith(SESSION_COOKIE))
+  expect(cookie).toMatch(/HttpOnly/)
+  expect(cookie).toMatch(/SameSite=Lax/)
+  expect(cookie).not.toMatch(/Secure/)
+  const token = cookie?.split(/[=;]/)[1] ?? ''
+  const stored = await shop.shop.db
+    .select()
+    .from(sessions)
+    .where(eq(sessions.tokenHash, hashToken(token)))
+  expect(stored).toHaveLength(1)
+  shop.shop.config.secureCookies = true
+  try {
+    const secure = await shop.visitor().post(LOGIN, { username: user.username, password: TEST_PASSWORD })
+    expect(secure.headers.getSetCookie().join()).toMatch(/Secure/)
+  } finally {
+    shop.shop.config.secureCookies = false
+  }
+})
+
+test('a wrong user and a wrong password say the same', async () => {
+  const { user } = await shop.customer()
+  const wrongPassword = await visitorFromAnywhere(shop).post(LOGIN, { username: user.username, password: 'x' })
+  const wrongUser = await visitorFromAnywhere(shop).post(LOGIN, { username: 'nobody9', password: 'x' })
+  expect(wrongPassword).toMatchObject({ status: 401, code: 401, msg: WRONG, data: null })
+  expect({ ...wrongUser, headers: null }).toEqual({ ...wrongPassword, headers: null })
+})
+
+test('a wrong user takes as long as a wrong password', async () => {
+  const { user } = await shop.customer()
+  const time = async (username: string) => {
+    const visitor = visitorFromAnywhere(shop)
+    const from = performance.now()
+    await visitor.post(LOGIN, { username, password: 'x' })
+    return performance.now() - from
+  }
+  const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+  await time('warmup1')
+  const wrongUser: number[] = []
+  const wrongPassword: number[] = []
+  for (let i = 0; i < 7; i += 1) {
+    wrongUser.push(await time(`nobody${i}`))
+    // Two failures are free of a captcha; a third account's worth is not needed.
+    wrongPassword.push(await time(user.username))
+    await shop.shop.db.execute(sql`delete from login_failures where key = ${`user:${user.id}`}`)
+  }
+  // Without the decoy a wrong user would be answered several times faster.
+  expect(median(wrongUser) / median(wrongPassword)).toBeGreaterThan(0.3)
+})
+
+test.each([
+  [{ password: 'x' }, 'Please enter your username or email!'],
+  [{ username: '', password: 'x' }, 'Please enter your username or email!'],
+  [{ username: 'someone' }, 'Please enter your password!'],
+  [{ username: 'someone', password: '' }, 'Please enter your password!']
+])('an unfilled form is refused: %j', async (form, message) => {
+  expect(await shop.visitor().post(LOGIN, form)).toMatchObject({ status: 400, msg: message })
+})
+
+test('three failures for an account bring the captcha, from wherever; a solved one is used up', async () => {
+  const { user } = await shop.customer()
+  const wrong = { username: user.username, password: 'Wrong#2026' }
+  const replies = []
+  for (let i = 0; i < 3; i += 1) replies.push(await visitorFromAnywhere(shop).post<Refused>(LOGIN, wrong))
+  expect(replies.map(reply => reply.msg)).toEqual([WRONG, WRONG, WRONG])
+  expect(replies.map(reply => reply.data?.require_captcha)).toEqual([undefined, undefined, true])
+
+  const visitor = visitorFromAnywhere(shop)
+  const right = { username: user.username, password: TEST_PASSWORD }
+  expect(await visitor.post(LOGIN, right)).toMatchObject({
+    code: 401,
+    msg: 'Please enter the captcha code!',
+    data: { require_captcha: true }
+  })
+  const solved = await solvedCaptcha()
+  const miss = await visitor.post(LOGIN, { ...right, ...solved, captcha: solved.captcha + 1 })
+  expect(miss).toMatchObject({
+    code: 400,
+    msg: 'The captcha code is not correct',
+    data: { require_captcha: true }
+  })
+  expect((await visitor.post(LOGIN, { ...right, ...solved })).msg).toBe('The captcha code is not correct')
+  expect(await visitor.post(LOGIN, { ...wrong, ...(await solvedCaptcha()) })).toMatchObject({
+    msg: WRONG,
+    data: { require_captcha: true }
+  })
+  expect((await visitor.post(LOGIN, { ...right, ...(await solvedCaptcha()) })).code).toBe(2000)
+  // Its owner was there: the account starts afresh.
+  expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
+})
+
+test('three failures from an address bring the captcha, for whatever account; later they are forgotten', async () => {
+  const { user } = await shop.customer()
+  const visitor = visitorFromAnywhere(shop)
+  for (const username of ['guess1', 'guess2', 'guess3']) await visitor.post(LOGIN, { username, password: 'x' })
+  const right = { username: user.username, password: TEST_PASSWORD }
+  expect(await visitor.post(LOGIN, right)).toMatchObject({ data: { require_captcha: true } })
+  expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
+  shop.advance(15 * MINUTE + 1000)
+  expect((await visitor.post(LOGIN, right)).code).toBe(2000)
+})
+
+test('a captcha works for five minutes', async () => {
+  const { user } = await shop.customer()
+  for (let i = 0; i < 3; i += 1) await visitorFromAnywhere(shop).post(LOGIN, { username: user.username, password: 'x' })
+  const solved = await solvedCaptcha()
+  shop.advance(5 * MINUTE + 1000)
+  const late = await visitorFromAnywhere(shop).post(LOGIN, {
+    username: user.username,
+    password: TEST_PASSWORD,
+    ...solved
+  })
+  expect(late.msg).toBe('The captcha code is not correct')
+})
+
+test('the captcha is a picture without readable text', async () => {
+  const { data } = await shop.visitor().get<{ captcha_image_base: string }>('/api/auth/captcha')
+  const [head, body = ''] = data.captcha_image_base.split(',')
+  expect(head).toBe('data:image/png;base64')
+  const png = Buffer.from(body, 'base64')
+  expect(png.subarray(1, 4).toString()).toBe('PNG')
+  // An empty canvas of this size compresses to a few hundred bytes.
+  expect(png.length).toBeGreaterThan(1500)
+})
+
+test('many guesses at once get no further than twenty for an account', async () => {
+  const { user } = await shop.customer()
+  const keys = await Promise.all(Array.from({ length: 40 }, () => solvedCaptcha()))
+  const replies = await Promise.all(
+    keys.map(captcha =>
+      visitorFromAnywhere(shop).post(LOGIN, { username: user.username, password: 'Wrong#2026', ...captcha })
+    )
+  )
+  const tried = replies.filter(reply => reply.msg === WRONG)
+  expect(tried.length).toBeLessThanOrEqual(20)
+  expect(replies.some(reply => reply.code === 429)).toBe(true)
+  await shop.shop.db.execute(
+    sql`insert into login_failures (key, at) select ${`user:${user.id}`}, ${shop.shop.now().toISOString()}::timestamptz from generate_series(1, 20)`
+  )
+  const locked = await visitorFromAnywhere(shop).post(LOGIN, { username: user.username, password: TEST_PASSWORD })
+  expect(locked).toMatchObject({
+    status: 429,
+    code: 429,
+    msg: 'Too many failed logins. Please wait 15 minutes and try again.'
+  })
+})
+
+test('fifty failures from one address stop it', async () => {
+  const { user } = await shop.customer()
+  await shop.shop.db.execute(
+    sql`insert into login_failures (key, at) select 'ip:198.51.100.7', ${shop.shop.now().toISOString()}::timestamptz from generate_series(1, 50)`
+  )
+  const right = { username: user.username, password: TEST_PASSWORD }
+  expect((await shop.visitor({ ip: '198.51.100.7' }).post(LOGIN, right)).code).toBe(429)
+  expect((await shop.visitor({ ip: '198.51.100.8' }).post(LOGIN, right)).code).toBe(2000)
+})
+
+test('a banned user is told so, but only with the right password', async () => {
+  const { user } = await shop.customer()
+  await shop.shop.db.update(users).set({ isActive: false }).where(eq(users.id, user.id))
+  const visitor = visitorFromAnywhere(shop)
+  expect(await visitor.post(LOGIN, { username: user.username, password: TEST_PASSWORD })).toMatchObject({
+    status: 403,
+    msg: 'This account has been banned'
+  })
+  expect((await visitor.post(LOGIN, { username: user.username, password: 'x' })).msg).toBe(WRONG)
+})
+
+test('a login ends the session that the browser had before', async () => {
+  const client = await shop.customer()
+  const before = client.cookies.get(SESSION_COOKIE) ?? ''
+  await client.post(LOGIN, { username: client.user.username, password: TEST_PASSWORD })
+  expect(client.cookies.get(SESSION_COOKIE)).not.toBe(before)
+  const thief = shop.visitor()
+  thief.cookies.set(SESSION_COOKIE, before)
+  expect((await thief.get(LOGIN)).code).toBe(401)
+})
+
+test('logging out ends the session and always succeeds', async () => {
+  const client = await shop.customer()
+  const token = client.cookies.get(SESSION_COOKIE) ?? ''
+  expect(await client.get('/api/auth/logout')).toMatchObject({ code: 2000, data: null })
+  expect(client.cookies.has(SESSION_COOKIE)).toBe(false)
+  const thief = shop.visitor()
+  thief.cookies.set(SESSION_COOKIE, token)
+  expect((await thief.get(LOGIN)).code).toBe(401)
+  expect((await thief.get('/api/auth/logout')).code).toBe(2000)
+  expect((await shop.visitor().get('/api/auth/logout')).code).toBe(2000)
+})
+
+test('a session lives as long as it is used, and its use is written at most once an hour', async () => {
+  const client = await shop.customer()
+  const hash = hashToken(client.cookies.get(SESSION_COOKIE) ?? '')
+  const lastSeen = async () => {
+    const [row] = await shop.shop.db.select().from(sessions).where(eq(sessions.tokenHash, hash))
+    return row?.lastSeenAt.getTime() ?? 0
+  }
+  const start = await lastSeen()
+  shop.advance(HOUR / 2)
+  expect((await client.get(LOGIN)).code).toBe(2000)
+  expect(await lastSeen()).toBe(start)
+  shop.advance(20 * DAY)
+  expect((await client.get(LOGIN)).code).toBe(2000)
+  expect(await lastSeen()).toBeGreaterThan(start)
+  shop.advance(20 * DAY)
+  expect((await client.get(LOGIN)).code).toBe(2000)
+  shop.advance(31 * DAY)
+  expect((await client.get(LOGIN)).code).toBe(401)
+})
+
+test('the own password: the others end, this one stays; the old one has to be right', async () => {
+  const client = await shop.customer()
+  const other = shop.visitor()
+  await other.post(LOGIN, { username: client.user.username, password: TEST_PASSWORD })
+  const CHANGE = '/api/users/change_password'
+  expect((await client.post(CHANGE, {})).data).toEqual({
+    errors: { old_password: 'Please Enter Old Password', new_password: 'Please Enter New Password' }
+  })
+  const wrong = await client.post(CHANGE, { old_password: 'x', new_password: 'Other#2026' })
+  expect(wrong).toMatchObject({ code: 400, msg: 'The old password is not correct' })
+  const changed = await client.post(CHANGE, { old_password: TEST_PASSWORD, new_password: 'Other#2026' })
+  expect(changed).toMatchObject({ code: 2000, data: null })
+  expect((await client.get(LOGIN)).code).toBe(2000)
+  expect((await other.get(LOGIN)).code).toBe(401)
+  expect((await other.post(LOGIN, { username: client.user.username, password: 'Other#2026' })).code).toBe(2000)
+})
+
+test('an open session is no place to guess the old password', async () => {
+  const client = await shop.customer()
+  await shop.shop.db.execute(
+    sql`insert into login_failures (key, at) select ${`password:${client.user.id}`}, ${shop.shop.now().toISOString()}::timestamptz from generate_series(1, 20)`
+  )
+  const reply = await client.post('/api/users/change_password', {
+    old_password: TEST_PASSWORD,
+    new_password: 'Other#2026'
+  })
+  expect(reply.code).toBe(429)
+})

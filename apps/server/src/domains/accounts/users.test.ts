@@ -1,0 +1,271 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { TestClient } from '../../testing/client.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
+import { auditRoutes } from '../audit/index.ts'
+import { coupons, levelCodes, pointRecords } from '../rewards/tables.ts'
+import { accountRoutes } from './index.ts'
+import { users } from './tables.ts'
+
+let shop: TestShop
+let admin: TestClient & { user: TestUser }
+
+beforeAll(async () => {
+  shop = await startTestShop({
+    routes(mount, parts) {
+      accountRoutes(mount, parts)
+      auditRoutes(mount, parts)
+    }
+  })
+  admin = await shop.admin({ username: 'chief' })
+})
+afterAll(() => shop.close())
+beforeEach(async () => {
+  // Some tests come down to the last administrator.
+  await shop.shop.db.execute(
+    sql`update users set is_superuser = (id = ${admin.user.id}) where is_superuser and deleted_at is null`
+  )
+})
+
+type Row = Record<string, unknown> & { id: number; username: string }
+type Page = { data: Row[]; total: number }
+const U = '/api/users/u'
+
+const audit = async (search: string) =>
+  (
+    await admin.get<{ data: Record<string, unknown>[] }>(
+      `/api/settings/audit_log/?search=${encodeURIComponent(search)}`
+    )
+  ).data.data
+
+test('only administrators manage users', async () => {
+  const customer = await shop.customer()
+  const { id } = await shop.customer().then(client => client.user)
+  for (const [client, code] of [
+    [shop.visitor(), 401],
+    [customer, 403]
+  ] as const) {
+    expect((await client.get(`${U}/`)).code).toBe(code)
+    expect((await client.put(`${U}/${id}/`, { reward_points: 5 })).code).toBe(code)
+    expect((await client.post(`${U}/${id}/baned_user/`)).code).toBe(code)
+    expect((await client.post(`${U}/${id}/unbaned_user/`)).code).toBe(code)
+    expect((await client.delete(`${U}/${id}/`)).code).toBe(code)
+    expect((await client.post(`${U}/${id}/change_password/`, { password: TEST_PASSWORD })).code).toBe(code)
+    expect((await client.post('/api/users/admin/switch-user', { user_id: id })).code).toBe(code)
+    expect((await client.get('/api/settings/audit_log/')).code).toBe(code)
+  }
+})
+
+test('lists users, newest first, searched by name and address, and says their level', async () => {
+  await shop.shop.db.insert(levelCodes).values([
+    { level: 1, discount: '5', point: 100 },
+    { level: 2, discount: '10', point: 5000 }
+  ])
+  const one = await shop.customer({ username: 'needle1' })
+  await shop.customer({ email: 'also.needle@example.com' })
+  await shop.shop.db.update(users).set({ levelPoints: 4999 }).where(eq(users.id, one.user.id))
+  const found = await admin.get<Page>(`${U}/?search=NEEDLE&limit=1&offset=1`)
+  expect(found.data).toMatchObject({ total: 2, limit: 1, offset: 1, data: [{ username: 'needle1', level: 1 }] })
+  expect(JSON.stringify(found.data)).not.toMatch(/password|argon2/i)
+  const all = await admin.get<Page>(`${U}/?limit=10000&offset=0`)
+  expect(all.data.total).toBe(await shop.shop.db.$count(users, isNull(users.deletedAt)))
+  expect(all.data.data.map(row => row.id)).toEqual(all.data.data.map(row => row.id).toSorted((a, b) => b - a))
+  expect((await admin.get<Page>(`${U}/?search=%25_%25`)).data.total).toBe(0)
+  expect((await admin.get(`${U}/?limit=0`)).code).toBe(400)
+})
+
+test('saves the Edit dialog: name, address, coins with their record, and writes it to the audit log', async () => {
+  const { user } = await shop.customer()
+  const saved = await admin.put<Row>(`${U}/${user.id}/`, {
+    username: 'renamed1',
+    email: 'renamed1@example.com',
+    reward_points: 500,
+    is_superuser: false,
+    is_active: true,
+    password: ''
+  })
+  expect(saved).toMatchObject({
+    code: 2000,
+    data: { username: 'renamed1', email: 'renamed1@example.com', reward_points: 500, points: 500 }
+  })
+  expect((await admin.put(`${U}/${user.id}/`, { reward_points: 120 })).code).toBe(2000)
+  expect((await admin.put(`${U}/${user.id}/`, { reward_points: 120 })).code).toBe(2000)
+  const records = await shop.shop.db
+    .select()
+    .from(pointRecords)
+    .where(eq(pointRecords.userId, user.id))
+    .orderBy(pointRecords.id)
+  expect(records.map(record => [record.kind, record.point])).toEqual([
+    ['coins', 500],
+    ['coins', -380]
+  ])
+  expect(await audit(`edit user user ${user.id}`)).toMatchObject([
+    { actor: 'chief', before: { coins: 500 }, after: { coins: 120 } },
+    { before: { username: user.username, coins: 0 }, after: { username: 'renamed1', coins: 500 } }
+  ])
+})
+
+test.each([null, -1, 1.5, 100_000_001, 'many'])('coins of %j are refused', async reward_points => {
+  const { user } = await shop.customer()
+  const reply = await admin.put(`${U}/${user.id}/`, { reward_points })
+  expect(reply).toMatchObject({ code: 400, data: { errors: { reward_points: 'Please enter points' } } })
+})
+
+test('coins set by several at once: the records add up to the balance', async () => {
+  const { user } = await shop.customer()
+  await Promise.all([10, 200, 3000, 40_000].map(coins => admin.put(`${U}/${user.id}/`, { reward_points: coins })))
+  const [row] = await shop.shop.db.select({ coins: users.coins }).from(users).where(eq(users.id, user.id))
+  const [sum] = await shop.shop.db
+    .select({ total: sql<string>`sum(${pointRecords.point})` })
+    .from(pointRecords)
+    .where(eq(pointRecords.userId, user.id))
+  expect(Number(sum?.total)).toBe(row?.coins)
+})
+
+test('a name or an address that another one has is a conflict and saves nothing', async () => {
+  const one = await shop.customer()
+  const other = await shop.customer()
+  const name = await admin.put(`${U}/${one.user.id}/`, {
+    username: other.user.username.toUpperCase(),
+    reward_points: 7
+  })
+  expect(name).toMatchObject({ code: 409, msg: 'This username is already taken' })
+  const email = await admin.put(`${U}/${one.user.id}/`, { email: other.user.email })
+  expect(email).toMatchObject({ code: 409, msg: 'This email is already registered' })
+  expect(await one.get('/api/auth/login')).toMatchObject({ data: { reward_points: 0, email: one.user.email } })
+})
+
+test('an administrator sets a password: the sessions end, the old one does not work', async () => {
+  const client = await shop.customer()
+  const { user } = client
+  const empty = await admin.post(`${U}/${user.id}/change_password/`, { id: user.id, password: '' })
+  expect(empty).toMatchObject({ code: 400, msg: 'Please enter password' })
+  const reply = await admin.post(`${U}/${user.id}/change_password/`, { id: user.id, password: 'Given#2026' })
+  expect(reply.code).toBe(2000)
+  expect((await client.get('/api/auth/login')).code).toBe(401)
+  const login = (password: string) => shop.visitor().post('/api/auth/login', { username: user.username, password })
+  expect((await login(TEST_PASSWORD)).code).toBe(401)
+  expect((await login('Given#2026')).code).toBe(2000)
+  const entries = await audit(`set password user ${user.id}`)
+  expect(entries).toMatchObject([{ actor: 'chief', after: { password: '[secret]' } }])
+
+  await admin.put(`${U}/${user.id}/`, { password: 'Again#2026' })
+  expect((await login('Again#2026')).code).toBe(2000)
+  expect(JSON.stringify(await audit(`user ${user.id}`))).not.toMatch(/2026#|#2026|argon2/)
+})
+
+test('a ban ends the sessions at once; an unban lets the user in again', async () => {
+  const client = await shop.customer()
+  const { user } = client
+  expect((await admin.post(`${U}/${user.id}/baned_user/`, { id: user.id })).code).toBe(2000)
+  expect((await client.get('/api/auth/login')).code).toBe(401)
+  expect((await admin.post(`${U}/${user.id}/baned_user/`, { id: user.id })).code).toBe(2000)
+  const row = await admin.get<Page>(`${U}/?search=${user.username}`)
+  expect(row.data.data[0]).toMatchObject({ is_active: false })
+  expect((await admin.post(`${U}/${user.id}/unbaned_user/`, { id: user.id })).code).toBe(2000)
+  expect((await client.get('/api/auth/login')).code).toBe(401)
+  const login = await shop.visitor().post('/api/auth/login', { username: user.username, password: TEST_PASSWORD })
+  expect(login.code).toBe(2000)
+  expect((await audit(`ban user user ${user.id}`)).map(entry => entry['action'])).toEqual(['unban user', 'ban user'])
+})
+
+test('the own account is neither banned nor deleted', async () => {
+  await shop.admin()
+  const own = { status: 409, msg: 'You cannot do this to your own account' }
+  expect(await admin.post(`${U}/${admin.user.id}/baned_user/`)).toMatchObject(own)
+  expect(await admin.put(`${U}/${admin.user.id}/`, { is_active: false })).toMatchObject(own)
+  expect(await admin.delete(`${U}/${admin.user.id}/`)).toMatchObject(own)
+})
+
+test('the last active administrator stays one', async () => {
+  const last = { status: 409, msg: 'The last active administrator cannot be removed' }
+  expect(await admin.put(`${U}/${admin.user.id}/`, { is_superuser: false })).toMatchObject(last)
+  const second = await shop.admin()
+  await admin.post(`${U}/${second.user.id}/baned_user/`)
+  expect(await admin.put(`${U}/${admin.user.id}/`, { is_superuser: false })).toMatchObject(last)
+})
+
+test('administrators who remove each other at once do not leave the shop without one', async () => {
+  const others = await Promise.all([shop.admin(), shop.admin(), shop.admin()])
+  const circle = [admin, ...others]
+  const replies = await Promise.all(
+    circle.map((client, i) => client.put(`${U}/${circle[(i + 1) % 4]?.user.id}/`, { is_superuser: false }))
+  )
+  expect(replies.some(reply => reply.code === 2000)).toBe(true)
+  const left = await shop.shop.db.$count(users, and(eq(users.isSuperuser, true), eq(users.isActive, true)))
+  expect(left).toBeGreaterThanOrEqual(1)
+  await shop.shop.db.update(users).set({ isSuperuser: true }).where(eq(users.id, admin.user.id))
+})
+
+test('a user who left nothing behind is deleted for good', async () => {
+  const client = await shop.customer()
+  expect((await admin.delete(`${U}/${client.user.id}/`)).code).toBe(2000)
+  expect(await shop.shop.db.$count(users, eq(users.id, client.user.id))).toBe(0)
+  expect((await client.get('/api/auth/login')).code).toBe(401)
+  expect((await admin.delete(`${U}/${client.user.id}/`)).code).toBe(404)
+  expect(await audit(`delete user user ${client.user.id}`)).toMatchObject([
+    { before: { username: client.user.username }, after: { historyKept: false } }
+  ])
+})
+
+test('a user with a history keeps a nameless row, and its name and address are free again', async () => {
+  const client = await shop.customer({ username: 'history1' })
+  const { user } = client
+  await shop.shop.db.insert(coupons).values({ holderId: user.id, code: 'SPRING', codeType: 1, discount: '5.00' })
+  expect((await admin.delete(`${U}/${user.id}/`)).code).toBe(2000)
+  const [row] = await shop.shop.db.select().from(users).where(eq(users.id, user.id))
+  expect(row).toMatchObject({ username: `deleted-${user.id}`, isActive: false, discordId: null, lastLoginIp: null })
+  expect(row?.email).not.toContain('history1')
+  expect((await client.get('/api/auth/login')).code).toBe(401)
+  expect((await admin.get<Page>(`${U}/?search=deleted-${user.id}`)).data.total).toBe(0)
+  for (const reply of [
+    await admin.put(`${U}/${user.id}/`, { is_active: true }),
+    await admin.post(`${U}/${user.id}/unbaned_user/`),
+    await admin.post(`${U}/${user.id}/change_password/`, { password: TEST_PASSWORD }),
+    await admin.post('/api/users/admin/switch-user', { user_id: user.id })
+  ])
+    expect(reply.code).toBe(404)
+  await expect(shop.customer({ username: 'history1' })).resolves.toBeDefined()
+})
+
+test('a user with live leases is not deleted', async () => {
+  const { user } = await shop.customer()
+  const { db } = shop.shop
+  const leaseId = await leaseFor(user.id)
+  expect(await admin.delete(`${U}/${user.id}/`)).toMatchObject({
+    code: 409,
+    msg: 'This user still has live leases and cannot be deleted'
+  })
+  await db.execute(sql`update leases set state = 'released', released_at = now() where id = ${leaseId}`)
+  expect((await admin.delete(`${U}/${user.id}/`)).code).toBe(2000)
+  expect(await db.$count(users, eq(users.id, user.id))).toBe(1)
+})
+
+test.each(['0', 'abc', '99999999999', '1e3'])('an id that names nobody is a 404: %s', async id => {
+  expect((await admin.put(`${U}/${id}/`, { reward_points: 1 })).code).toBe(404)
+  expect((await admin.post(`${U}/${id}/baned_user/`)).code).toBe(404)
+})
+
+test('a demoted administrator loses the console with the next call', async () => {
+  const second = await shop.admin()
+  expect((await second.get(`${U}/`)).code).toBe(2000)
+  await admin.put(`${U}/${second.user.id}/`, { is_superuser: false })
+  expect((await second.get(`${U}/`)).code).toBe(403)
+})
+
+/** The least that an order with a reservation consists of. */
+async function leaseFor(userId: number): Promise<number> {
+  const { rows } = await shop.shop.db.execute<{ id: number }>(sql`
+    with g as (insert into server_groups (name) values ('group') returning id),
+    p as (insert into products (platform_id, name) values ('1', 'product') returning id),
+    v as (insert into variants (product_id, server_group_id, platform_id, name, price, cart_step, proxy_time)
+      select p.id, g.id, '1', 'variant', 1, 1, 30 from p, g returning id),
+    o as (insert into orders (order_id, user_id, product_id, variant_id, server_group_id, product_name, variant_name,
+        quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules, reserved_until, proxy_username, proxy_password)
+      select 'o1', ${userId}, p.id, v.id, g.id, 'product', 'variant', 1, 1, 30, 1, 0, 1, '{1}', now(), 'u1', 'p1'
+      from p, v, g returning id)
+    insert into leases (order_id, group_id, step, rules, blocks) select o.id, g.id, 1, '{1}', 1 from o, g returning id`)
+  const id = rows[0]?.id
+  if (id === undefined) throw new Error('no lease')
+  return id
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { auditRoutes, record } from './index.ts'
+import { auditLog } from './tables.ts'
+
+let shop: TestShop
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: auditRoutes })
+  const { db } = shop.shop
+  const boss = { id: 1, username: 'boss1' }
+  await record(
+    db,
+    boss,
+    { action: 'edit user', targetType: 'user', targetId: 42, before: { coins: 1 }, after: { coins: 2 } },
+    '198.51.100.7'
+  )
+  await record(db, null, { action: 'expire order', targetType: 'order', targetId: 'ORD_7' })
+  await record(db, boss, {
+    action: 'edit server',
+    targetType: 'server',
+    targetId: 3,
+    after: { password: 'hunter2', agent: { api_key: 'k', token: 't' }, list: [{ secret: 's' }], passwordHash: '' }
+  })
+})
+afterAll(() => shop.close())
+
+type Page = { data: Record<string, unknown>[]; total: number }
+
+test('an administrator reads and searches who changed what; nobody else does', async () => {
+  const admin = await shop.admin()
+  const list = async (query: string) => (await admin.get<Page>(`/api/settings/audit_log/?${query}`)).data
+  const all = await list('limit=2&offset=0')
+  expect(all).toMatchObject({ total: 3, limit: 2, offset: 0 })
+  expect(all.data.map(entry => entry['action'])).toEqual(['edit server', 'expire order'])
+  const found = await list('search=user 42')
+  expect(found).toMatchObject({
+    total: 1,
+    data: [
+      {
+        actor: 'boss1',
+        action: 'edit user',
+        target_type: 'user',
+        target_id: '42',
+        before: { coins: 1 },
+        after: { coins: 2 },
+        ip: '198.51.100.7'
+      }
+    ]
+  })
+  expect((await list('search=BOSS1')).total).toBe(2)
+  expect((await list('search=system')).data).toMatchObject([{ actor: 'system', target_id: 'ORD_7', ip: null }])
+  expect((await list('search=ORD%25')).total).toBe(0)
+  expect((await (await shop.customer()).get('/api/settings/audit_log/')).code).toBe(403)
+  expect((await shop.visitor().get('/api/settings/audit_log/')).code).toBe(401)
+})
+
+test('secrets do not get into the log', async () => {
+  const rows = await shop.shop.db.select().from(auditLog)
+  expect(rows.at(-1)?.after).toEqual({
+    password: '[secret]',
+    agent: { api_key: '[secret]', token: '[secret]' },
+    list: [{ secret: '[secret]' }],
+    passwordHash: ''
+  })
+})

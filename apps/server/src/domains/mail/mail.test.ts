@@ -1,0 +1,160 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { writeSettings } from '../settings/index.ts'
+import { enqueueMail, mailJobs, notifyAdmins } from './index.ts'
+import { fillTemplate } from './templates.ts'
+
+let shop: TestShop
+
+beforeAll(async () => {
+  shop = await startTestShop({ workers: mailJobs })
+})
+afterAll(() => shop.close())
+
+const reminder = (username = 'Ann') => ({
+  username,
+  order_id: 'A1',
+  product_name: 'Plan <b>&',
+  proxies: 8,
+  expires_at: '2026-11-24T10:00:00.000Z',
+  renew_url: 'https://shop.example.com/renew?a=1&b="2"'
+})
+const desk = {
+  shopUrl: 'https://shop.example.com',
+  now: new Date('2026-11-21T10:00:00Z'),
+  open: (text: string) => text
+}
+
+test('a mail goes out if, and only if, the transaction commits', async () => {
+  const { db, jobs } = shop.shop
+  const send = (to: string, fail: boolean) =>
+    db.transaction(async tx => {
+      await enqueueMail(tx, jobs, { to, template: 'expiry-reminder', data: reminder(), key: `reminder:${to}` })
+      if (fail) throw new Error('rolled back')
+    })
+  await expect(send('never@example.com', true)).rejects.toThrow('rolled back')
+  await send('sent@example.com', false)
+  const [mail] = await shop.outbox.waitFor('sent@example.com')
+  expect(mail?.subject).toBe('Your proxies expire on 2026-11-24 10:00 UTC')
+  expect(mail?.text).toContain('Renew this order: https://shop.example.com/renew?a=1&b="2"')
+  const { rows } = await db.execute(sql`select 1 from pgboss.job where data->>'to' = 'never@example.com'`)
+  expect(rows).toEqual([])
+})
+
+test('while one mail waits, asking again for the same cause adds none', async () => {
+  const quiet = await startTestShop({})
+  try {
+    const order = { to: 'a@example.com', template: 'expiry-reminder', data: reminder(), key: 'reminder:1' } as const
+    await enqueueMail(quiet.shop.db, quiet.shop.jobs, order)
+    await enqueueMail(quiet.shop.db, quiet.shop.jobs, order)
+    const { rows } = await quiet.shop.db.execute(sql`select 1 from pgboss.job where name = 'send-mail'`)
+    expect(rows).toHaveLength(1)
+  } finally {
+    await quiet.close()
+  }
+})
+
+test('a mail service that fails is asked again; a mail that it refuses is not', async () => {
+  const { db, jobs } = shop.shop
+  const data = { subject: 'Server down', text: 'fr-1 does not answer.' }
+  shop.outbox.fail(503, 1)
+  await enqueueMail(db, jobs, { to: 'again@example.com', template: 'admin-notice', data, key: 'notice:again' })
+  expect(await shop.outbox.waitFor('again@example.com')).toHaveLength(1)
+
+  shop.outbox.fail(400, 1)
+  await enqueueMail(db, jobs, { to: 'refused@example.com', template: 'admin-notice', data, key: 'notice:refused' })
+  await vi.waitFor(
+    async () => {
+      const { rows } = await db.execute<{ state: string }>(
+        sql`select state from pgboss.job where data->>'to' = 'refused@example.com'`
+      )
+      expect(rows).toEqual([{ state: 'completed' }])
+    },
+    { timeout: 10_000 }
+  )
+  expect(shop.outbox.mails.some(mail => mail.to === 'refused@example.com')).toBe(false)
+})
+
+test('a code that expired while it waited is not sent', async () => {
+  const { db, jobs, secrets, now } = shop.shop
+  const sealed_code = secrets.seal('123456').toString('base64')
+  const expired = { sealed_code, expires_at: new Date(now().getTime() - 1000).toISOString() }
+  await enqueueMail(db, jobs, { to: 'late@example.com', template: 'sign-up-code', data: expired, key: 'code:late' })
+  await vi.waitFor(
+    async () => {
+      const { rows } = await db.execute(
+        sql`select state from pgboss.job where data->>'to' = 'late@example.com' and state = 'completed'`
+      )
+      expect(rows).toHaveLength(1)
+    },
+    { timeout: 10_000 }
+  )
+  expect(shop.outbox.mails.some(mail => mail.to === 'late@example.com')).toBe(false)
+})
+
+test('every active administrator is told, and nobody else', async () => {
+  const one = await shop.admin()
+  const two = await shop.admin()
+  const banned = await shop.admin()
+  const customer = await shop.customer()
+  const { db, jobs } = shop.shop
+  await db.execute(sql`update users set is_active = false where id = ${banned.user.id}`)
+  await notifyAdmins(db, jobs, { subject: 'Server down', text: 'fr-1 does not answer.\n\nLook at it.', key: 'down:1' })
+  for (const { user } of [one, two]) {
+    const [mail] = await shop.outbox.waitFor(user.email)
+    expect(mail?.subject).toBe('Server down')
+    expect(mail?.html).toContain('>fr-1 does not answer.</p>')
+  }
+  for (const { user } of [banned, customer]) expect(shop.outbox.mails.some(mail => mail.to === user.email)).toBe(false)
+})
+
+test('without a key the mail waits for an administrator to set one', async () => {
+  const { db, jobs, secrets, now } = shop.shop
+  await writeSettings(db, secrets, { sendgrid_api_key: '' }, now())
+  const data = { subject: 'Later', text: 'x' }
+  await enqueueMail(db, jobs, { to: 'later@example.com', template: 'admin-notice', data, key: 'notice:later' })
+  await vi.waitFor(
+    async () => {
+      const { rows } = await db.execute<{ output: unknown }>(
+        sql`select output from pgboss.job where data->>'to' = 'later@example.com' and state = 'retry'`
+      )
+      expect(JSON.stringify(rows[0]?.output)).toContain('Enter the SendGrid API key under Web Settings, Email.')
+    },
+    { timeout: 10_000 }
+  )
+  await writeSettings(db, secrets, { sendgrid_api_key: 'test' }, now())
+  expect(await shop.outbox.waitFor('later@example.com')).toHaveLength(1)
+})
+
+test('what people typed is text in the HTML, and one line in the subject', () => {
+  const letter = fillTemplate('expiry-reminder', reminder('<script>alert(1)</script>'), desk)
+  expect(letter.html).not.toContain('<script')
+  expect(letter.html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  expect(letter.html).toContain('Plan &lt;b&gt;&amp;')
+  expect(letter.html).toContain('href="https://shop.example.com/renew?a=1&amp;b=&quot;2&quot;"')
+  expect(letter.text).toContain('<script>alert(1)</script>')
+  const notice = fillTemplate('admin-notice', { subject: 'Down\r\nBcc: all@example.com', text: 'x' }, desk)
+  expect(notice.subject).toBe('Down Bcc: all@example.com')
+})
+
+test('a code is in the mail, with how long it is valid', () => {
+  const data = { sealed_code: '042137', expires_at: '2026-11-21T10:10:00.000Z' }
+  for (const template of ['sign-up-code', 'forgot-code'] as const) {
+    const letter = fillTemplate(template, data, desk)
+    expect(letter.text).toContain('    042137')
+    expect(letter.html).toContain('042137')
+    expect(letter.text).toContain('valid for 10 minutes')
+    expect(letter.subject).not.toContain('042137')
+  }
+})
+
+test('the mail of a delivery says what was delivered and until when', () => {
+  const letter = fillTemplate(
+    'proxies-delivered',
+    { ...reminder(), dashboard_url: 'https://shop.example.com/dashboard/index/proxies' },
+    desk
+  )
+  expect(letter.text).toMatch(/Proxies: 8\nValid until: 2026-11-24 10:00 UTC/)
+  expect(letter.text).toContain('Show my proxies: https://shop.example.com/dashboard/index/proxies')
+})
