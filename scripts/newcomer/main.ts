@@ -62,7 +62,8 @@ async function start(settings: NewcomerSettings, stops: Stop[], stopping: () => 
     SANDBOX_ACCESS_TOKEN: kept.platformToken,
     SANDBOX_APP_SECRET: kept.platformSecret,
     SANDBOX_DISCORD_CLIENT_ID: 'netlet-demo',
-    SANDBOX_DISCORD_CLIENT_SECRET: kept.discordSecret
+    SANDBOX_DISCORD_CLIENT_SECRET: kept.discordSecret,
+    SANDBOX_DISCORD_BOT_TOKEN: kept.botToken
   })
   const agent = startOne('The node agent', ['apps/agent/src/main.ts'], {
     AGENT_HOST: '127.0.0.1',

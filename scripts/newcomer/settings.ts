@@ -10,6 +10,7 @@ export type Kept = {
   platformToken: string
   platformSecret: string
   discordSecret: string
+  botToken: string
 }
 
 export type NewcomerSettings = {
@@ -59,7 +60,8 @@ function keptSecrets(file: string, env: NodeJS.ProcessEnv): Kept {
     agentToken: stored.agentToken ?? secret(),
     platformToken: stored.platformToken ?? secret(),
     platformSecret: stored.platformSecret ?? secret(),
-    discordSecret: stored.discordSecret ?? secret()
+    discordSecret: stored.discordSecret ?? secret(),
+    botToken: stored.botToken ?? secret()
   }
   writeFileSync(file, JSON.stringify(kept, null, 2), { mode: 0o600 })
   return { ...kept, appSecret: env['APP_SECRET'] || kept.appSecret, agentToken: env['AGENT_TOKEN'] || kept.agentToken }

@@ -1,9 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { accountRoutes, createGuard } from './domains/accounts/index.ts'
+import { auditRoutes } from './domains/audit/index.ts'
 import { catalogRoutes } from './domains/catalog/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
+import { fleetRoutes, renewDenyLists } from './domains/fleet/index.ts'
+import { inventoryRoutes } from './domains/inventory/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { paymentRoutes } from './domains/payments/index.ts'
+import { rewardsRoutes } from './domains/rewards/index.ts'
 import { createApp } from './platform/http/app.ts'
 import { mounter } from './platform/http/mount.ts'
 import { healthRoutes } from './platform/http/health.ts'
@@ -20,6 +24,10 @@ export async function createShopApp(shop: Shop): Promise<FastifyInstance> {
   orderRoutes(mount, shop)
   deliveryRoutes(mount, shop)
   paymentRoutes(mount, shop)
+  inventoryRoutes(mount, shop, tx => renewDenyLists(tx, shop.jobs))
+  fleetRoutes(mount, shop)
+  rewardsRoutes(mount, shop)
+  auditRoutes(mount, shop)
   await serveWeb(app, shop.config)
   return app
 }

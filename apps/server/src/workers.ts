@@ -1,17 +1,26 @@
+import { accountJobs, accountQueues } from './domains/accounts/index.ts'
 import { catalogJobs, catalogQueues } from './domains/catalog/index.ts'
 import { deliveryJobs, deliveryQueues } from './domains/delivery/index.ts'
-import { mailJobs, sendMailQueue } from './domains/mail/index.ts'
+import { fleetJobs, fleetQueues } from './domains/fleet/index.ts'
+import { mailJobs, mailQueues } from './domains/mail/index.ts'
 import { paymentJobs, paymentQueues } from './domains/payments/index.ts'
+import { rewardsJobs, rewardsQueues } from './domains/rewards/index.ts'
 import type { JobQueue } from './platform/jobs.ts'
 import type { Shop } from './platform/shop.ts'
 
 /** Every queue of the shop: each process may send to all of them. */
-export const allQueues: JobQueue<object>[] = [sendMailQueue, ...catalogQueues, ...deliveryQueues, ...paymentQueues]
+export const allQueues: JobQueue<object>[] = [
+  ...mailQueues,
+  ...accountQueues,
+  ...catalogQueues,
+  ...fleetQueues,
+  ...deliveryQueues,
+  ...paymentQueues,
+  ...rewardsQueues
+]
 
 /** Lets this process work on all of them. */
 export async function startWorkers(shop: Shop): Promise<void> {
-  await mailJobs(shop)
-  await catalogJobs(shop)
-  await deliveryJobs(shop)
-  await paymentJobs(shop)
+  for (const start of [mailJobs, accountJobs, catalogJobs, fleetJobs, deliveryJobs, paymentJobs, rewardsJobs])
+    await start(shop)
 }

@@ -17,7 +17,7 @@ export { type Holding, type LeasedAddress, type LeaseShare, addressesOf, leasesO
 export { type Reservation, type Reserved, activate, lockInventory, release, reserve, reserveOther } from './leasing.ts'
 export { type ParsedCidr, addressCount, parseCidr } from './ranges.ts'
 export { ruleNames, rulesById } from './rule-lookup.ts'
-export { type OnRulesChanged } from './manage-rules.ts'
+export { addAclRule, type OnRulesChanged } from './manage-rules.ts'
 export { inventoryRoutes } from './routes.ts'
 export {
   type Rule,
