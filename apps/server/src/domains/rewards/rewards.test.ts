@@ -88,6 +88,7 @@ test('a promo code is found by its user, is one of a kind, and each role sees it
     .select()
     .from(auditLog)
     .where(eq(auditLog.targetId, String(made.data.id)))
+    .orderBy(auditLog.id)
   expect(entries.filter(entry => entry.targetType === 'coupon').map(entry => entry.action)).toEqual([
     'create coupon',
     'edit coupon',

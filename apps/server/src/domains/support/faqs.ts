@@ -1,0 +1,55 @@
+import { refuse, type Faq } from '@netlet/contract'
+import { asc, count, eq, sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../platform/db/client.ts'
+import type { Actor } from '../../platform/http/actor.ts'
+import { containing, pageOf } from '../../platform/http/paging.ts'
+import { done, ok, type Result } from '../../platform/result.ts'
+import { record } from '../audit/index.ts'
+import { faqs } from './tables.ts'
+
+type FaqInput = { question: string; answer: string }
+
+/** A page of questions and answers, oldest first: those asked for most are written first. */
+export async function listFaqs(
+  db: Executor,
+  { limit, offset, search }: { limit: number; offset: number; search?: string | undefined }
+) {
+  const where =
+    search === undefined ? undefined : sql`(${faqs.question} || ' ' || ${faqs.answer}) ilike ${containing(search)}`
+  const [[counted], rows] = await Promise.all([
+    db.select({ total: count() }).from(faqs).where(where),
+    db.select().from(faqs).where(where).orderBy(asc(faqs.id)).limit(limit).offset(offset)
+  ])
+  return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
+}
+
+export async function createFaq(db: Database, by: Actor, form: FaqInput): Promise<Result<Faq>> {
+  return db.transaction(async tx => {
+    const [made] = await tx.insert(faqs).values(form).returning()
+    if (!made) throw new Error('the question was not added')
+    await record(tx, by, { action: 'create question', targetType: 'faq', targetId: made.id, after: form }, by.ip)
+    return ok(present(made))
+  })
+}
+
+export async function updateFaq(db: Database, by: Actor, id: number, form: FaqInput): Promise<Result<Faq>> {
+  return db.transaction(async tx => {
+    const [row] = await tx.select().from(faqs).where(eq(faqs.id, id)).for('update')
+    if (!row) return refuse('not_found')
+    await tx.update(faqs).set(form).where(eq(faqs.id, id))
+    const before = { question: row.question, answer: row.answer }
+    await record(tx, by, { action: 'edit question', targetType: 'faq', targetId: id, before, after: form }, by.ip)
+    return ok({ id, ...form })
+  })
+}
+
+export async function deleteFaq(db: Database, by: Actor, id: number): Promise<Result<null>> {
+  return db.transaction(async tx => {
+    const [row] = await tx.delete(faqs).where(eq(faqs.id, id)).returning()
+    if (!row) return refuse('not_found')
+    await record(tx, by, { action: 'delete question', targetType: 'faq', targetId: id, before: present(row) }, by.ip)
+    return done
+  })
+}
+
+const present = ({ id, question, answer }: typeof faqs.$inferSelect): Faq => ({ id, question, answer })

@@ -1,0 +1,25 @@
+import { routes } from '@netlet/contract'
+import { actorOf } from '../../platform/http/actor.ts'
+import type { Mount } from '../../platform/http/mount.ts'
+import { ok } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { clientAddress, clientNetwork } from '../accounts/index.ts'
+import { createFaq, deleteFaq, listFaqs, updateFaq } from './faqs.ts'
+import { deleteTicket, listTickets, submitTicket } from './tickets.ts'
+
+/** Puts the calls about questions, answers and tickets on the server. */
+export function supportRoutes(mount: Mount, shop: Shop): void {
+  const { db } = shop
+  const { support } = routes
+
+  mount(support.faqs, async ({ query }) => ok(await listFaqs(db, query)))
+  mount(support.createFaq, async call => createFaq(db, actorOf(call), call.body))
+  mount(support.updateFaq, async call => updateFaq(db, actorOf(call), call.params.id, call.body))
+  mount(support.deleteFaq, async call => deleteFaq(db, actorOf(call), call.params.id))
+
+  mount(support.createTicket, async ({ body, request }) =>
+    submitTicket(shop, { ...body, client: clientNetwork(clientAddress(request)) })
+  )
+  mount(support.tickets, async ({ query }) => ok(await listTickets(db, query)))
+  mount(support.deleteTicket, async call => deleteTicket(db, actorOf(call), call.params.id))
+}

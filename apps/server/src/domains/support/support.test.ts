@@ -1,0 +1,133 @@
+import type { Faq, Ticket } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { captchas } from '../accounts/tables.ts'
+import { auditLog } from '../audit/tables.ts'
+import { supportRoutes } from './index.ts'
+import { TICKETS_AN_HOUR } from './tickets.ts'
+
+let shop: TestShop
+let admin: Awaited<ReturnType<TestShop['admin']>>
+type Page<T> = { data: T[]; total: number }
+
+const FAQ = '/api/tickets/fqa/'
+const TICKET = '/api/tickets/ticket/'
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: supportRoutes })
+  admin = await shop.admin()
+})
+
+afterAll(() => shop.close())
+
+async function captcha(): Promise<{ captcha: number; captcha_id: string }> {
+  const expiresAt = new Date(shop.shop.now().getTime() + 60_000)
+  const [made] = await shop.shop.db.insert(captchas).values({ answer: 42, expiresAt }).returning()
+  if (!made) throw new Error('no captcha')
+  return { captcha: 42, captcha_id: made.id }
+}
+
+const letter = { username: 'Ada', email: 'ada@example.com', phone: '+44 1', message: 'Where is my proxy?' }
+
+test('Q&A form: question and answer are required', async () => {
+  const whole = { question: 'How?', answer: 'So.' }
+  for (const missing of [undefined, '', '   ', null]) {
+    expect(await admin.post(FAQ, { ...whole, question: missing })).toMatchObject({
+      status: 400,
+      msg: 'Please enter question'
+    })
+    expect(await admin.post(FAQ, { ...whole, answer: missing })).toMatchObject({
+      status: 400,
+      msg: 'Please enter answer'
+    })
+  }
+})
+
+test('questions are public, found by text in either part, and kept by administrators', async () => {
+  const made = await admin.post<Faq>(FAQ, { question: 'What is a /29?', answer: 'Eight addresses, 100% yours' })
+  expect(made.data).toMatchObject({ question: 'What is a /29?' })
+  for (const search of ['what is a /29', '100% YOURS']) {
+    const found = await shop.visitor().get<Page<Faq>>(`${FAQ}?search=${encodeURIComponent(search)}&limit=5`)
+    expect(found.data).toMatchObject({ total: 1, data: [made.data] })
+  }
+  expect((await shop.visitor().get<Page<Faq>>(`${FAQ}?search=100_`)).data.total).toBe(0)
+  const path = `${FAQ}${made.data.id}/`
+  const changed = { question: 'What is a /28?', answer: 'Sixteen' }
+  expect((await admin.put<Faq>(path, changed)).data).toEqual({ id: made.data.id, ...changed })
+  expect((await admin.delete(path)).code).toBe(2000)
+  expect([(await admin.delete(path)).status, (await admin.put(path, changed)).status]).toEqual([404, 404])
+  const log = await shop.shop.db.select().from(auditLog).where(eq(auditLog.targetType, 'faq')).orderBy(auditLog.id)
+  expect(log.filter(entry => entry.targetId === String(made.data.id)).map(entry => entry.action)).toEqual([
+    'create question',
+    'edit question',
+    'delete question'
+  ])
+})
+
+test('ticket form: name, email, phone and message are required', async () => {
+  for (const field of ['username', 'email', 'phone', 'message'] as const) {
+    const refused = await shop.visitor().post(TICKET, { ...letter, ...(await captcha()), [field]: '' })
+    expect(refused).toMatchObject({ status: 400, msg: 'Please fill out the form first!' })
+  }
+  const wrong = await shop.visitor().post(TICKET, { ...letter, ...(await captcha()), email: 'nowhere' })
+  expect(wrong).toMatchObject({ status: 400, msg: 'Please input correct email format' })
+})
+
+test('ticket form: the captcha is required', async () => {
+  const asked = await captcha()
+  for (const answer of [undefined, '', null, 'many'])
+    expect(await shop.visitor().post(TICKET, { ...letter, ...asked, captcha: answer })).toMatchObject({
+      status: 400,
+      msg: 'Please input the calculation results in the picture first!'
+    })
+})
+
+test('a ticket needs the right answer, and a captcha serves once, right or wrong', async () => {
+  const first = await captcha()
+  expect(await shop.visitor().post(TICKET, { ...letter, ...first, captcha: 41 })).toMatchObject({
+    status: 400,
+    msg: 'The captcha code is not correct'
+  })
+  expect((await shop.visitor().post(TICKET, { ...letter, ...first })).status).toBe(400)
+  const second = await captcha()
+  const sent = await Promise.all([1, 2, 3].map(() => shop.visitor().post(TICKET, { ...letter, ...second })))
+  expect(sent.filter(reply => reply.code === 2000)).toHaveLength(1)
+})
+
+test('administrators read, search and delete tickets; nobody else does', async () => {
+  const message = 'The needle of this test'
+  await shop.visitor({ ip: '198.51.100.7' }).post(TICKET, { ...letter, message, ...(await captcha()) })
+  const found = await admin.get<Page<Ticket>>(`${TICKET}?search=needle%20of`)
+  expect(found.data).toMatchObject({ total: 1, data: [{ ...letter, message }] })
+  const path = `${TICKET}${found.data.data[0]?.id}/`
+  const customer = await shop.customer()
+  for (const [client, status] of [
+    [shop.visitor(), 401],
+    [customer, 403]
+  ] as const) {
+    const body = { question: 'x', answer: 'y' }
+    const replies = [
+      await client.get(TICKET),
+      await client.delete(path),
+      await client.post(FAQ, body),
+      await client.put(`${FAQ}1/`, body),
+      await client.delete(`${FAQ}1/`)
+    ]
+    expect(replies.map(reply => reply.status)).toEqual(replies.map(() => status))
+  }
+  expect((await admin.delete(path)).code).toBe(2000)
+  expect((await admin.delete(path)).status).toBe(404)
+})
+
+test('one client sends so many tickets an hour, also all at once; another client is not kept waiting', async () => {
+  const flood = await Promise.all(
+    Array.from({ length: TICKETS_AN_HOUR + 5 }, async (_, at) =>
+      shop.visitor({ ip: `2001:db8:1:1::${at + 1}` }).post(TICKET, { ...letter, ...(await captcha()) })
+    )
+  )
+  expect(flood.filter(reply => reply.code === 2000)).toHaveLength(TICKETS_AN_HOUR)
+  expect(flood.filter(reply => reply.status === 429)).toHaveLength(5)
+  const other = await shop.visitor({ ip: '2001:db8:1:2::1' }).post(TICKET, { ...letter, ...(await captcha()) })
+  expect(other.code).toBe(2000)
+})
