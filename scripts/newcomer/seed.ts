@@ -1,4 +1,4 @@
-import { ProductForm, ServerForm, type Refusal } from '@netlet/contract'
+import { ProductForm, ServerForm, type Reason, type Refusal } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { demoPlans, demoRules, demoDiscountCodes } from '../../apps/sandbox/src/shopify/catalogue.ts'
 import { demoLocations } from '../../apps/sandbox/src/shopify/plan.ts'
@@ -11,8 +11,10 @@ import {
   syncCollections,
   syncTags
 } from '../../apps/server/src/domains/catalog/index.ts'
+import { products } from '../../apps/server/src/domains/catalog/tables.ts'
+import { proxies } from '../../apps/server/src/domains/delivery/tables.ts'
 import { createGroup, createServer } from '../../apps/server/src/domains/fleet/index.ts'
-import { servers } from '../../apps/server/src/domains/fleet/tables.ts'
+import { serverGroups, servers } from '../../apps/server/src/domains/fleet/tables.ts'
 import { addAclRule } from '../../apps/server/src/domains/inventory/index.ts'
 import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
 import { seedLevelCodes } from '../../apps/server/src/domains/rewards/index.ts'
@@ -59,21 +61,22 @@ export async function seed(
   const registered = await platform.registerWebhooks(shop.config.publicUrl)
   if (!registered.ok) throw new Error(registered.message)
   const admin = await accounts(shop)
-  const known = await shop.db.select({ id: servers.id }).from(servers).where(eq(servers.name, LOCAL_SERVER))
-  if (known.length > 0) {
-    const place = {
-      agentPort: settings.agentPort,
-      proxyPort: settings.proxyPort,
-      agentToken: shop.secrets.seal(kept.agentToken)
-    }
-    await shop.db.update(servers).set(place).where(eq(servers.name, LOCAL_SERVER))
-    return
-  }
+  await renewAddresses(shop, settings)
+  const [product] = await shop.db.select({ id: products.id }).from(products).limit(1)
+  if (product) return
+  // Each step skips what a start that was cut short has done already.
   await levels(shop)
   await rules(shop, admin)
-  // Last, since it is what tells a later start that all of this is there.
-  const groups = await fleet(shop, admin, settings)
-  await catalogue(shop, admin, groups)
+  await fleet(shop, admin, settings)
+  await catalogue(shop, admin)
+}
+
+async function renewAddresses(shop: Shop, { agentPort, proxyPort, kept }: NewcomerSettings): Promise<void> {
+  await shop.db
+    .update(servers)
+    .set({ agentPort, proxyPort, agentToken: shop.secrets.seal(kept.agentToken) })
+    .where(eq(servers.name, LOCAL_SERVER))
+  await shop.db.update(proxies).set({ port: proxyPort })
 }
 
 const LOCAL_SERVER = 'Local agent'
@@ -111,14 +114,14 @@ async function rules(shop: Shop, admin: Actor): Promise<void> {
       shopify_variant_id: rule.variantId,
       acl_value: rule.domains.join('\n')
     }
-    const made = await addAclRule(shop, { caller: admin, ip: admin.ip }, form, async () => {})
-    if (!made.ok && made.reason !== 'name_taken') throw new Error(made.msg ?? made.reason)
+    must(await addAclRule(shop, { caller: admin, ip: admin.ip }, form, async () => {}), 'name_taken')
   }
 }
 
 /** One server that stands for every location: each is a group with it as the only member. */
-async function fleet(shop: Shop, admin: Actor, settings: NewcomerSettings): Promise<Map<string, number>> {
+async function fleet(shop: Shop, admin: Actor, settings: NewcomerSettings): Promise<void> {
   const actor = { caller: admin, ip: admin.ip }
+  const [known] = await shop.db.select({ id: servers.id }).from(servers).where(eq(servers.name, LOCAL_SERVER))
   const form = ServerForm.parse({
     name: LOCAL_SERVER,
     ip: '127.0.0.1',
@@ -128,19 +131,17 @@ async function fleet(shop: Shop, admin: Actor, settings: NewcomerSettings): Prom
     agent_token: settings.kept.agentToken,
     proxy_port: settings.proxyPort
   })
-  const server = must(await createServer(shop, actor, form))
-  const groups = new Map<string, number>()
+  const server = known ?? must(await createServer(shop, actor, form))
   for (const location of demoLocations) {
-    const group = must(
-      await createGroup(shop, actor, { name: location, description: `Servers in ${location}`, servers: [server.id] })
-    )
-    groups.set(location, group.id)
+    const group = { name: location, description: `Servers in ${location}`, servers: [server.id] }
+    must(await createGroup(shop, actor, group), 'name_taken')
   }
-  return groups
 }
 
 /** Takes the catalogue from the platform and says of each variant where its addresses come from. */
-async function catalogue(shop: Shop, admin: Actor, groups: ReadonlyMap<string, number>): Promise<void> {
+async function catalogue(shop: Shop, admin: Actor): Promise<void> {
+  const rows = await shop.db.select({ id: serverGroups.id, name: serverGroups.name }).from(serverGroups)
+  const groups = new Map(rows.map(group => [group.name, group.id]))
   must(await syncCollections(shop, admin))
   must(await syncTags(shop, admin))
   const known = new Map(demoPlans.flatMap(plan => plan.variants.map(variant => [variant.id, variant])))
@@ -167,8 +168,11 @@ async function catalogue(shop: Shop, admin: Actor, groups: ReadonlyMap<string, n
   }
 }
 
-/** The demo fits its own commands: a refusal here is a bug. */
-function must<T>(result: { ok: true; data: T } | Refusal): T {
+/** The demo fits its own commands: a refusal is a bug, but for the one that says that it is there already. */
+function must<T>(result: { ok: true; data: T } | Refusal): T
+function must<T>(result: { ok: true; data: T } | Refusal, unless: Reason): T | undefined
+function must<T>(result: { ok: true; data: T } | Refusal, unless?: Reason): T | undefined {
   if (result.ok) return result.data
+  if (result.reason === unless) return undefined
   throw new Error(`The demo was refused: ${result.msg ?? result.reason}`)
 }
