@@ -100,6 +100,8 @@ it('stays true through rollbacks, releases, new rules and killed connections', a
   await killing
   expect(finished).toBeGreaterThan(clients)
   expect(killed).toBeGreaterThan(0)
+  // None of the lost connections is still counted as in use.
+  expect(db.$client.totalCount - db.$client.idleCount).toBe(0)
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
   await release(db, { orderIds: orders })
   const { rows } = await db.execute(sql`select coalesce(sum(bit_count(bits)), 0) as used from rule_usage u

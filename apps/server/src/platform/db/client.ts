@@ -29,7 +29,18 @@ export function openDatabase(url: string, { max = 20 }: { max?: number } = {}): 
   // Nor is one that ends amid a transaction, between two queries: the next query fails, and its caller is told. Without
   // a listener the process would end.
   pool.on('connect', client => client.on('error', () => {}))
-  return drizzle({ client: pool, casing: 'snake_case' }) as Database
+  const db: Database = drizzle({ client: pool, casing: 'snake_case' })
+  // Drizzle's own takes a connection and never gives it back where BEGIN fails, as when the server has just gone: after
+  // a few restarts of the server the pool would be empty for good.
+  db.transaction = async (work, config) => {
+    const client = await pool.connect()
+    try {
+      return await drizzle({ client, casing: 'snake_case' }).transaction(work, config)
+    } finally {
+      client.release()
+    }
+  }
+  return db
 }
 
 export async function closeDatabase(db: Database): Promise<void> {
