@@ -1,5 +1,6 @@
 import type { Shop } from '../../platform/shop.ts'
 import { checkServers } from './health.ts'
+import { provisionServer } from './provision/provision.ts'
 import { healthQueue, provisionQueue, repairAllQueue, repairQueue } from './queues.ts'
 import { repairAll, repairServer } from './repair.ts'
 
@@ -14,6 +15,7 @@ export async function fleetJobs(shop: Shop): Promise<void> {
   await jobs.work(repairQueue, async ({ serverId }) => void (await repairServer(shop, serverId, 10_000)), {
     concurrency: 4
   })
+  await jobs.work(provisionQueue, work => provisionServer(shop, work), { concurrency: 2 })
   await jobs.schedule(healthQueue, '* * * * *')
   await jobs.schedule(repairAllQueue, '*/3 * * * *')
 }

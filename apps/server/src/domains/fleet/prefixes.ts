@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import type { AgentPrefixesReply } from '@netlet/contract/agent'
 import type { AgentClient, AgentResult } from '../../integrations/agent/index.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { serverCidrs } from '../inventory/index.ts'
@@ -10,7 +11,7 @@ import { servers } from './tables.ts'
  * those users are gone.
  */
 export type Loaded =
-  | { kind: 'exact' | 'widened'; reply: unknown }
+  | { kind: 'exact' | 'widened'; reply: AgentPrefixesReply }
   | { kind: 'refused' | 'unreachable'; message: string }
 
 /** Makes the agent's ranges those of the server. */

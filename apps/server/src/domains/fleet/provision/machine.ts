@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { posix } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type { SshOutput, SshSession } from '../../../integrations/ssh/index.ts'
+import { quote } from './layout.ts'
+
+/** A step that failed; the message says why, to a person. Caught where the step's name is known. */
+export class StepFailed extends Error {
+  override name = 'StepFailed'
+}
+
+export type Content = { sha256: string; text?: string | Buffer; file?: string }
+
+export const contentOf = (text: string | Buffer): Content => ({
+  sha256: createHash('sha256').update(text).digest('hex'),
+  text
+})
+
+export async function contentOfFile(file: string): Promise<Content> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return { sha256: hash.digest('hex'), file }
+}
+
+const UPLOAD_MS = 10 * 60_000
+
+/** What is done on a machine over SSH. Every call either succeeds or says why not. */
+export type Machine = ReturnType<typeof machineOf>
+
+export function machineOf(session: SshSession) {
+  const attempt = async (command: string, options?: Parameters<SshSession['run']>[1]): Promise<SshOutput> => {
+    try {
+      return await session.run(command, options)
+    } catch (error) {
+      throw new StepFailed(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  /** @throws StepFailed with what the command said, where it failed */
+  async function run(command: string, options?: Parameters<SshSession['run']>[1]): Promise<string> {
+    const { code, stdout, stderr } = await attempt(command, options)
+    if (code === 0) return stdout
+    throw new StepFailed((stderr.trim() || stdout.trim() || `A command ended with code ${code}`).slice(-1000))
+  }
+
+  async function hashOf(path: string): Promise<string> {
+    const { stdout } = await attempt(`sha256sum -- ${quote(path)}`)
+    return stdout.slice(0, 64)
+  }
+
+  return {
+    run,
+    /** Like `run`, for commands that may fail. */
+    attempt,
+    dial: (port: number) => session.dial(port),
+    /**
+     * Makes a file be this, with this mode, in one step for whoever reads it.
+     * @returns whether it was another one before
+     */
+    async put(path: string, mode: '600' | '644' | '755', content: Content): Promise<boolean> {
+      if ((await hashOf(path)) === content.sha256) return false
+      const fresh = quote(`${path}.new`)
+      const folder = quote(posix.dirname(path))
+      const finish = `chmod ${mode} ${fresh} && mv -f ${fresh} ${quote(path)}`
+      const packed = content.file !== undefined
+      const command = `mkdir -p ${folder} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish}`
+      const input = packed
+        ? createReadStream(content.file ?? '').pipe(createGzip({ level: 1 }))
+        : (content.text?.toString() ?? '')
+      await run(command, { input, timeoutMs: UPLOAD_MS })
+      if ((await hashOf(path)) !== content.sha256) throw new StepFailed(`${path} did not arrive as it was sent`)
+      return true
+    }
+  }
+}
