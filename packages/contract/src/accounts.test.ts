@@ -47,6 +47,10 @@ test('every field that is missing says what the specification has it say', () =>
   expect(messages(LoginBody, { username: 'a', password: 'b', captcha: 'x' })).toEqual({
     captcha: 'Please enter the captcha code!'
   })
+  expect(LoginBody.parse({ username: 'a', password: 'b', captcha_id: '', captcha: '' })).toEqual({
+    username: 'a',
+    password: 'b'
+  })
   expect(messages(EmailValidateBody, { type: 'register' })).toEqual({ email: 'Please enter your email address!' })
   expect(messages(ForgotVerifyBody, { email: 'anna@example.com' })).toEqual({
     email_code: 'Please enter your email or code!',

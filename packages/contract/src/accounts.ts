@@ -54,15 +54,21 @@ export type User = z.infer<typeof User>
 export const CurrentUser = User.extend({ impersonated_by: z.string().nullable() })
 export type CurrentUser = z.infer<typeof CurrentUser>
 
+/** A field of a form that was left empty. */
+const blank = z.literal('').transform(() => undefined)
+
+const NO_CAPTCHA = 'Please enter the captcha code!'
+
 export const LoginBody = z.object({
   username: z
     .string({ error: 'Please enter your username or email!' })
     .trim()
     .min(1, 'Please enter your username or email!')
-    .max(254),
+    .max(254)
+    .refine(value => !value.includes('\0'), 'Contains a character that is not allowed'),
   password: z.string({ error: 'Please enter your password!' }).min(1, 'Please enter your password!').max(200),
-  captcha_id: z.uuid().optional(),
-  captcha: z.coerce.number({ error: 'Please enter the captcha code!' }).optional()
+  captcha_id: z.union([z.uuid(), blank], { error: NO_CAPTCHA }).optional(),
+  captcha: z.union([blank, z.coerce.number()], { error: NO_CAPTCHA }).optional()
 })
 
 export const SignUpBody = z
@@ -119,9 +125,7 @@ export const UserForm = z.object({
     .min(0, 'Please enter points')
     .max(MAX_COINS, 'Please enter points')
     .optional(),
-  password: password('Please enter password')
-    .optional()
-    .or(z.literal('').transform(() => undefined))
+  password: password('Please enter password').optional().or(blank)
 })
 
 export const API_KEY_SCOPES = ['read', 'renew'] as const
