@@ -25,78 +25,86 @@ interface LiveCidr {
 }
 
 /** Adds one range, to a server or (null) out of stock. */
-export async function addCidr(
-  tx: Executor,
+export function addCidr(
+  db: Executor,
   { cidr: text, serverId, excludedRules = [] }: { cidr: string; serverId: number | null; excludedRules?: number[] }
 ): Promise<{ ok: true; cidrId: number } | Exclude<CidrRefusal, { reason: 'leased' }>> {
-  const parsed = parseCidr(text)
-  if (!parsed.ok) return { ok: false, reason: 'invalid', lines: [{ text, message: parsed.message }] }
-  await lockInventory(tx)
-  const [clash] = await overlapping(tx, parsed.cidr)
-  if (clash) return { ok: false, reason: 'overlap', cidr: parsed.cidr, with: clash.cidr, serverId: clash.serverId }
-  return { ok: true, cidrId: await insertCidr(tx, parsed.cidr, serverId, excludedRules) }
+  return db.transaction(async tx => {
+    const parsed = parseCidr(text)
+    if (!parsed.ok) return { ok: false, reason: 'invalid', lines: [{ text, message: parsed.message }] }
+    await lockInventory(tx)
+    const [clash] = await overlapping(tx, parsed.cidr)
+    if (clash) return { ok: false, reason: 'overlap', cidr: parsed.cidr, with: clash.cidr, serverId: clash.serverId }
+    return { ok: true, cidrId: await insertCidr(tx, parsed.cidr, serverId, excludedRules) }
+  })
 }
 
 /** Removes a range, unless addresses of it are leased. What was leased of it stays in the history. */
-export async function removeCidr(
-  tx: Executor,
+export function removeCidr(
+  db: Executor,
   cidrId: number
 ): Promise<{ ok: true } | { ok: false; reason: 'not_found' } | Extract<CidrRefusal, { reason: 'leased' }>> {
-  await lockInventory(tx)
-  const [found] = await tx
-    .select({ cidr: cidrs.cidr })
-    .from(cidrs)
-    .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
-  if (!found) return { ok: false, reason: 'not_found' }
-  const orders = await ordersOn(tx, cidrId)
-  if (orders.length > 0) return { ok: false, reason: 'leased', cidr: found.cidr, orders }
-  await dropCidr(tx, cidrId)
-  return { ok: true }
+  return db.transaction(async tx => {
+    await lockInventory(tx)
+    const [found] = await tx
+      .select({ cidr: cidrs.cidr })
+      .from(cidrs)
+      .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
+    if (!found) return { ok: false, reason: 'not_found' }
+    const orders = await ordersOn(tx, cidrId)
+    if (orders.length > 0) return { ok: false, reason: 'leased', cidr: found.cidr, orders }
+    await dropCidr(tx, cidrId)
+    return { ok: true }
+  })
 }
 
 /**
  * Makes a server's ranges exactly these: adds new ones, takes over those that no server has, and takes those left out
  * off the server (they stay, out of stock, until they are cleaned). All or nothing: after a refusal nothing has changed.
  */
-export async function assignCidrs(
-  tx: Executor,
+export function assignCidrs(
+  db: Executor,
   serverId: number,
   wanted: string[]
 ): Promise<{ ok: true; added: string[]; removed: string[] } | CidrRefusal> {
-  const parsed = wanted.map(text => ({ text, result: parseCidr(text) }))
-  const invalid = parsed.flatMap(({ text, result }) => (result.ok ? [] : [{ text, message: result.message }]))
-  if (invalid.length > 0) return { ok: false, reason: 'invalid', lines: invalid }
-  const ranges = [...new Set(parsed.flatMap(({ result }) => (result.ok ? [result.cidr] : [])))]
-  const twice = ranges.flatMap((one, at) => ranges.slice(at + 1).map(other => [one, other] as const))
-  const within = twice.find(([one, other]) => overlaps(one, other))
-  if (within) return { ok: false, reason: 'overlap', cidr: within[0], with: within[1], serverId }
+  return db.transaction(async tx => {
+    const parsed = wanted.map(text => ({ text, result: parseCidr(text) }))
+    const invalid = parsed.flatMap(({ text, result }) => (result.ok ? [] : [{ text, message: result.message }]))
+    if (invalid.length > 0) return { ok: false, reason: 'invalid', lines: invalid }
+    const ranges = [...new Set(parsed.flatMap(({ result }) => (result.ok ? [result.cidr] : [])))]
+    const twice = ranges.flatMap((one, at) => ranges.slice(at + 1).map(other => [one, other] as const))
+    const within = twice.find(([one, other]) => overlaps(one, other))
+    if (within) return { ok: false, reason: 'overlap', cidr: within[0], with: within[1], serverId }
 
-  await lockInventory(tx)
-  const present = await tx
-    .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
-    .from(cidrs)
-    .where(and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt)))
-    .orderBy(asc(cidrs.id))
-  const leaving = present.filter(range => !ranges.includes(range.cidr))
-  for (const range of leaving) {
-    const orders = await ordersOn(tx, range.id)
-    if (orders.length > 0) return { ok: false, reason: 'leased', cidr: range.cidr, orders }
-  }
+    await lockInventory(tx)
+    const present = await tx
+      .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
+      .from(cidrs)
+      .where(and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt)))
+      .orderBy(asc(cidrs.id))
+    const leaving = present.filter(range => !ranges.includes(range.cidr))
+    for (const range of leaving) {
+      const orders = await ordersOn(tx, range.id)
+      if (orders.length > 0) return { ok: false, reason: 'leased', cidr: range.cidr, orders }
+    }
 
-  const coming = ranges.filter(range => !present.some(({ cidr }) => cidr === range))
-  const plan = await Promise.all(coming.map(cidr => planArrival(tx, cidr, leaving)))
-  const refused = plan.find(step => 'ok' in step)
-  if (refused && 'ok' in refused) return refused
-  for (const range of leaving) await placeCidr(tx, range.id, null)
-  // Before any arrival: two of them may lie in one range that makes room.
-  const replaced = plan.flatMap(step => ('replaces' in step ? step.replaces : []))
-  for (const id of sortedIds(replaced)) await dropCidr(tx, id)
-  for (const step of plan) {
-    if ('ok' in step) continue
-    if (step.adopt === undefined) await insertCidr(tx, step.cidr, serverId, [])
-    else await placeCidr(tx, step.adopt, serverId)
-  }
-  return { ok: true, added: coming, removed: leaving.map(range => range.cidr) }
+    const coming = ranges.filter(range => !present.some(({ cidr }) => cidr === range))
+    const plan: Arrival[] = []
+    for (const cidr of coming) {
+      const step = await planArrival(tx, cidr, leaving)
+      if ('ok' in step) return step
+      plan.push(step)
+    }
+    for (const range of leaving) await placeCidr(tx, range.id, null)
+    // Before any arrival: two of them may lie in one range that makes room.
+    const replaced = plan.flatMap(step => step.replaces)
+    for (const id of sortedIds(replaced)) await dropCidr(tx, id)
+    for (const step of plan) {
+      if (step.adopt === undefined) await insertCidr(tx, step.cidr, serverId, [])
+      else await placeCidr(tx, step.adopt, serverId)
+    }
+    return { ok: true, added: coming, removed: leaving.map(range => range.cidr) }
+  })
 }
 
 type Arrival = { cidr: string; adopt?: number; replaces: number[] }
@@ -123,27 +131,29 @@ async function planArrival(
 }
 
 /** Sets the rules that a range is never sold with. Leases that run go on. */
-export async function excludeRules(
-  tx: Executor,
+export function excludeRules(
+  db: Executor,
   cidrId: number,
   rules: number[]
 ): Promise<
   { ok: true } | { ok: false; reason: 'not_found' } | { ok: false; reason: 'unknown_rules'; rules: number[] }
 > {
-  await lockInventory(tx)
-  const known = await tx
-    .select({ id: aclRules.id })
-    .from(aclRules)
-    .where(and(inArray(aclRules.id, rules), isNull(aclRules.deletedAt)))
-  const unknown = sortedIds(rules).filter(rule => !known.some(({ id }) => id === rule))
-  if (unknown.length > 0) return { ok: false, reason: 'unknown_rules', rules: unknown }
-  const [found] = await tx
-    .select({ id: cidrs.id })
-    .from(cidrs)
-    .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
-  if (!found) return { ok: false, reason: 'not_found' }
-  await tx.execute(sql`select inventory.exclude_rules(${cidrId}, ${idList(rules)})`)
-  return { ok: true }
+  return db.transaction(async tx => {
+    await lockInventory(tx)
+    const known = await tx
+      .select({ id: aclRules.id })
+      .from(aclRules)
+      .where(and(inArray(aclRules.id, rules), isNull(aclRules.deletedAt)))
+    const unknown = sortedIds(rules).filter(rule => !known.some(({ id }) => id === rule))
+    if (unknown.length > 0) return { ok: false, reason: 'unknown_rules', rules: unknown }
+    const [found] = await tx
+      .select({ id: cidrs.id })
+      .from(cidrs)
+      .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
+    if (!found) return { ok: false, reason: 'not_found' }
+    await tx.execute(sql`select inventory.exclude_rules(${cidrId}, ${idList(rules)})`)
+    return { ok: true }
+  })
 }
 
 export interface CleanedCidr {
@@ -156,32 +166,34 @@ export interface CleanedCidr {
  * Removes every range that no server has and nothing is leased of. With `includeRemovedServers`, also those whose
  * server was removed. `kept` are unreferenced ranges that orders still lease of.
  */
-export async function cleanUnused(
-  tx: Executor,
+export function cleanUnused(
+  db: Executor,
   { includeRemovedServers = false }: { includeRemovedServers?: boolean } = {}
 ): Promise<{ removed: CleanedCidr[]; kept: CleanedCidr[] }> {
-  await lockInventory(tx)
-  const removedServer = sql`exists (select 1 from servers s where s.id = ${cidrs.serverId} and s.deleted_at is not null)`
-  const unused = await tx
-    .select({ id: cidrs.id, cidr: cidrs.cidr, deliveryCount: cidrs.deliveryCount })
-    .from(cidrs)
-    .where(
-      and(
-        isNull(cidrs.deletedAt),
-        includeRemovedServers ? sql`(${cidrs.serverId} is null or ${removedServer})` : isNull(cidrs.serverId)
+  return db.transaction(async tx => {
+    await lockInventory(tx)
+    const removedServer = sql`exists (select 1 from servers s where s.id = ${cidrs.serverId} and s.deleted_at is not null)`
+    const unused = await tx
+      .select({ id: cidrs.id, cidr: cidrs.cidr, deliveryCount: cidrs.deliveryCount })
+      .from(cidrs)
+      .where(
+        and(
+          isNull(cidrs.deletedAt),
+          includeRemovedServers ? sql`(${cidrs.serverId} is null or ${removedServer})` : isNull(cidrs.serverId)
+        )
       )
-    )
-    .orderBy(asc(cidrs.id))
-  const removed: CleanedCidr[] = []
-  const kept: CleanedCidr[] = []
-  for (const range of unused) {
-    if ((await ordersOn(tx, range.id)).length > 0) kept.push(range)
-    else {
-      await dropCidr(tx, range.id)
-      removed.push(range)
+      .orderBy(asc(cidrs.id))
+    const removed: CleanedCidr[] = []
+    const kept: CleanedCidr[] = []
+    for (const range of unused) {
+      if ((await ordersOn(tx, range.id)).length > 0) kept.push(range)
+      else {
+        await dropCidr(tx, range.id)
+        removed.push(range)
+      }
     }
-  }
-  return { removed, kept }
+    return { removed, kept }
+  })
 }
 
 async function overlapping(tx: Executor, range: string): Promise<LiveCidr[]> {

@@ -31,32 +31,34 @@ export type RuleRefusal =
   | { ok: false; reason: 'name_taken' }
 
 /** Creates a rule, at once in stock on every address of every range that does not come to exclude it. */
-export async function createRule(
-  tx: Executor,
+export function createRule(
+  db: Executor,
   input: RuleInput
 ): Promise<{ ok: true; rule: Rule; overlaps: RuleOverlap[] } | RuleRefusal> {
-  const parsed = parseDomains(input.aclValue)
-  if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
-  await lockInventory(tx)
-  const saved = await saveNamed(tx, async inner => {
-    const [rule] = await inner
-      .insert(aclRules)
-      .values({ ...ruleColumns(input), domains: parsed.domains })
-      .returning()
-    return rule
+  return db.transaction(async tx => {
+    const parsed = parseDomains(input.aclValue)
+    if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+    await lockInventory(tx)
+    const saved = await saveNamed(tx, async inner => {
+      const [rule] = await inner
+        .insert(aclRules)
+        .values({ ...ruleColumns(input), domains: parsed.domains })
+        .returning()
+      return rule
+    })
+    if (saved === 'name_taken') return { ok: false, reason: 'name_taken' }
+    if (!saved) throw new Error('the rule was not created')
+    await tx.execute(sql`select inventory.open_rule(${saved.id})`)
+    return { ok: true, rule: saved, overlaps: await overlapsOf(tx, saved) }
   })
-  if (saved === 'name_taken') return { ok: false, reason: 'name_taken' }
-  if (!saved) throw new Error('the rule was not created')
-  await tx.execute(sql`select inventory.open_rule(${saved.id})`)
-  return { ok: true, rule: saved, overlaps: await overlapsOf(tx, saved) }
 }
 
 /**
  * Changes a rule. `domainsChanged` tells the caller that the agents have to learn another deny list. Orders keep the
  * price they were sold at.
  */
-export async function updateRule(
-  tx: Executor,
+export function updateRule(
+  db: Executor,
   ruleId: number,
   input: RuleInput
 ): Promise<
@@ -64,47 +66,51 @@ export async function updateRule(
   | RuleRefusal
   | { ok: false; reason: 'not_found' }
 > {
-  const parsed = parseDomains(input.aclValue)
-  if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
-  const [before] = await tx
-    .select({ domains: aclRules.domains })
-    .from(aclRules)
-    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
-    .for('update')
-  if (!before) return { ok: false, reason: 'not_found' }
-  const saved = await saveNamed(tx, async inner => {
-    const [rule] = await inner
-      .update(aclRules)
-      .set({ ...ruleColumns(input), domains: parsed.domains })
-      .where(eq(aclRules.id, ruleId))
-      .returning()
-    return rule
+  return db.transaction(async tx => {
+    const parsed = parseDomains(input.aclValue)
+    if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+    const [before] = await tx
+      .select({ domains: aclRules.domains })
+      .from(aclRules)
+      .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+      .for('update')
+    if (!before) return { ok: false, reason: 'not_found' }
+    const saved = await saveNamed(tx, async inner => {
+      const [rule] = await inner
+        .update(aclRules)
+        .set({ ...ruleColumns(input), domains: parsed.domains })
+        .where(eq(aclRules.id, ruleId))
+        .returning()
+      return rule
+    })
+    if (saved === 'name_taken') return { ok: false, reason: 'name_taken' }
+    if (!saved) return { ok: false, reason: 'not_found' }
+    const domainsChanged = before.domains.join('\n') !== parsed.domains.join('\n')
+    return { ok: true, rule: saved, domainsChanged, overlaps: await overlapsOf(tx, saved) }
   })
-  if (saved === 'name_taken') return { ok: false, reason: 'name_taken' }
-  if (!saved) return { ok: false, reason: 'not_found' }
-  const domainsChanged = before.domains.join('\n') !== parsed.domains.join('\n')
-  return { ok: true, rule: saved, domainsChanged, overlaps: await overlapsOf(tx, saved) }
 }
 
 /** Takes a rule out of sale; its row stays for the history. Refused while orders hold addresses under it. */
-export async function deleteRule(
-  tx: Executor,
+export function deleteRule(
+  db: Executor,
   ruleId: number
 ): Promise<{ ok: true } | { ok: false; reason: 'not_found' } | { ok: false; reason: 'leased'; orders: number[] }> {
-  await lockInventory(tx)
-  const [found] = await tx
-    .select({ id: aclRules.id })
-    .from(aclRules)
-    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
-  if (!found) return { ok: false, reason: 'not_found' }
-  const holders = await tx
-    .selectDistinct({ orderId: leases.orderId })
-    .from(leases)
-    .where(and(ne(leases.state, 'released'), sql`${leases.rules} @> array[${ruleId}]::int[]`))
-    .orderBy(asc(leases.orderId))
-  if (holders.length > 0) return { ok: false, reason: 'leased', orders: holders.map(holder => holder.orderId) }
-  await tx.execute(sql`select inventory.close_rule(${ruleId})`)
-  return { ok: true }
+  return db.transaction(async tx => {
+    await lockInventory(tx)
+    const [found] = await tx
+      .select({ id: aclRules.id })
+      .from(aclRules)
+      .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+    if (!found) return { ok: false, reason: 'not_found' }
+    const holders = await tx
+      .selectDistinct({ orderId: leases.orderId })
+      .from(leases)
+      .where(and(ne(leases.state, 'released'), sql`${leases.rules} @> array[${ruleId}]::int[]`))
+      .orderBy(asc(leases.orderId))
+    if (holders.length > 0) return { ok: false, reason: 'leased', orders: holders.map(holder => holder.orderId) }
+    await tx.execute(sql`select inventory.close_rule(${ruleId})`)
+    return { ok: true }
+  })
 }
 
 /** Rules on sale, oldest first. */
