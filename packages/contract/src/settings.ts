@@ -1,22 +1,53 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { Done, ListQuery, Time, page } from './shapes.ts'
+import { Done, ListQuery, Time, page, storable } from './shapes.ts'
 
-const line = z.string().trim().max(1000).default('')
-const rate = (max: number) => z.coerce.number().min(0).max(max)
-const count = (max: number) => z.coerce.number().pipe(z.int().min(0).max(max))
+const line = z
+  .string()
+  .trim()
+  .max(1000, 'At most 1000 characters')
+  // A line break in a mail's sender or a header would begin another header.
+  .refine(value => storable(value) && !/[\r\n]/.test(value), 'Contains a character that is not allowed')
+  .default('')
+/** Browsers are sent there, so nothing but a web address will do. */
+const link = line.unwrap().refine(isLink, 'Must start with https:// or http://').default('')
+
+function isLink(value: string): boolean {
+  return value === '' || (/^https?:\/\//i.test(value) && URL.canParse(value))
+}
+
+/** A number, or one as a form sends it. An emptied field is missing, not 0. */
+function amount(min: number, max: number) {
+  const message = `Must be a number from ${min} to ${max}`
+  return z
+    .union(
+      [
+        z.number(),
+        z
+          .string()
+          .trim()
+          .regex(/^\d{1,12}(\.\d{1,12})?$/)
+          .transform(Number)
+      ],
+      { error: message }
+    )
+    .refine(value => value >= min && value <= max, message)
+}
+function whole(min: number, max: number) {
+  return amount(min, max).refine(Number.isInteger, `Must be a whole number from ${min} to ${max}`)
+}
 
 /** Every setting of Web Settings with its default. */
 export const Settings = z.object({
   discord_client_id: line,
   discord_client_secret: line,
-  discord_redirect_uri: line,
-  discord_bind_redirect_uri: line,
+  discord_redirect_uri: link,
+  discord_bind_redirect_uri: link,
   discord_bot_token: line,
   /** Channel ids, comma-separated. */
   discord_bot_channels: line,
-  discord_bot_points_per_message: count(10_000).default(0),
-  discord_bot_max_points_per_day: count(1_000_000).default(0),
+  discord_bot_points_per_message: whole(0, 10_000).default(0),
+  discord_bot_max_points_per_day: whole(0, 1_000_000).default(0),
   shopify_api_key: line,
   /** Signs the platform's webhooks. */
   shopify_api_secret: line,
@@ -24,26 +55,32 @@ export const Settings = z.object({
   shopify_app_key: line,
   /** A domain, or a base address that starts with http:// or https://. */
   shopify_shop_url: line,
-  email_method: z.enum(['sendgrid', 'mailgun', 'smtp']).default('sendgrid'),
+  email_method: z
+    .enum(['sendgrid', 'mailgun', 'smtp'], { error: 'Must be sendgrid, mailgun or smtp' })
+    .default('sendgrid'),
   email_from: line,
   /** Seconds. */
-  email_code_expire: z.coerce.number().pipe(z.int().min(60).max(86_400)).default(600),
+  email_code_expire: whole(60, 86_400).default(600),
   sendgrid_api_key: line,
   mailgun_api_key: line,
   mailgun_sender_domain: line,
-  support_twitter: line,
-  support_discord: line,
-  invite_level_points_per_user: count(1_000_000).default(10),
+  support_twitter: link,
+  support_discord: link,
+  invite_level_points_per_user: whole(0, 1_000_000).default(10),
   /** Level points for each unit of money paid. */
-  billing_rate: rate(1000).default(1),
-  level_points_decay_rate: rate(1).default(0.1),
-  level_points_decay_day: z.coerce.number().pipe(z.int().min(1).max(28)).default(1),
+  billing_rate: amount(0, 1000).default(1),
+  level_points_decay_rate: amount(0, 1).default(0.1),
+  level_points_decay_day: whole(1, 28).default(1),
   /** Coins to the inviter for each unit of money that the invited user pays. */
-  invite_rebate_rate: rate(1000).default(0.05),
+  invite_rebate_rate: amount(0, 1000).default(0.05),
   /** Unpaid orders that a customer may hold at once. */
-  max_unpaid_orders: z.coerce.number().pipe(z.int().min(1).max(1000)).default(20),
+  max_unpaid_orders: whole(1, 1000).default(20),
   /** RFC 8805 lines. */
-  geofeed: z.string().max(1_000_000).default('')
+  geofeed: z
+    .string()
+    .max(1_000_000, 'At most 1000000 characters')
+    .refine(storable, 'Contains a character that is not allowed')
+    .default('')
 })
 export type Settings = z.infer<typeof Settings>
 
@@ -58,7 +95,15 @@ export const SECRET_SETTINGS = [
   'mailgun_api_key'
 ] as const satisfies (keyof Settings)[]
 
-export const SettingsForm = Settings.partial()
+type FormShape = {
+  [K in keyof typeof Settings.shape]: z.ZodOptional<ReturnType<(typeof Settings.shape)[K]['unwrap']>>
+}
+/** What a form saves: only what it sends. Without the defaults, or what it leaves out would fall back to them. */
+export const SettingsForm = z.object(
+  Object.fromEntries(
+    Object.entries(Settings.shape).map(([name, field]) => [name, field.unwrap().optional()])
+  ) as unknown as FormShape
+)
 
 export const AuditEntry = z.object({
   id: z.number(),

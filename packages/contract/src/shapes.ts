@@ -16,14 +16,17 @@ export const Id = z.union(
 )
 export const IdParams = z.object({ id: Id })
 
-/** Text of a form: trimmed; empty is `missing`. NUL cannot be stored in PostgreSQL text. */
+/** NUL and halves of a surrogate pair cannot be stored: PostgreSQL's text and jsonb refuse them. */
+export const storable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
+
+/** Text of a form: trimmed; empty is `missing`. */
 export const text = (missing: string, max = 255) =>
   z
     .string({ error: missing })
     .trim()
     .min(1, missing)
     .max(max, `At most ${max} characters`)
-    .refine(value => !value.includes('\0'), 'Contains a character that is not allowed')
+    .refine(storable, 'Contains a character that is not allowed')
 
 /** Optional text: absent, null and '' are all ''. */
 export const optionalText = (max = 255) =>
@@ -31,7 +34,7 @@ export const optionalText = (max = 255) =>
     .string()
     .trim()
     .max(max, `At most ${max} characters`)
-    .refine(value => !value.includes('\0'), 'Contains a character that is not allowed')
+    .refine(storable, 'Contains a character that is not allowed')
     .nullish()
     .transform(value => value ?? '')
 
@@ -82,7 +85,7 @@ export const Search = z
   .string()
   .trim()
   .max(200, 'At most 200 characters')
-  .refine(value => !value.includes('\0'), 'Contains a character that is not allowed')
+  .refine(storable, 'Contains a character that is not allowed')
   .optional()
   .transform(value => value || undefined)
 

@@ -1,19 +1,22 @@
 import type { Shop } from '../../platform/shop.ts'
 import { applyProductEvent } from './apply-product-event.ts'
-import { applyProductEventQueue } from './queues.ts'
+import { applyProductEventQueue, registerWebhooksQueue } from './queues.ts'
+import { registerShopWebhooks } from './register-webhooks.ts'
 
 export { createProduct } from './create-product.ts'
 export { findVariant, type OptionChoice, type SellableVariant } from './find-variant.ts'
 export { finishPlatformEvent, recordPlatformEvent, takePlatformEvent, type PlatformEvent } from './platform-events.ts'
 export { listPlatformProducts } from './platform-products.ts'
-export { syncCollections, syncTags } from './sync-groupings.ts'
 export { openPlatform, platformRefusal } from './platform.ts'
 export { priceSelection, type PricedSelection } from './price-selection.ts'
+export { requestWebhooks } from './register-webhooks.ts'
 export { catalogRoutes } from './routes.ts'
+export { syncCollections, syncTags } from './sync-groupings.ts'
 
-export const catalogQueues = [applyProductEventQueue]
+export const catalogQueues = [applyProductEventQueue, registerWebhooksQueue]
 
 /** Works on the catalogue's background jobs in this process. */
 export async function catalogJobs(shop: Shop): Promise<void> {
   await shop.jobs.work(applyProductEventQueue, ({ eventId }) => applyProductEvent(shop, eventId))
+  await shop.jobs.work(registerWebhooksQueue, () => registerShopWebhooks(shop))
 }

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Executor } from '../../platform/db/client.ts'
+import { storableJson } from '../../platform/db/storable-json.ts'
 import { platformEvents } from '../orders/tables.ts'
 
 export type PlatformEvent = { eventId: string; topic: string; payload: unknown }
@@ -11,7 +12,7 @@ export type PlatformEvent = { eventId: string; topic: string; payload: unknown }
 export async function recordPlatformEvent(tx: Executor, event: PlatformEvent): Promise<boolean> {
   const added = await tx
     .insert(platformEvents)
-    .values(event)
+    .values({ ...event, payload: storableJson(event.payload) })
     .onConflictDoNothing()
     .returning({ eventId: platformEvents.eventId })
   return added.length > 0

@@ -5,12 +5,31 @@ import { settings } from './tables.ts'
 
 const secretKeys: ReadonlySet<string> = new Set(SECRET_SETTINGS)
 
-/** All web settings, secrets opened, defaults where nothing was saved. One query. For the server's own use. */
+/** Is this setting one that no browser gets to see? */
+export const isSecret = (key: string): boolean => secretKeys.has(key)
+
+/**
+ * All web settings, secrets opened, defaults where nothing was saved. One query. For the server's own use. A value that
+ * cannot be read any more counts as not saved: the shop runs on, and an administrator can enter it again.
+ */
 export async function readSettings(db: Executor, secrets: Secrets): Promise<Settings> {
-  const rows = await db.select().from(settings)
-  const saved: Record<string, unknown> = {}
-  for (const row of rows) saved[row.key] = row.secret ? secrets.open(row.secret) : row.value
-  return Settings.parse(saved)
+  const saved = new Map((await db.select().from(settings)).map(row => [row.key, row]))
+  const values = Object.entries(Settings.shape).map(([key, field]) => {
+    const row = saved.get(key)
+    const value = row?.secret ? openOrNothing(secrets, row.secret) : row?.value
+    const parsed = field.safeParse(value ?? undefined)
+    return [key, parsed.success ? parsed.data : field.parse(undefined)]
+  })
+  return Object.fromEntries(values) as Settings
+}
+
+/** A database that was restored under another APP_SECRET holds secrets that nobody can open. */
+function openOrNothing(secrets: Secrets, sealed: Buffer): string | undefined {
+  try {
+    return secrets.open(sealed)
+  } catch {
+    return undefined
+  }
 }
 
 /** Saves some settings; secrets are sealed. */
@@ -21,7 +40,7 @@ export async function writeSettings(
   at: Date
 ): Promise<void> {
   for (const [key, value] of Object.entries(values)) {
-    const row = secretKeys.has(key)
+    const row = isSecret(key)
       ? { value: null, secret: secrets.seal(String(value)), updatedAt: at }
       : { value, secret: null, updatedAt: at }
     await db

@@ -1,0 +1,37 @@
+import { desc, eq, sql } from 'drizzle-orm'
+import type { Database, Executor } from '../../platform/db/client.ts'
+import type { LogLine } from '../../platform/log-tail.ts'
+import { logLines } from './tables.ts'
+
+/** Lines that are kept of each log, over all processes. */
+const KEPT = 500
+
+/** Stores the lines that a process's log tail hands over, and lets the oldest go. */
+export const storeLogLines =
+  (db: Database) =>
+  async (lines: LogLine[]): Promise<void> => {
+    if (lines.length === 0) return
+    await db.insert(logLines).values(lines)
+    for (const source of new Set(lines.map(line => line.source)))
+      await db.execute(sql`delete from ${logLines} where source = ${source} and id <=
+        (select id from ${logLines} where source = ${source} order by id desc offset ${KEPT} limit 1)`)
+  }
+
+/** The latest lines of both logs, oldest first. */
+export async function readLogs(db: Executor): Promise<{ server_logs: string; task_logs: string }> {
+  const [server, task] = await Promise.all((['server', 'task'] as const).map(source => latest(db, source)))
+  return { server_logs: server ?? '', task_logs: task ?? '' }
+}
+
+async function latest(db: Executor, source: LogLine['source']): Promise<string> {
+  const rows = await db
+    .select({ line: logLines.line })
+    .from(logLines)
+    .where(eq(logLines.source, source))
+    .orderBy(desc(logLines.id))
+    .limit(KEPT)
+  return rows
+    .toReversed()
+    .map(row => row.line)
+    .join('\n')
+}

@@ -1,0 +1,73 @@
+import { refuse, SECRET_KEPT, type Refusal, type Settings } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { shopBase } from '../../integrations/shopify/index.ts'
+import type { Transaction } from '../../platform/db/client.ts'
+import type { Actor } from '../../platform/http/actor.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { record } from '../audit/index.ts'
+import { findGeofeedError } from './geofeed.ts'
+import { isSecret, readSettings, writeSettings } from './read.ts'
+
+/** The settings as a browser may see them: a secret that is set shows as `SECRET_KEPT`. */
+export function maskSecrets(settings: Settings): Settings {
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [key, isSecret(key) && value !== '' ? SECRET_KEPT : value])
+  ) as Settings
+}
+
+/**
+ * Saves what the form sends and leaves the rest. A secret that comes back masked stays as it is; an empty one is
+ * deleted. Nothing is saved where any of it is wrong.
+ * @param platformChanged is called in the transaction when the connection to the e-commerce platform changes
+ */
+export async function saveSettings(
+  shop: Pick<Shop, 'db' | 'secrets' | 'now'>,
+  by: Actor,
+  form: Partial<Settings>,
+  platformChanged: (tx: Transaction) => Promise<unknown>
+): Promise<Result<Settings>> {
+  const wrong = checkSettings(form)
+  if (wrong) return wrong
+  return shop.db.transaction(async tx => {
+    // Two administrators who save at once: the second one's log entry shows what the first one left.
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('settings'))`)
+    const before = await readSettings(tx, shop.secrets)
+    const changes = Object.fromEntries(
+      Object.entries(form).filter(
+        ([key, value]) => value !== undefined && value !== before[key as keyof Settings] && !isKept(key, value)
+      )
+    ) as Partial<Settings>
+    const keys = Object.keys(changes) as (keyof Settings)[]
+    if (keys.length === 0) return ok(maskSecrets(before))
+    await writeSettings(tx, shop.secrets, changes, shop.now())
+    const shown = (values: Partial<Settings>) =>
+      Object.fromEntries(keys.map(key => [key, isSecret(key) ? (values[key] === '' ? '' : '[secret]') : values[key]]))
+    await record(
+      tx,
+      by,
+      {
+        action: 'save settings',
+        targetType: 'settings',
+        targetId: 'web',
+        before: shown(before),
+        after: shown(changes)
+      },
+      by.ip
+    )
+    if (keys.some(key => key.startsWith('shopify_'))) await platformChanged(tx)
+    return ok(maskSecrets({ ...before, ...changes }))
+  })
+}
+
+const isKept = (key: string, value: unknown) => isSecret(key) && value === SECRET_KEPT
+
+function checkSettings(form: Partial<Settings>): Refusal | undefined {
+  const errors: Record<string, string> = {}
+  if (form.shopify_shop_url && !shopBase(form.shopify_shop_url))
+    errors['shopify_shop_url'] = 'Must be a domain, such as my-shop.myshopify.com, or a web address'
+  const geofeed = form.geofeed === undefined ? undefined : findGeofeedError(form.geofeed)
+  if (geofeed) errors['geofeed'] = geofeed
+  const [first] = Object.values(errors)
+  return first === undefined ? undefined : refuse('invalid', { msg: first, data: { errors } })
+}
