@@ -177,7 +177,11 @@ async function idle(job: Job): Promise<Report> {
 }
 
 const kinds = { tunnels, requests, bytes, idle }
+const answer = async (job: Job): Promise<void> => {
+  const done = await kinds[job.kind](job)
+  process.send?.(done)
+}
 process.on('message', (job: Job) => {
-  void kinds[job.kind](job).then(done => process.send?.(done))
+  void answer(job)
 })
 process.on('disconnect', () => process.exit(0))

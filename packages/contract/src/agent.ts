@@ -161,7 +161,7 @@ export const agentClassicProxies = z.object({
 })
 export type AgentClassicProxies = z.infer<typeof agentClassicProxies>
 
-const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}[a-z0-9_])?)*$/
+const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
 
 /**
  * One line of a deny list as it is stored: a lower-case domain without leading `*.` or trailing dot, or an address or

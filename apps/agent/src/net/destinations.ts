@@ -19,9 +19,8 @@ function rangeSet(texts: readonly string[]): RangeSet {
 
 const loopback = rangeSet(['127.0.0.0/8', '0.0.0.0/8', '::/127'])
 
-/** The IPv4 address that an IPv6 address carries inside (compatible, NAT64, 6to4), or -1. Mapped ones are v4 already. */
+/** The IPv4 address that an IPv6 address carries inside (NAT64, 6to4), or -1. Mapped ones are v4 already. */
 function embedded(v6: bigint): number {
-  if (v6 >> 32n === 0n) return Number(v6)
   if (v6 >> 32n === 0x64ff9b0000000000000000n) return Number(v6 & 0xffffffffn)
   if (v6 >> 112n === 0x2002n) return Number((v6 >> 80n) & 0xffffffffn)
   return -1
@@ -67,11 +66,8 @@ export class DestinationPolicy {
 
   /** Whether the address may be dialled on that port. */
   allows(address: Address, port: number): boolean {
-    if (address.v4 < 0) {
-      const inner = embedded(address.v6)
-      if (inner >= 0 && !this.allows({ v4: inner, v6: 0n }, port)) return false
-      if (inner >= 0 && address.v6 >> 32n !== 0n) return true
-    }
+    const inner = address.v4 < 0 ? embedded(address.v6) : -1
+    if (inner >= 0) return this.allows({ v4: inner, v6: 0n }, port)
     if (this.#protectedPorts.has(port) && this.#isThisMachine(address)) return false
     return !this.#refused.has(address) || this.#allowed.has(address)
   }

@@ -4,31 +4,44 @@ const lingerMs = 2000
 
 /**
  * The last words are said and the connection is to close. What the client still sends is read and forgotten for a short
- * while: closing at once would reset the connection and could take the reply with it.
+ * while: closing at once would reset the connection and could take the last bytes with it.
  */
 export class DrainStage implements Stage {
   readonly #connection: ClientConnection
-  readonly #until: number
+  #waiting = -1
+  #since: number
 
-  constructor(connection: ClientConnection) {
+  private constructor(connection: ClientConnection) {
     this.#connection = connection
-    this.#until = connection.plane.now + lingerMs + connection.plane.limits.sweepMs
+    this.#since = connection.plane.now
+  }
+
+  /** Says `message`, if any, and ends the connection once everything written has left. */
+  static close(connection: ClientConnection, message?: string | Buffer): void {
+    connection.stage = new DrainStage(connection)
     connection.dropRemote()
-    connection.socket.resume()
+    const { socket } = connection
+    if (message === undefined) socket.end()
+    else socket.end(message)
+    socket.resume()
+  }
+
+  tick(now: number): void {
+    const waiting = this.#connection.socket.writableLength
+    if (waiting !== this.#waiting) {
+      this.#waiting = waiting
+      this.#since = now
+    }
+    // A slow reader gets its last bytes as long as it takes any.
+    const patience = waiting > 0 ? this.#connection.plane.limits.idleMs : lingerMs
+    if (now - this.#since > patience) this.#connection.destroy()
   }
 
   clientData(): void {}
-  clientEnd(): void {
-    this.#connection.socket.destroySoon()
-  }
+  clientEnd(): void {}
   remoteData(): void {}
   remoteEnd(): void {}
   remoteDrain(): void {}
   remoteGone(): void {}
-
-  tick(now: number): void {
-    if (now > this.#until) this.#connection.destroy()
-  }
-
   closed(): void {}
 }

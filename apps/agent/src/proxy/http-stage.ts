@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ClientConnection, Stage } from './connection.ts'
-import { dial, type Dialing, judgeTarget, type Refused } from './dial.ts'
+import { dial, type Dialing, judgeTarget } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
 import { HeadBuffer } from './head-buffer.ts'
 import { Login } from './login.ts'
@@ -112,8 +112,10 @@ export class HttpStage implements Stage {
     const dialing = dial(connection.plane, lease, connection.egress, head.host, head.port, result => {
       this.#dialing = null
       this.#phase = 'head'
-      if ('status' in result) this.#refuseAfterDial(result)
-      else {
+      if ('status' in result) {
+        this.#refuse(result.status, result.text, result.code)
+        this.#readHeads()
+      } else {
         connection.attach(result)
         if (head.connect) this.#tunnel(result.socket, established)
         else this.#send(head, result.socket)
@@ -121,11 +123,6 @@ export class HttpStage implements Stage {
     })
     // Where the answer was known at once it has been given already.
     if (this.#phase === 'dialing') this.#dialing = dialing
-  }
-
-  #refuseAfterDial(refused: Refused): void {
-    this.#refuse(refused.status, refused.text, refused.code)
-    this.#readHeads()
   }
 
   #send(head: RequestHead, remote: Socket): void {
@@ -215,9 +212,7 @@ export class HttpStage implements Stage {
   }
 
   #switch(rest: Buffer | null): void {
-    const remote = this.#connection.remote
-    if (remote === null) return
-    this.#tunnel(remote, null)
+    if (this.#connection.remote !== null) this.#tunnel(this.#connection.remote, null)
     if (rest !== null) this.#connection.stage.remoteData(rest)
   }
 
@@ -249,15 +244,9 @@ export class HttpStage implements Stage {
     this.#response = null
     this.#body = null
     if (!remoteKept || !bodyDone) connection.dropRemote()
-    if (!keep || this.#clientEnded) return this.#close()
+    if (!keep || this.#clientEnded) return DrainStage.close(connection)
     connection.socket.resume()
     if (this.#pending.length > 0) this.#readHeads()
-  }
-
-  #close(): void {
-    this.#connection.stage = new DrainStage(this.#connection)
-    this.#connection.socket.end()
-    if (this.#clientEnded) this.#connection.socket.destroySoon()
   }
 
   /** Answers a request that goes nowhere; the connection lives on where no body follows. */
@@ -272,11 +261,11 @@ export class HttpStage implements Stage {
   }
 
   #lastWords(status: number, text: string, note: string): void {
-    const { socket } = this.#connection
+    const message = reply(status, text, false, this.#head?.method === 'HEAD')
+    this.#down += message.length
     this.#note(status, note)
     this.#phase = 'head'
-    socket.write(reply(status, text, false, this.#head?.method === 'HEAD'))
-    this.#close()
+    DrainStage.close(this.#connection, message)
   }
 
   #note(status: number, note: string): void {

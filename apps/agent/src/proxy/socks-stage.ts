@@ -139,9 +139,7 @@ export class SocksStage implements Stage {
     const connection = this.#connection
     this.#step = 'dialing'
     this.#log(status, note)
-    connection.stage = new DrainStage(connection)
-    connection.socket.end(message)
-    if (this.#ended) connection.socket.destroySoon()
+    DrainStage.close(connection, message)
   }
 
   #log(status: number, note: string): void {

@@ -1,0 +1,21 @@
+import { afterAll } from 'vitest'
+
+const cleanups: Array<() => unknown> = []
+/** Runs after the file's tests, last registered first. */
+export const onEnd = (work: () => unknown): void => {
+  cleanups.push(work)
+}
+afterAll(async () => {
+  for (const work of cleanups.toReversed()) await work()
+})
+
+/** Waits until a condition holds; fails with its last value after `ms`. */
+export async function until<T>(what: string, look: () => T | Promise<T>, ms = 10_000): Promise<NonNullable<T>> {
+  const deadline = performance.now() + ms
+  for (;;) {
+    const value = await look()
+    if (value !== undefined && value !== null && value !== false) return value
+    if (performance.now() > deadline) throw new Error(`waited in vain: ${what}`)
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,144 @@
+// Clients that speak to a proxy byte by byte.
+import { connect, type Socket } from 'node:net'
+import { onEnd, until } from './base.ts'
+
+/** A client connection that collects what it gets. */
+export class Wire {
+  readonly socket: Socket
+  received: Buffer = Buffer.alloc(0)
+  ended = false
+  closed = false
+
+  constructor(host: string, port: number) {
+    this.socket = connect({ host, port, allowHalfOpen: true })
+    this.socket.on('data', (chunk: Buffer) => (this.received = Buffer.concat([this.received, chunk])))
+    this.socket.on('end', () => (this.ended = true))
+    this.socket.on('error', () => {})
+    this.socket.on('close', () => (this.closed = true))
+    onEnd(() => this.socket.destroy())
+  }
+
+  get text(): string {
+    return this.received.toString('latin1')
+  }
+
+  send(bytes: string | Buffer): this {
+    if (typeof bytes === 'string') this.socket.write(bytes, 'latin1')
+    else this.socket.write(bytes)
+    return this
+  }
+
+  /** Waits for text and takes everything up to its end away. */
+  async take(pattern: RegExp, ms = 10_000): Promise<RegExpExecArray> {
+    const match = await until(
+      `${pattern} in ${JSON.stringify(this.text.slice(0, 300))}`,
+      () => pattern.exec(this.text),
+      ms
+    )
+    this.received = this.received.subarray(match.index + match[0].length)
+    return match
+  }
+
+  async bytes(count: number): Promise<Buffer> {
+    await until(`${count} bytes`, () => this.received.length >= count)
+    const taken = this.received.subarray(0, count)
+    this.received = this.received.subarray(count)
+    return taken
+  }
+
+  /** Waits until the other side ended or broke the connection. */
+  async over(ms = 10_000): Promise<string> {
+    await until('the end', () => this.ended || this.closed, ms)
+    return this.text
+  }
+}
+
+export const basic = (user: string, password = 'secret'): string =>
+  `Proxy-Authorization: Basic ${Buffer.from(`${user}:${password}`).toString('base64')}\r\n`
+
+/** One request in absolute form on a connection of its own; the status, the head and the body. */
+export async function proxied(
+  ip: string,
+  port: number,
+  user: string,
+  url: string,
+  options: { password?: string; method?: string; headers?: string; body?: string } = {}
+): Promise<{ status: number; head: string; body: string }> {
+  const wire = new Wire(ip, port)
+  const host = new URL(url).host
+  wire.send(
+    `${options.method ?? 'GET'} ${url} HTTP/1.1\r\nHost: ${host}\r\n${basic(user, options.password)}` +
+      `${options.headers ?? ''}Connection: close\r\n\r\n${options.body ?? ''}`
+  )
+  const text = await wire.over()
+  wire.socket.destroy()
+  const end = text.indexOf('\r\n\r\n')
+  const head = text.slice(0, end)
+  let body = text.slice(end + 4)
+  if (/transfer-encoding: chunked/i.test(head)) body = unchunk(body)
+  return { status: Number(text.slice(9, 12)), head, body }
+}
+
+function unchunk(text: string): string {
+  let out = ''
+  let at = 0
+  for (;;) {
+    const line = text.indexOf('\r\n', at)
+    const size = Number.parseInt(text.slice(at, line), 16)
+    if (!(size > 0)) return out
+    out += text.slice(line + 2, line + 2 + size)
+    at = line + 4 + size
+  }
+}
+
+/** Opens a CONNECT tunnel; the status and the connection behind it. */
+export async function tunnel(
+  ip: string,
+  port: number,
+  user: string,
+  to: string,
+  password = 'secret'
+): Promise<{ status: number; wire: Wire }> {
+  const wire = new Wire(ip, port)
+  wire.send(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${basic(user, password)}\r\n`)
+  const match = await wire.take(/^HTTP\/1\.1 (\d{3}) [^]*?\r\n\r\n/)
+  return { status: Number(match[1]), wire }
+}
+
+/** Address bytes of a SOCKS5 request: IPv4, or a domain. */
+export function socksAddress(host: string): Buffer {
+  const parts = host.split('.').map(Number)
+  if (parts.length === 4 && parts.every(part => Number.isInteger(part))) return Buffer.from([1, ...parts])
+  return Buffer.concat([Buffer.from([3, host.length]), Buffer.from(host, 'latin1')])
+}
+
+/** Speaks SOCKS5 up to the reply; `code` is the reply's, or -1 where the login was refused. */
+export async function socks(
+  ip: string,
+  port: number,
+  user: string,
+  address: Buffer,
+  toPort: number,
+  options: { password?: string; command?: number } = {}
+): Promise<{ code: number; wire: Wire }> {
+  const wire = new Wire(ip, port)
+  wire.send(Buffer.from([5, 2, 0, 2]))
+  const method = await wire.bytes(2)
+  if (method[1] !== 2) return { code: -1, wire }
+  const password = options.password ?? 'secret'
+  wire.send(
+    Buffer.concat([
+      Buffer.from([1, user.length]),
+      Buffer.from(user),
+      Buffer.from([password.length]),
+      Buffer.from(password)
+    ])
+  )
+  const login = await wire.bytes(2)
+  if (login[1] !== 0) return { code: -1, wire }
+  const tail = Buffer.alloc(2)
+  tail.writeUInt16BE(toPort)
+  wire.send(Buffer.concat([Buffer.from([5, options.command ?? 1, 0]), address, tail]))
+  const reply = await wire.bytes(10)
+  return { code: reply[1] ?? -1, wire }
+}

@@ -1,0 +1,155 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Resolve } from '../src/net/resolver.ts'
+import {
+  basic,
+  httpTarget,
+  lease,
+  proxied,
+  socks,
+  socksAddress,
+  type TestAgent,
+  testAgent,
+  tunnel,
+  Wire
+} from './kit.ts'
+
+/** Names of the tests' own world. `moving` answers otherwise each time, as a rebinding name server does. */
+const names: Record<string, string[]> = {
+  'public.test': ['127.0.0.1'],
+  'inside.test': ['10.1.2.3'],
+  'mixed.test': ['127.0.0.1', '169.254.169.254'],
+  'mapped.test': ['::ffff:10.0.0.1'],
+  'listed.test': ['127.77.0.9'],
+  'www.denied.test': ['127.0.0.1']
+}
+const asked: string[] = []
+const resolve: Resolve = (name, _family, answer) => {
+  asked.push(name)
+  if (name === 'slow.test') answer({ ok: false, reason: 'timeout' })
+  else if (name === 'moving.test') {
+    const first = asked.filter(each => each === name).length === 1
+    answer({ ok: true, addresses: [first ? '127.0.0.1' : '10.0.0.1'] })
+  } else {
+    const addresses = names[name]
+    answer(addresses === undefined ? { ok: false, reason: 'not-found' } : { ok: true, addresses })
+  }
+}
+
+let agent: TestAgent
+let ip: string
+let target: Awaited<ReturnType<typeof httpTarget>>
+beforeAll(async () => {
+  agent = await testAgent({
+    world: { resolve },
+    limits: {
+      headMs: 300,
+      keepAliveMs: 400,
+      idleMs: 600,
+      connectMs: 400,
+      sweepMs: 20,
+      connectionsPerUser: 60,
+      headBytes: 4096
+    }
+  })
+  target = await httpTarget()
+  ip = `${agent.net}.1.1`
+  await lease(agent.call, 'u', [`${agent.net}.1.0/30`], {
+    denied_domains: ['denied.test', 'example.com', '127.77.0.0/16', '127.78.0.1']
+  })
+})
+
+const send = (bytes: string): Wire => new Wire(ip, agent.proxyPort).send(bytes)
+
+describe('what a client sees', () => {
+  const get = (url: string, options = {}): ReturnType<typeof proxied> => proxied(ip, agent.proxyPort, 'u', url, options)
+
+  test('407 without credentials, with wrong ones, and at an address that is not its own', async () => {
+    expect(await send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`).over()).toMatch(
+      /^HTTP\/1\.1 407 [^]*Proxy-Authenticate: Basic/
+    )
+    expect((await get(`http://${target.host}/`, { password: 'wrong' })).status).toBe(407)
+    expect((await proxied(`${agent.net}.1.4`, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(407)
+    expect((await proxied(ip, agent.proxyPort, 'nobody', `http://${target.host}/`)).status).toBe(407)
+  })
+
+  test('407 leaves the connection open for another try', async () => {
+    const wire = send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await wire.take(/407 [^]*?\r\n\r\n.*\n/)
+    wire.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await wire.take(/200 OK/)
+  })
+
+  test('403 for a denied domain and its subdomains, in any case and with a trailing dot, before it is resolved', async () => {
+    for (const name of ['denied.test', 'www.denied.test', 'A.B.Denied.TEST', 'denied.test.']) {
+      const got = await get(`http://${name}/`)
+      expect(got.status).toBe(403)
+      expect(got.body).toMatch(/plan/)
+    }
+    expect((await tunnel(ip, agent.proxyPort, 'u', 'www.denied.test:443')).status).toBe(403)
+    expect(asked.filter(name => name.includes('denied'))).toEqual([])
+    expect((await get('http://notdenied.test/')).status).toBe(502)
+  })
+
+  test('403 for an address in the deny list, asked for directly or through a name', async () => {
+    expect((await get('http://127.77.3.4/')).status).toBe(403)
+    expect((await get('http://127.78.0.1/')).status).toBe(403)
+    expect((await get('http://listed.test/')).status).toBe(403)
+  })
+
+  test('502 for a name that does not resolve and a target that refuses, 504 for names that take too long', async () => {
+    expect((await get('http://nowhere.test/')).status).toBe(502)
+    expect((await get('http://127.0.0.1:1/')).status).toBe(502)
+    expect((await get('http://slow.test/')).status).toBe(504)
+  })
+})
+
+describe('destinations', () => {
+  const get = (url: string): ReturnType<typeof proxied> => proxied(ip, agent.proxyPort, 'u', url)
+
+  const refused =
+    '0.0.0.0 10.0.0.1 100.64.0.1 100.100.100.200 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.192 ' +
+    '192.0.2.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 ' +
+    '168.63.129.16 [::1] [::] [::ffff:10.0.0.1] [::ffff:a00:1] [64:ff9b::10.0.0.1] [64:ff9b::a9fe:a9fe] ' +
+    '[2002:a00:1::] [2002:c0a8:101::] [::10.0.0.1] [fe80::1] [fec0::1] [fc00::1] [fd00:ec2::254] ' +
+    '[ff02::1] [2001:db8::1] [2001::1] [100::1]'
+  test.each(refused.split(' '))('403 for %s', async host => {
+    expect((await get(`http://${host}/`)).status).toBe(403)
+    expect((await tunnel(ip, agent.proxyPort, 'u', `${host}:443`)).status).toBe(403)
+  })
+
+  test.each(['2130706433', '0x7f000001', '127.1', '0177.0.0.1', '127.0.0.0x1'])('%s is no name', async host => {
+    expect((await get(`http://${host}/`)).status).toBe(502)
+    expect(asked).not.toContain(host)
+  })
+
+  test('names that resolve into refused ranges are refused, also where only one of their addresses is', async () => {
+    for (const name of ['inside.test', 'mixed.test', 'mapped.test']) {
+      expect((await get(`http://${name}:${target.port}/`)).status).toBe(403)
+      expect((await socks(ip, agent.proxyPort, 'u', socksAddress(name), 80)).code).toBe(2)
+    }
+  })
+
+  test('a name is asked once a connection: the address that was judged is the one that is dialled', async () => {
+    expect((await get(`http://moving.test:${target.port}/`)).status).toBe(200)
+    expect((await get(`http://moving.test:${target.port}/`)).status).toBe(403)
+    expect(asked.filter(name => name === 'moving.test')).toHaveLength(2)
+  })
+
+  test('port 25 is closed', async () => {
+    expect((await tunnel(ip, agent.proxyPort, 'u', '8.8.8.8:25')).status).toBe(403)
+  })
+
+  test('the management port is closed on every address of this machine, although loopback is allowed', async () => {
+    for (const host of [
+      '127.0.0.1',
+      '127.1.2.3',
+      `${agent.net}.1.1`,
+      'public.test',
+      '0.0.0.0',
+      '[::1]',
+      '[::ffff:127.0.0.1]'
+    ]) {
+      expect((await tunnel(ip, agent.proxyPort, 'u', `${host}:${agent.port}`)).status).toBe(403)
+    }
+  })
+})

@@ -1,0 +1,53 @@
+// Agents in processes of their own, for tests that kill them or look at how they start.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onEnd, token, until } from './kit.ts'
+
+export const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+export type AgentProcess = {
+  child: ChildProcess
+  port: number
+  proxyPort: number
+  output: () => string
+  exited: Promise<number | null>
+}
+
+/** Starts `main.ts`; resolves when it says that it listens, or with ports 0 when it ended before. */
+export async function agentProcess(folder: string, env: Record<string, string> = {}): Promise<AgentProcess> {
+  const child = spawn(process.execPath, [mainFile], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      // Compiled modules are kept between the many starts of these tests.
+      NODE_COMPILE_CACHE: join(tmpdir(), 'netlet-agent-compiled'),
+      DATA_DIR: folder,
+      AGENT_TOKEN: token,
+      AGENT_PORT: '0',
+      PROXY_PORT: '0',
+      PROXY_HOST: '0.0.0.0',
+      AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+      ...env
+    }
+  })
+  let output = ''
+  let done = false
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString()
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  const exited = new Promise<number | null>(resolve =>
+    child.once('close', code => {
+      done = true
+      resolve(code)
+    })
+  )
+  onEnd(() => child.kill('SIGKILL'))
+  const ports = /Proxies listen on port (\d+), the management API on \S+:(\d+)\./
+  await until('the agent to start', () => done || ports.test(output), 30_000)
+  const match = ports.exec(output)
+  return { child, port: Number(match?.[2] ?? 0), proxyPort: Number(match?.[1] ?? 0), output: () => output, exited }
+}

@@ -1,0 +1,145 @@
+import { appendFile, copyFile, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { putPrefixes, putUser } from '../src/state/commands.ts'
+import { Journal } from '../src/state/journal.ts'
+import type { Op } from '../src/state/ops.ts'
+import { Store } from '../src/state/store.ts'
+import { tempFolder } from './kit.ts'
+
+async function open(folder: string, published: Op[][] = []): Promise<Store> {
+  const opened = await Store.open(folder, {
+    publish: ops => Promise.resolve(void published.push(ops)),
+    writeFailed: () => {}
+  })
+  if (!opened.ok) throw new Error(opened.message)
+  return opened.store
+}
+
+const body = (n: number): Parameters<typeof putUser>[1] => ({
+  password: `password${n}`,
+  prefixes: [`127.9.${n >> 8}.${n & 255}/32`],
+  denied_domains: [`d${n % 3}.test`],
+  allowed_client_ips: []
+})
+const users = (store: Store): Promise<string[]> => store.read(state => [...state.users.keys()].toSorted())
+
+test('many changes at once are one version after the other, share the disk, and are all there after a restart', async () => {
+  const folder = await tempFolder()
+  const published: Op[][] = []
+  const store = await open(folder, published)
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  const outcomes = await Promise.all(Array.from({ length: 500 }, (_, n) => store.change(putUser(`u${n}`, body(n)))))
+  expect(outcomes.every(outcome => outcome.ok)).toBe(true)
+  expect(published.length).toBeLessThan(20)
+  const before = await store.read(state => [...state.users])
+  await store.close()
+  const again = await open(folder)
+  expect(await again.read(state => [...state.users])).toEqual(before)
+  expect(await again.read(state => state.denySets.size)).toBe(3)
+  expect(again.epoch).toBe(store.epoch)
+  await again.close()
+})
+
+test('a file cut at any byte of its last line loses that change only', async () => {
+  const folder = await tempFolder()
+  const store = await open(folder)
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  await store.change(putUser('first', body(1)))
+  const whole = (await stat(join(folder, 'state.journal'))).size
+  await store.change(putUser('second', body(2)))
+  await store.close()
+  const full = (await stat(join(folder, 'state.journal'))).size
+  await copyFile(join(folder, 'state.journal'), join(folder, 'copy'))
+  for (let size = whole; size < full; size += 7) {
+    await copyFile(join(folder, 'copy'), join(folder, 'state.journal'))
+    await truncate(join(folder, 'state.journal'), size)
+    const cut = await open(folder)
+    expect(await users(cut)).toEqual(['first'])
+    // What is written next stands behind the last whole line.
+    await cut.change(putUser('third', body(3)))
+    await cut.close()
+    const after = await open(folder)
+    expect(await users(after)).toEqual(['first', 'third'])
+    await after.close()
+  }
+})
+
+test('a last line of rubbish is left out, damage before it is refused with what to do', async () => {
+  const folder = await tempFolder()
+  const store = await open(folder)
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  await store.change(putUser('first', body(1)))
+  await store.close()
+  const path = join(folder, 'state.journal')
+  await appendFile(path, `\0\0\0\0 half written\n`)
+  const healed = await open(folder)
+  expect(await users(healed)).toEqual(['first'])
+  await healed.close()
+  const bytes = await readFile(path)
+  bytes[Math.floor(bytes.length / 2)] = 0
+  await writeFile(path, Buffer.concat([bytes, Buffer.from('00000000 {}\n')]))
+  const refused = await Store.open(folder, { publish: () => Promise.resolve(), writeFailed: () => {} })
+  expect(refused).toMatchObject({ ok: false, message: expect.stringMatching(/damaged at line \d+.*backup/) })
+})
+
+test('a disk that fails takes the change back, tells the caller, and goes on when it works again', async () => {
+  const folder = await tempFolder()
+  const published: Op[][] = []
+  const store = await open(folder, published)
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  await store.change(putUser('first', body(1)))
+  const count = published.length
+  const full = vi.spyOn(Journal.prototype, 'append').mockRejectedValueOnce(new Error('ENOSPC'))
+  const failed = await store.change(putUser('first', { ...body(1), password: 'changed' }))
+  full.mockRestore()
+  expect(failed).toEqual({ ok: false, reason: 'notDurable' })
+  expect(published).toHaveLength(count)
+  expect(await store.read(state => state.users.get('first')?.password)).toBe('password1')
+  expect((await store.change(putUser('second', body(2)))).ok).toBe(true)
+  await store.close()
+  const again = await open(folder)
+  expect(await users(again)).toEqual(['first', 'second'])
+  await again.close()
+})
+
+test('the file is rewritten when it has grown, and deny sets that nobody has are gone from it', async () => {
+  const folder = await tempFolder()
+  const store = await open(folder)
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  for (let n = 0; n < 60; n++) {
+    const denied_domains = Array.from({ length: 5000 }, (_, i) => `site${n}-${i}.example.com`)
+    await store.change(putUser('one', { ...body(1), denied_domains }))
+  }
+  expect((await stat(join(folder, 'state.journal'))).size).toBeLessThan(8_000_000)
+  expect(await store.read(state => state.denySets.size)).toBe(1)
+  const version = await store.read(state => state.version)
+  await store.close()
+  const again = await open(folder)
+  expect(await again.read(state => state.version)).toBe(version)
+  expect(await again.read(state => [...state.denySets.values()][0]?.[0])).toBe('site59-0.example.com')
+  await again.close()
+})
+
+test('a put says the same again without a new version', async () => {
+  const folder = await tempFolder()
+  const store = await open(folder)
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  const first = await store.change(putUser('one', body(1)))
+  const second = await store.change(putUser('one', body(1)))
+  expect(first.ok && second.ok && first.version === second.version).toBe(true)
+  await store.close()
+})
+
+test('with 10,000 users a put stays quick', async () => {
+  const folder = await tempFolder()
+  const store = await open(folder)
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  await Promise.all(Array.from({ length: 10_000 }, (_, n) => store.change(putUser(`u${n}`, body(n)))))
+  const used = process.cpuUsage()
+  for (let n = 0; n < 50; n++) await store.change(putUser(`u${n}`, { ...body(n), password: `again${n}` }))
+  const { user, system } = process.cpuUsage(used)
+  // In CPU time, and far above what it takes: this fails only when a put walks all users.
+  expect((user + system) / 50 / 1000).toBeLessThan(20)
+  await store.close()
+})

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { denySetHash, normaliseDenied, normaliseDenyList, userHash } from './agent.ts'
+
+test.each([
+  ['Example.COM', 'example.com'],
+  ['  *.example.com ', 'example.com'],
+  ['.example.com', 'example.com'],
+  ['example.com.', 'example.com'],
+  ['https://www.example.com/path?q=1', 'www.example.com'],
+  ['example.com:443', 'example.com'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['_dmarc.example.com', '_dmarc.example.com'],
+  ['10.0.0.1', '10.0.0.1'],
+  ['10.0.0.0/8', '10.0.0.0/8'],
+  ['2001:db8::/32', '2001:db8::/32'],
+  ['', ''],
+  ['# a note', '']
+])('%j is kept as %j', (line, kept) => expect(normaliseDenied(line)).toBe(kept))
+
+test.each(['exa mple.com', 'example..com', '-x.com', '10.0.0.0/x', `${'a'.repeat(64)}.com`, 'x'.repeat(300)])(
+  '%j is no domain',
+  line => expect(normaliseDenied(line)).toBeNull()
+)
+
+test('equal lists have equal hashes, whatever their order and spelling', () => {
+  const one = normaliseDenyList(['b.com', 'A.com', '*.b.com'])
+  const two = normaliseDenyList(['a.com', 'b.com'])
+  if (!one.ok || !two.ok) throw new Error('both are fine')
+  expect(denySetHash(one.domains)).toBe(denySetHash(two.domains))
+  expect(normaliseDenyList(['fine.com', 'not fine'])).toEqual({ ok: false, bad: 'not fine' })
+})
+
+test('the hash of a user tells every field apart', () => {
+  const user = { password: 'p', prefixes: ['1.0.0.0/30', '2.0.0.0/30'], denySet: 'd', allowedClientIps: ['3.0.0.0/32'] }
+  const hash = userHash(user)
+  expect(userHash({ ...user, prefixes: user.prefixes.toReversed() })).toBe(hash)
+  const others = [{ password: 'q' }, { prefixes: ['1.0.0.0/30'] }, { denySet: 'e' }, { allowedClientIps: [] }]
+  for (const other of others) expect(userHash({ ...user, ...other })).not.toBe(hash)
+})
