@@ -18,7 +18,7 @@ import { startTestOutbox, type TestOutbox } from './outbox.ts'
 export type TestUser = { id: number; username: string; email: string; password: string }
 
 export type TestShopOptions = {
-  /** The domains' calls that the test needs. */
+  /** The domains' calls that the test needs. With neither `routes` nor `app` it is the whole shop with all queues. */
   routes?: (mount: Mount, shop: Shop) => void
   /** Instead of `routes`: a whole composition. */
   app?: (shop: Shop) => Promise<FastifyInstance>
@@ -64,11 +64,12 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
     const log = createLog('test', config.logLevel)
     const db = openDatabase(database.url, { max: 10 })
     opened.push(() => closeDatabase(db))
+    const { compose, queues } = await composition(options)
     const jobs = await openJobs({
       databaseUrl: database.url,
       worker: options.workers !== undefined,
       log,
-      queues: [sendMailQueue, ...(options.queues ?? []).filter(queue => queue.name !== sendMailQueue.name)]
+      queues: [sendMailQueue, ...queues.filter(queue => queue.name !== sendMailQueue.name)]
     })
     opened.push(() => jobs.stop())
     let ahead = 0
@@ -87,7 +88,7 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       shop.now()
     )
     await options.workers?.(shop)
-    const app = await (options.app ?? composeRoutes(options.routes))(shop)
+    const app = await compose(shop)
     opened.push(() => app.close())
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
@@ -124,10 +125,23 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
   }
 }
 
-const composeRoutes = (routes: TestShopOptions['routes']) => async (shop: Shop) => {
-  const app = await createApp({ log: shop.log, trustProxy: shop.config.trustProxy })
-  routes?.(mounter(app, createGuard(shop)), shop)
-  return app
+type Composition = { compose: (shop: Shop) => Promise<FastifyInstance>; queues: JobQueue<object>[] }
+
+async function composition({ app, routes, queues = [] }: TestShopOptions): Promise<Composition> {
+  if (app) return { compose: app, queues }
+  if (!routes) {
+    // Loaded only here: most tests need one domain, and should not wait for all of them.
+    const [{ createShopApp }, { allQueues }] = await Promise.all([import('../app.ts'), import('../workers.ts')])
+    return { compose: createShopApp, queues: allQueues }
+  }
+  return {
+    queues,
+    async compose(shop) {
+      const created = await createApp({ log: shop.log, trustProxy: shop.config.trustProxy })
+      routes(mounter(created, createGuard(shop)), shop)
+      return created
+    }
+  }
 }
 
 const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({

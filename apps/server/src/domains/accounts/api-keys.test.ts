@@ -44,6 +44,7 @@ test('a key is shown once, stored hashed, and calls what its scope allows', asyn
   expect((await program.get('/api/test/renew', bearer(key))).code).toBe(403)
   expect((await program.get(KEYS, bearer(key))).code).toBe(403)
   expect((await program.post(KEYS, { name: 'more', scopes: ['read'] }, bearer(key))).code).toBe(403)
+  expect((await program.get('/api/auth/discord/login?mode=bind', bearer(key))).code).toBe(401)
   expect((await program.get(ME, bearer(`${key}x`))).code).toBe(401)
   expect((await program.get(ME, { authorization: `Basic ${key}` })).code).toBe(401)
 })

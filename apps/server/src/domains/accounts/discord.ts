@@ -25,7 +25,8 @@ export async function startDiscord(
   mode: Mode,
   caller: Caller | null
 ): Promise<Result<{ url: string; browserToken: string }>> {
-  if (mode === 'bind' && !caller) return refuse('unauthorized')
+  // A key may read and renew; a chat account is a way to log in.
+  if (mode === 'bind' && (!caller || caller.scopes)) return refuse('unauthorized')
   const { discord, redirectUri } = await connect(shop, mode)
   // Asked for once without a state: whether the platform is configured is known before a journey is written down.
   if (!discord.authorizeUrl({ redirectUri, state: '' })) return refuse('discord_unavailable')

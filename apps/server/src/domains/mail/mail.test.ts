@@ -8,7 +8,7 @@ import { fillTemplate } from './templates.ts'
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ workers: mailJobs })
+  shop = await startTestShop({ routes: () => undefined, workers: mailJobs })
 })
 afterAll(() => shop.close())
 
@@ -43,7 +43,7 @@ test('a mail goes out if, and only if, the transaction commits', async () => {
 })
 
 test('while one mail waits, asking again for the same cause adds none', async () => {
-  const quiet = await startTestShop({})
+  const quiet = await startTestShop({ routes: () => undefined })
   try {
     const order = { to: 'a@example.com', template: 'expiry-reminder', data: reminder(), key: 'reminder:1' } as const
     await enqueueMail(quiet.shop.db, quiet.shop.jobs, order)
