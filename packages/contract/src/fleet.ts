@@ -67,9 +67,10 @@ export const ServerForm = z.object({
   agent_token: optionalText(512),
   /** PEM of the certificate that the agent shows; '' or null: it has none. Left out: as it is. */
   agent_certificate: z
-    .union([z.literal(''), z.string().trim().startsWith('-----BEGIN CERTIFICATE-----').max(20_000)], {
-      error: 'Must be a certificate in PEM'
-    })
+    .string()
+    .trim()
+    .max(20_000)
+    .refine(value => value === '' || value.startsWith('-----BEGIN CERTIFICATE-----'), 'Must be a certificate in PEM')
     .nullish(),
   proxy_port: port.optional(),
   /** The machine was reinstalled: its next SSH host key is taken as the right one. */
@@ -150,7 +151,7 @@ export const fleet = {
       id: Id.optional(),
       username,
       prefix: text('please enter a prefix', 64),
-      acl_group: Id.or(z.literal('').transform(() => 0)).refine(value => value !== 0, 'please select a acl_group')
+      acl_group: z.union(Id.options, { error: 'please select a acl_group' })
     })
   ),
   deleteUser: action('delete_user', 'Delete a proxy user', z.object({ username })),

@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { eq } from 'drizzle-orm'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { assignCidrs, inventoryRoutes } from '../inventory/index.ts'
+import { renewDenyLists, wantUsers } from './desired.ts'
+import { fleetQueues } from './jobs.ts'
+import { convergeQueue } from './queues.ts'
+import { fleetRoutes } from './routes.ts'
+import { agentUsers, servers } from './tables.ts'
+
+const main = fileURLToPath(new URL('../../../../agent/src/main.ts', import.meta.url))
+
+export type TestAgent = {
+  port: number
+  proxyPort: number
+  token: string
+  client: AgentClient
+  stop(): Promise<void>
+  /** Starts it again on the same ports. */
+  start(): Promise<void>
+  /** Loses what it had on disk; it has to be stopped. */
+  wipe(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A real agent in a process of its own. */
+export async function startTestAgent(): Promise<TestAgent> {
+  const folder = await mkdtemp(join(tmpdir(), 'netlet-agent-test-'))
+  const token = 'the token of a test agent'
+  const ports = { agent: 0, proxy: 0 }
+  let child: ReturnType<typeof launch> | null = null
+
+  const launch = () =>
+    spawn(process.execPath, [main], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        AGENT_PORT: String(ports.agent),
+        PROXY_PORT: String(ports.proxy),
+        PROXY_HOST: '0.0.0.0',
+        AGENT_TOKEN: token,
+        AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+        DATA_DIR: folder
+      }
+    })
+  const start = async () => {
+    const started = launch()
+    child = started
+    for await (const line of createInterface(started.stdout)) {
+      const found = /listen on port (\d+), the management API on [^"]*:(\d+)/.exec(line)
+      if (!found) continue
+      ports.proxy = Number(found[1])
+      ports.agent = Number(found[2])
+      started.stdout.resume()
+      return
+    }
+    throw new Error('The agent did not start')
+  }
+  const stop = async () => {
+    const running = child
+    child = null
+    if (!running || running.exitCode !== null) return
+    running.kill('SIGTERM')
+    await once(running, 'exit')
+  }
+  const wipe = () => rm(join(folder, 'agent'), { recursive: true, force: true })
+  await start()
+  const address = { host: '127.0.0.1', port: ports.agent, token, certificate: null }
+  return {
+    port: ports.agent,
+    proxyPort: ports.proxy,
+    token,
+    client: createAgentClient(address, 5000),
+    start,
+    stop,
+    wipe,
+    async close() {
+      await stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** A shop with the fleet's and the inventory's calls. Nothing works on jobs: tests run the work themselves. */
+export function startFleetShop(): Promise<TestShop> {
+  return startTestShop({
+    routes(mount, shop) {
+      fleetRoutes(mount, shop)
+      inventoryRoutes(mount, shop, tx => renewDenyLists(tx, shop.jobs))
+    },
+    queues: [convergeQueue, ...fleetQueues]
+  })
+}
+
+/** A server of these ranges; without an agent, one where nothing answers. */
+export async function addTestServer(
+  shop: Shop,
+  name: string,
+  { agent, ranges = [] }: { agent?: TestAgent; ranges?: string[] } = {}
+): Promise<number> {
+  return shop.db.transaction(async tx => {
+    const [row] = await tx
+      .insert(servers)
+      .values({
+        name,
+        ip: '127.0.0.1',
+        agentPort: agent?.port ?? 9,
+        proxyPort: agent?.proxyPort ?? 3128,
+        agentToken: agent ? shop.secrets.seal(agent.token) : null
+      })
+      .returning({ id: servers.id })
+    if (!row) throw new Error('nothing was inserted')
+    const assigned = await assignCidrs(tx, row.id, ranges)
+    if (!assigned.ok) throw new Error(assigned.reason)
+    return row.id
+  })
+}
+
+/** Wants `count` users on a server, one address of `127.x.y.0/24` each, as orders or (without `orderId`) by hand. */
+export async function wantTestUsers(
+  shop: Shop,
+  serverId: number,
+  {
+    count,
+    base,
+    orderId = null,
+    rules = []
+  }: { count: number; base: string; orderId?: number | null; rules?: number[] }
+): Promise<string[]> {
+  const users = Array.from({ length: count }, (_, n) => ({
+    serverId,
+    username: `u${base.replaceAll('.', '')}n${n}`,
+    orderId,
+    password: `secret${n}`,
+    prefixes: [`${base}.${n}/32`],
+    rules
+  }))
+  await shop.db.transaction(tx => wantUsers(tx, shop.jobs, users))
+  return users.map(user => user.username)
+}
+
+export async function serverRow(shop: Shop, id: number): Promise<typeof servers.$inferSelect> {
+  const [row] = await shop.db.select().from(servers).where(eq(servers.id, id))
+  if (!row) throw new Error('no such server')
+  return row
+}
+
+/** Usernames that an agent holds. */
+export async function heldBy(agent: TestAgent): Promise<string[]> {
+  const state = await agent.client.state()
+  if (!state.ok) throw new Error(state.message)
+  return state.data.users.map(user => user.user).toSorted()
+}
+
+export const usersOf = (shop: Shop, serverId: number) =>
+  shop.db.select().from(agentUsers).where(eq(agentUsers.serverId, serverId))
+
+/** For converging where no order follows. */
+export const noOrders = async () => {}

@@ -1,0 +1,219 @@
+import type { AclGroup, AclRule, Cidr } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { auditLog } from '../audit/tables.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { addCidr, assignCidrs } from './cidr-commands.ts'
+import { addGroup, addOrders, addServer } from './fixtures.ts'
+import { activate, reserve } from './leasing.ts'
+import { inventoryRoutes } from './routes.ts'
+
+let world: TestShop
+let admin: TestClient
+let changes = 0
+
+beforeAll(async () => {
+  world = await startTestShop({
+    routes: (mount, shop) => inventoryRoutes(mount, shop, async () => void changes++)
+  })
+  admin = await world.admin()
+})
+
+afterAll(() => world?.close())
+
+type Errors = { errors: Record<string, string> }
+type Page<T> = { data: T[]; total: number }
+
+const rule = (name: string, more: object = {}) => ({
+  name,
+  price: '1.5',
+  shopify_variant_id: '1234',
+  description: 'd',
+  acl_value: `${name.toLowerCase()}.example`,
+  ...more
+})
+const addRule = async (name: string) => (await admin.post<AclRule>('/api/servers/acls/', rule(name))).data
+
+describe('access rules', () => {
+  test.each([
+    ['name', { name: '' }, 'Please enter name'],
+    ['price', { price: '1.234' }, 'Please enter price'],
+    ['price', { price: undefined }, 'Please enter price'],
+    ['shopify_variant_id', { shopify_variant_id: '' }, 'Please enter Shopify Variant Id'],
+    ['acl_value', { acl_value: '\n' }, 'Please enter rule'],
+    ['description', { description: '' }, 'Please enter description'],
+    ['acl_value', { acl_value: 'good.example\nno domain' }, "Line 2: 'no domain' is not a domain, such as example.com"]
+  ])('%s: %j is refused', async (field, change, message) => {
+    const reply = await admin.post<Errors>('/api/servers/acls/', rule('Form', change))
+    expect(reply).toMatchObject({ code: 400, msg: message, data: { errors: { [field]: message } } })
+  })
+
+  test('are added, found, edited and deleted; the agents hear of what they deny only', async () => {
+    const before = changes
+    const made = await addRule('Cars')
+    expect(made).toMatchObject({ name: 'Cars', price: '1.50', acl_value: 'cars.example' })
+    expect(changes).toBe(before + 1)
+    const page = await admin.get<Page<AclRule>>('/api/servers/acls/?limit=500&offset=0&search=CARS.exam')
+    expect(page.data).toMatchObject({ total: 1, data: [{ id: made.id }] })
+    const path = `/api/servers/acls/${made.id}/`
+    expect(await admin.put(path, rule('Cars', { price: 2 }))).toMatchObject({ code: 2000, data: { price: '2.00' } })
+    expect(changes).toBe(before + 1)
+    expect((await admin.put(path, rule('Cars', { acl_value: 'new.example' }))).code).toBe(2000)
+    expect(changes).toBe(before + 2)
+    await addRule('Boats')
+    expect(await admin.put(path, rule('bOATS'))).toMatchObject({ code: 409, msg: 'This name is already in use' })
+    expect((await admin.delete(path)).code).toBe(2000)
+    expect(changes).toBe(before + 4)
+    expect((await admin.delete(path)).code).toBe(404)
+    const actions = await world.shop.db
+      .select({ action: auditLog.action })
+      .from(auditLog)
+      .where(sql`target_id = ${String(made.id)} and target_type = 'ACL rule'`)
+      .orderBy(auditLog.id)
+    expect(actions.map(entry => entry.action)).toEqual([
+      'create ACL rule',
+      'edit ACL rule',
+      'edit ACL rule',
+      'delete ACL rule'
+    ])
+  })
+
+  test('one that is leased is not deleted, and the orders are named', async () => {
+    const { db } = world.shop
+    const made = await addRule('Leased')
+    const server = await addServer(db, 'leases')
+    await db.transaction(tx => assignCidrs(tx, server, ['127.80.0.0/28']))
+    const groupId = await addGroup(db, 'leases', [server])
+    const [orderId = 0] = await addOrders(db, groupId, 1)
+    await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [made.id], quantity: 1 }))
+    expect(await admin.delete(`/api/servers/acls/${made.id}/`)).toMatchObject({
+      code: 409,
+      msg: `This access rule is still in use by orders #${orderId}`
+    })
+  })
+})
+
+describe('ACL groups', () => {
+  const path = '/api/servers/acl-groups/'
+
+  test.each([
+    ['name', { name: '', description: 'd', acls: [1] }, 'Please enter group name'],
+    ['description', { name: 'g', description: ' ', acls: [1] }, 'Please enter description'],
+    ['acls', { name: 'g', description: 'd', acls: [] }, 'Please select acl'],
+    ['acls', { name: 'g', description: 'd' }, 'Please select acl'],
+    [
+      'acls',
+      { name: 'g', description: 'd', acls: [999_999] },
+      'One of the selected access rules does not exist any more'
+    ]
+  ])('%s: %j is refused', async (field, form, message) => {
+    const reply = await admin.post<Errors>(path, form)
+    expect(reply).toMatchObject({ code: 400, msg: message, data: { errors: { [field]: message } } })
+  })
+
+  test('are added, found, edited and deleted', async () => {
+    const [one, two] = [await addRule('One'), await addRule('Two')]
+    const made = await admin.post<AclGroup>(path, { name: 'Group', description: 'some', acls: [two.id, `${one.id}`] })
+    expect(made.data.acls).toEqual([
+      { id: one.id, name: 'One' },
+      { id: two.id, name: 'Two' }
+    ])
+    expect(await admin.post(path, { name: 'GROUP', description: 'd', acls: [one.id] })).toMatchObject({ code: 409 })
+    const edited = await admin.put<AclGroup>(`${path}${made.data.id}/`, {
+      name: 'Group',
+      description: 'x',
+      acls: [two.id]
+    })
+    expect(edited.data.acls).toEqual([{ id: two.id, name: 'Two' }])
+    // A rule that is sold no longer is no part of it any more.
+    await admin.delete(`/api/servers/acls/${two.id}/`)
+    const list = await admin.get<Page<AclGroup>>(`${path}?search=gro`)
+    expect(list.data).toMatchObject({ total: 1, data: [{ acls: [] }] })
+    expect((await admin.delete(`${path}${made.data.id}/`)).code).toBe(2000)
+    expect((await admin.put(`${path}${made.data.id}/`, { name: 'g', description: 'd', acls: [one.id] })).code).toBe(404)
+  })
+})
+
+describe('CIDRs', () => {
+  const list = async (query: string) => (await admin.get<Page<Cidr>>(`/api/servers/cidrs/?${query}`)).data
+  const names = async (query: string) => (await list(`search=127.9&${query}`)).data.map(range => range.cidr)
+  let owner: number
+  let excluded: number
+
+  beforeAll(async () => {
+    const { db } = world.shop
+    owner = await addServer(db, 'owner')
+    const gone = await addServer(db, 'gone')
+    excluded = (await addRule('Excluded')).id
+    await db.transaction(async tx => {
+      await assignCidrs(tx, owner, ['127.90.1.0/24', '127.90.0.0/24', '127.91.0.0/26'])
+      await assignCidrs(tx, gone, ['127.92.0.0/24'])
+      await addCidr(tx, { cidr: '127.93.0.0/24', serverId: null })
+    })
+    await db.execute(sql`update servers set deleted_at = now() where id = ${gone}`)
+    await db.execute(sql`update cidrs set delivery_count = 101 where cidr = '127.90.0.0/24'`)
+    await db.execute(sql`update cidrs set delivery_count = 1001 where cidr = '127.91.0.0/26'`)
+  })
+
+  test('are filtered by count, server, missing server and excluded rule, and sorted', async () => {
+    const all = ['127.90.0.0/24', '127.90.1.0/24', '127.91.0.0/26', '127.92.0.0/24', '127.93.0.0/24']
+    expect(await names('sort_by=cidr')).toEqual(all)
+    expect(await names('sort_by=cidr&sort_order=desc')).toEqual(all.toReversed())
+    expect(await names('sort_by=delivery_count&sort_order=desc&limit=2')).toEqual(['127.91.0.0/26', '127.90.0.0/24'])
+    expect(await names('delivery_count_min=100&sort_by=cidr')).toEqual(['127.90.0.0/24', '127.91.0.0/26'])
+    expect(await names('delivery_count_min=500')).toEqual(['127.91.0.0/26'])
+    expect(await names('delivery_count_exact=0&sort_by=cidr')).toEqual([
+      '127.90.1.0/24',
+      '127.92.0.0/24',
+      '127.93.0.0/24'
+    ])
+    expect(await names('unreferenced=true&sort_by=cidr')).toEqual(['127.92.0.0/24', '127.93.0.0/24'])
+    expect(await names(`server_id=${owner}&sort_by=cidr`)).toEqual(all.slice(0, 3))
+    expect((await list('search=127.9')).total).toBe(5)
+    expect((await list('search=127.91')).data[0]).toMatchObject({
+      ip_count: 64,
+      delivery_count: 1001,
+      server_ids: [owner],
+      servers: [{ id: owner, name: 'owner' }],
+      exclude_acl: []
+    })
+    expect((await admin.get('/api/servers/cidrs/?sort_by=password')).code).toBe(400)
+  })
+
+  test('only the excluded rules are edited', async () => {
+    const [range] = (await list('search=127.90.1')).data
+    const path = `/api/servers/cidrs/${range?.id}/`
+    expect((await admin.put<Cidr>(path, { exclude_acl: [excluded], cidr: '10.0.0.0/8' })).data).toMatchObject({
+      cidr: '127.90.1.0/24',
+      exclude_acl: [{ id: excluded, name: 'Excluded' }]
+    })
+    expect(await names(`exclude_acl=${excluded}`)).toEqual(['127.90.1.0/24'])
+    expect((await admin.put(path, { exclude_acl: [999_999] })).code).toBe(400)
+    expect((await admin.put('/api/servers/cidrs/999999/', { exclude_acl: [] })).code).toBe(404)
+  })
+
+  test('what no server has is cleaned; what is leased, or a server’s own, stays', async () => {
+    const { db } = world.shop
+    const groupId = await addGroup(db, 'cleaning', [owner])
+    const [orderId = 0] = await addOrders(db, groupId, 1)
+    await db.transaction(async tx => {
+      await reserve(tx, { orderId, groupId, step: 64, rules: [excluded], quantity: 64 })
+      await activate(tx, orderId)
+    })
+    const clean = (body?: object) =>
+      admin.post<{ deleted_count: number; results: object; cidr_details: { cidr: string }[] }>(
+        '/api/servers/cidrs/clean_unused/',
+        body
+      )
+    expect((await clean()).data).toMatchObject({ deleted_count: 1, cidr_details: [{ cidr: '127.93.0.0/24' }] })
+    const all = await clean({ include_soft_deleted: true })
+    expect(all.data).toMatchObject({
+      deleted_count: 1,
+      results: { deleted_count: 1 },
+      cidr_details: [{ cidr: '127.92.0.0/24' }]
+    })
+    expect((await clean({ include_soft_deleted: true })).data.deleted_count).toBe(0)
+    expect(await names('sort_by=cidr')).toHaveLength(3)
+  })
+})
