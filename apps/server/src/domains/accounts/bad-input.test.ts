@@ -1,5 +1,5 @@
 import { routes } from '@netlet/contract'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { accountRoutes } from './index.ts'
