@@ -18,38 +18,46 @@ ALTER TABLE cidrs ADD CONSTRAINT cidrs_no_overlap EXCLUDE USING gist (cidr inet_
 CREATE SCHEMA inventory;--> statement-breakpoint
 
 -- ---------------------------------------------------------------- bits
--- Bit i of the result: i is a multiple of the step, and units i … i + step - 1 are all clear.
--- The masks are constants of the text: one read from a table could be empty while a dump is being restored.
--- Written out step by step: a loop takes a third longer, and a quote spends most of its time here.
-CREATE FUNCTION inventory.free_starts(bits varbit, step int) RETURNS varbit
+-- Bit k of the result: any of the units 8k … 8k + 7 is taken. Blocks of 8 and more are looked for in these short
+-- strings, so that a quote has an eighth of the work; a write pays for it.
+-- All masks are constants of the text: ones read from a table could be empty while a dump is being restored.
+CREATE FUNCTION inventory.eighths(bits varbit) RETURNS varbit
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  size CONSTANT int := length(bits);
 BEGIN
-  IF step = 1 THEN RETURN ~bits; END IF;
-  -- From here on, bit i is set where any of the units i … i + 7 (then 15, 31 …) is.
+  IF size < 8 THEN RETURN ''; END IF;
   bits := bits | (bits << 1);
   bits := bits | (bits << 2);
+  bits := (bits | (bits << 4)) & substring(('x' || repeat('80', 512))::varbit FROM 1 FOR size);
+  -- Each turn moves the right half's bits next to the left half's, in groups of 16, 32 … 4096.
+  bits := (bits | (bits << 7)) & substring(('x' || repeat('c000', 256))::varbit FROM 1 FOR size);
+  bits := (bits | (bits << 14)) & substring(('x' || repeat('f0000000', 128))::varbit FROM 1 FOR size);
+  bits := (bits | (bits << 28)) & substring(('x' || repeat('ff' || repeat('0', 14), 64))::varbit FROM 1 FOR size);
+  bits := (bits | (bits << 56)) & substring(('x' || repeat('ffff' || repeat('0', 28), 32))::varbit FROM 1 FOR size);
+  bits := (bits | (bits << 112)) & substring(('x' || repeat(repeat('f', 8) || repeat('0', 56), 16))::varbit FROM 1 FOR size);
+  bits := (bits | (bits << 224)) & substring(('x' || repeat(repeat('f', 16) || repeat('0', 112), 8))::varbit FROM 1 FOR size);
+  bits := (bits | (bits << 448)) & substring(('x' || repeat(repeat('f', 32) || repeat('0', 224), 4))::varbit FROM 1 FOR size);
+  bits := (bits | (bits << 896)) & substring(('x' || repeat(repeat('f', 64) || repeat('0', 448), 2))::varbit FROM 1 FOR size);
+  RETURN substring(bits | (bits << 1792) FROM 1 FOR size / 8);
+END $$;--> statement-breakpoint
+
+-- Bit i of the result: i is a multiple of the width, and bits i … i + width - 1 are all clear. A step of 1 is looked
+-- for in `bits` and one of 8 in `eighths`, both with a width of 1; a step of 256 in `eighths` with a width of 32.
+CREATE FUNCTION inventory.free_starts(bits varbit, width int) RETURNS varbit
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF width = 1 THEN RETURN ~bits; END IF;
+  bits := bits | (bits << 1);
+  IF width = 2 THEN RETURN ~bits & substring(('x' || repeat('a', 128))::varbit FROM 1 FOR length(bits)); END IF;
+  bits := bits | (bits << 2);
+  IF width = 4 THEN RETURN ~bits & substring(('x' || repeat('8', 128))::varbit FROM 1 FOR length(bits)); END IF;
   bits := bits | (bits << 4);
-  IF step = 8 THEN
-    RETURN ~bits & substring(('x' || repeat('80', 512))::varbit FROM 1 FOR length(bits));
-  END IF;
+  IF width = 8 THEN RETURN ~bits & substring(('x' || repeat('80', 64))::varbit FROM 1 FOR length(bits)); END IF;
   bits := bits | (bits << 8);
-  IF step = 16 THEN
-    RETURN ~bits & substring(('x' || repeat('8000', 256))::varbit FROM 1 FOR length(bits));
-  END IF;
+  IF width = 16 THEN RETURN ~bits & substring(('x' || repeat('8000', 32))::varbit FROM 1 FOR length(bits)); END IF;
   bits := bits | (bits << 16);
-  IF step = 32 THEN
-    RETURN ~bits & substring(('x' || repeat('80000000', 128))::varbit FROM 1 FOR length(bits));
-  END IF;
-  bits := bits | (bits << 32);
-  IF step = 64 THEN
-    RETURN ~bits & substring(('x' || repeat('8000000000000000', 64))::varbit FROM 1 FOR length(bits));
-  END IF;
-  bits := bits | (bits << 64);
-  IF step = 128 THEN
-    RETURN ~bits & substring(('x' || repeat('8' || repeat('0', 31), 32))::varbit FROM 1 FOR length(bits));
-  END IF;
-  bits := bits | (bits << 128);
-  RETURN ~bits & substring(('x' || repeat('8' || repeat('0', 63), 16))::varbit FROM 1 FOR length(bits));
+  RETURN ~bits & substring(('x' || repeat('80000000', 16))::varbit FROM 1 FOR length(bits));
 END $$;--> statement-breakpoint
 
 -- How many aligned blocks of 1, 8, 16, 32, 64, 128 and 256 units are free. A block larger than the chunk: none.
@@ -94,10 +102,11 @@ BEGIN
   RETURN ARRAY[free1, free8, free16, free32, free64, free128, free256];
 END $$;--> statement-breakpoint
 
--- Generated, so that no writer can leave it behind; room in the page lets most updates stay on it.
+-- The aligned free blocks of each step, and where they are. Generated, so that no writer can leave it behind; room in the page lets most updates stay on it.
+ALTER TABLE rule_usage ADD COLUMN eighths varbit NOT NULL GENERATED ALWAYS AS (inventory.eighths(bits)) STORED;--> statement-breakpoint
 ALTER TABLE rule_usage ADD COLUMN free int[] NOT NULL GENERATED ALWAYS AS (inventory.free_counts(bits)) STORED;--> statement-breakpoint
 -- Plain storage keeps short values unpacked: reading 50 rules of a chunk would copy each of them first.
-ALTER TABLE rule_usage ALTER free SET STORAGE PLAIN, ALTER bits SET STORAGE PLAIN;--> statement-breakpoint
+ALTER TABLE rule_usage ALTER free SET STORAGE PLAIN, ALTER eighths SET STORAGE PLAIN, ALTER bits SET STORAGE PLAIN;--> statement-breakpoint
 ALTER TABLE rule_usage SET (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02);--> statement-breakpoint
 
 -- The place of a step in `free`.
@@ -358,11 +367,11 @@ BEGIN
   RETURN (
     SELECT coalesce(sum(CASE
         WHEN rules = 1 THEN u.least
-        WHEN p_step = 1 THEN c.size - bit_count(u.bits)
-        ELSE bit_count(inventory.free_starts(u.bits, p_step)) END), 0) * p_step
+        WHEN p_step <= 8 THEN length(u.bits) - bit_count(u.bits)
+        ELSE bit_count(inventory.free_starts(u.bits, p_step / 8)) END), 0) * p_step
     FROM inventory.open_chunks(p_group, p_step, p_rules) c
     CROSS JOIN LATERAL (
-      SELECT bit_or(u.bits) AS bits, min(u.free[at]) AS least, count(*) AS found
+      SELECT bit_or(CASE p_step WHEN 1 THEN u.bits ELSE u.eighths END) AS bits, min(u.free[at]) AS least, count(*) AS found
       FROM rule_usage u WHERE u.chunk_id = c.id AND u.rule_id = ANY (p_rules)
     ) u
     WHERE u.found = rules AND u.least > 0);
@@ -400,7 +409,7 @@ BEGIN
       SELECT c.id, c.excluded_rules, u.bits
       FROM chunks c
       CROSS JOIN LATERAL (
-        SELECT bit_or(u.bits) AS bits, min(u.free[at]) AS least, count(*) AS found
+        SELECT bit_or(CASE p_step WHEN 1 THEN u.bits ELSE u.eighths END) AS bits, min(u.free[at]) AS least, count(*) AS found
         FROM rule_usage u WHERE u.chunk_id = c.id AND u.rule_id = ANY (p_selected)
       ) u
       WHERE c.id = ANY (places) AND u.found = selected AND u.least > 0
@@ -408,7 +417,9 @@ BEGIN
     SELECT r.id, coalesce(f.blocks, 0)::bigint * p_step
     FROM acl_rules r
     LEFT JOIN (
-      SELECT u.rule_id, sum(bit_count(inventory.free_starts(b.bits | u.bits, p_step))) AS blocks
+      SELECT u.rule_id, sum(bit_count(
+        CASE WHEN p_step = 1 THEN ~(b.bits | u.bits) WHEN p_step = 8 THEN ~(b.bits | u.eighths)
+          ELSE inventory.free_starts(b.bits | u.eighths, p_step / 8) END)) AS blocks
       FROM base b JOIN rule_usage u ON u.chunk_id = b.id
       WHERE u.free[at] > 0 AND u.rule_id <> ALL (b.excluded_rules)
       GROUP BY u.rule_id
@@ -427,6 +438,9 @@ CREATE FUNCTION inventory.fill_one_chunk(
 DECLARE
   at CONSTANT int := inventory.step_index(p_step);
   rules CONSTANT int := cardinality(p_rules);
+  -- One bit of the string that is searched stands for this many units.
+  unit CONSTANT int := least(p_step, 8);
+  width CONSTANT int := p_step / unit;
   chosen int;
   starts int[];
 BEGIN
@@ -437,26 +451,26 @@ BEGIN
       WHERE c.id <> ALL (p_avoid) ORDER BY c.id OFFSET 0
     ) c
     CROSS JOIN LATERAL (
-      SELECT bit_or(u.bits) AS bits, min(u.free[at]) AS least, count(*) AS found
+      SELECT bit_or(CASE p_step WHEN 1 THEN u.bits ELSE u.eighths END) AS bits, min(u.free[at]) AS least, count(*) AS found
       FROM rule_usage u WHERE u.chunk_id = c.id AND u.rule_id = ANY (p_rules)
     ) u
     WHERE u.found = rules AND u.least >= p_blocks AND CASE
       WHEN rules = 1 THEN true
-      WHEN p_step = 1 THEN c.size - bit_count(u.bits) >= p_blocks
-      ELSE bit_count(inventory.free_starts(u.bits, p_step)) >= p_blocks END
+      WHEN p_step <= 8 THEN length(u.bits) - bit_count(u.bits) >= p_blocks
+      ELSE bit_count(inventory.free_starts(u.bits, p_step / 8)) >= p_blocks END
     OFFSET 0
   ) fit
   WHERE pg_try_advisory_xact_lock(7302, fit.id)
   LIMIT 1;
   IF NOT FOUND THEN RETURN false; END IF;
-  SELECT inventory.first_set(inventory.free_starts(bit_or(locked.bits), p_step), p_blocks) INTO starts
+  SELECT inventory.first_set(inventory.free_starts(bit_or(locked.bits), width), p_blocks) INTO starts
   FROM (
-    SELECT bits FROM rule_usage WHERE chunk_id = chosen AND rule_id = ANY (p_rules)
+    SELECT CASE p_step WHEN 1 THEN bits ELSE eighths END AS bits FROM rule_usage WHERE chunk_id = chosen AND rule_id = ANY (p_rules)
     ORDER BY rule_id FOR NO KEY UPDATE
   ) locked;
   IF cardinality(starts) < p_blocks THEN RETURN false; END IF;
   INSERT INTO lease_blocks (lease_id, chunk_id, start, length, rules)
-  SELECT p_lease, chosen, start, p_step, p_rules FROM unnest(starts) AS start;
+  SELECT p_lease, chosen, start * unit, p_step, p_rules FROM unnest(starts) AS start;
   RETURN true;
 END $$;--> statement-breakpoint
 
@@ -468,6 +482,8 @@ CREATE FUNCTION inventory.fill_upwards(
 DECLARE
   at CONSTANT int := inventory.step_index(p_step);
   rules CONSTANT int := cardinality(p_rules);
+  unit CONSTANT int := least(p_step, 8);
+  width CONSTANT int := p_step / unit;
   needed int := p_blocks;
   beyond int := 0;
   chosen int[];
@@ -479,21 +495,22 @@ BEGIN
       SELECT c.id, f.free, sum(f.free) OVER (ORDER BY c.id) - f.free AS below
       FROM inventory.open_chunks(p_group, p_step, p_rules) c
       CROSS JOIN LATERAL (
-        SELECT bit_or(u.bits) AS bits, min(u.free[at]) AS least, count(*) AS found
+        SELECT bit_or(CASE p_step WHEN 1 THEN u.bits ELSE u.eighths END) AS bits, min(u.free[at]) AS least, count(*) AS found
         FROM rule_usage u WHERE u.chunk_id = c.id AND u.rule_id = ANY (p_rules)
       ) u
       CROSS JOIN LATERAL (
-        SELECT CASE WHEN rules = 1 THEN u.least ELSE bit_count(inventory.free_starts(u.bits, p_step)) END AS free
+        SELECT CASE WHEN rules = 1 THEN u.least ELSE bit_count(inventory.free_starts(u.bits, width)) END AS free
       ) f
       WHERE c.id <> ALL (p_avoid) AND c.id > beyond AND u.found = rules AND u.least > 0 AND f.free > 0
     ) fit
     WHERE below < needed;
     IF NOT enough THEN RETURN false; END IF;
     WITH locked AS MATERIALIZED (
-      SELECT chunk_id, bits FROM rule_usage WHERE chunk_id = ANY (chosen) AND rule_id = ANY (p_rules)
+      SELECT chunk_id, CASE p_step WHEN 1 THEN bits ELSE eighths END AS bits
+      FROM rule_usage WHERE chunk_id = ANY (chosen) AND rule_id = ANY (p_rules)
       ORDER BY chunk_id, rule_id FOR NO KEY UPDATE
     ), place AS (
-      SELECT chunk_id, unnest(inventory.first_set(inventory.free_starts(bit_or(bits), p_step), needed)) AS start
+      SELECT chunk_id, unit * unnest(inventory.first_set(inventory.free_starts(bit_or(bits), width), needed)) AS start
       FROM locked GROUP BY chunk_id
     )
     INSERT INTO lease_blocks (lease_id, chunk_id, start, length, rules)
@@ -512,18 +529,20 @@ CREATE FUNCTION inventory.fill_least_known(
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   rules CONSTANT int := cardinality(p_rules);
+  unit CONSTANT int := least(p_step, 8);
+  width CONSTANT int := p_step / unit;
   got int;
 BEGIN
   WITH locked AS MATERIALIZED (
-    SELECT u.chunk_id, u.bits
+    SELECT u.chunk_id, CASE p_step WHEN 1 THEN u.bits ELSE u.eighths END AS bits
     FROM inventory.open_chunks(p_group, p_step, p_rules) c
     JOIN rule_usage u ON u.chunk_id = c.id AND u.rule_id = ANY (p_rules)
     ORDER BY u.chunk_id, u.rule_id FOR NO KEY UPDATE OF u
   ), free AS MATERIALIZED (
-    SELECT chunk_id, inventory.free_starts(bit_or(bits), p_step) AS starts
+    SELECT chunk_id, inventory.free_starts(bit_or(bits), width) AS starts
     FROM locked GROUP BY chunk_id HAVING count(*) = rules
   ), place AS (
-    SELECT chunk_id, unnest(inventory.first_set(starts, bit_count(starts)::int)) AS start FROM free
+    SELECT chunk_id, unit * unnest(inventory.first_set(starts, bit_count(starts)::int)) AS start FROM free
   ), held AS MATERIALIZED (
     SELECT b.chunk_id, b.start, b.length, b.lease_id
     FROM leases l JOIN lease_blocks b ON b.lease_id = l.id WHERE l.order_id = p_order AND l.id <> p_lease
@@ -721,7 +740,7 @@ CREATE VIEW inventory.expected_usage AS
 -- Rows that are not as the live blocks say: usage, copies that chunks hold of their range, leases against blocks.
 CREATE FUNCTION inventory.differences() RETURNS bigint LANGUAGE sql STABLE SET jit = off AS $$
   SELECT (SELECT count(*) FROM inventory.expected_usage e FULL JOIN rule_usage u USING (chunk_id, rule_id)
-      WHERE e.bits IS DISTINCT FROM u.bits OR u.free IS DISTINCT FROM inventory.free_counts(u.bits))
+      WHERE e.bits IS DISTINCT FROM u.bits OR u.free <> inventory.free_counts(u.bits) OR u.eighths <> inventory.eighths(u.bits))
     + (SELECT count(*) FROM chunks c JOIN cidrs r ON r.id = c.cidr_id
       WHERE c.server_id IS DISTINCT FROM r.server_id OR c.excluded_rules <> r.excluded_rules)
     + (SELECT count(*) FROM leases l FULL JOIN (

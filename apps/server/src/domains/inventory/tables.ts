@@ -128,7 +128,8 @@ export const chunks = pgTable(
 
 /**
  * Derived from the live lease blocks by triggers: the units of a chunk in use under a rule. The migration adds the
- * generated column `free`: how many aligned blocks of 1, 8, 16, 32, 64, 128 and 256 units are free.
+ * generated columns `free` (how many aligned blocks of 1, 8, 16, 32, 64, 128 and 256 units are free) and `eighths` (the
+ * same bits at an eighth of the length).
  */
 export const ruleUsage = pgTable(
   'rule_usage',
