@@ -63,9 +63,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // A dialog scrolls with its own page on a telephone, and never hides behind the header.
-    Modal: { defaultProps: { centered: true, radius: 'md', closeButtonProps: { 'aria-label': 'Close' } } },
-    Table: { defaultProps: { verticalSpacing: 'xs', horizontalSpacing: 'md' } }
+    // Its <header> would count as a second banner of the page.
+    Modal: { defaultProps: { centered: true, radius: 'md', attributes: { header: { role: 'presentation' } } } }
   }
 })
 

@@ -81,8 +81,8 @@ function Slide({ collection }: { collection: Collection }) {
           <Button
             component={Link}
             to={`/product?parId=${collection.id}`}
-            size="compact-md"
-            variant="light"
+            size="xs"
+            variant="default"
             aria-label={`${t('landing.view')}: ${collection.collection_name}`}
           >
             {t('landing.view')}

@@ -103,8 +103,8 @@ function Row({ product }: { product: Product }) {
         <Button
           component={Link}
           to={path}
-          size="compact-md"
-          variant="light"
+          size="xs"
+          variant="default"
           aria-label={`${t('order')}: ${product.product_name}`}
         >
           {t('order')}

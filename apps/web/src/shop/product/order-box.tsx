@@ -30,11 +30,11 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
 
       <div className={classes.line}>
         <div>
-          <h3>{t('acl.title')}</h3>
+          <h2>{t('acl.title')}</h2>
           <p className="dim">{info ? t('acl.chosen', { count: rules.length }) : t('acl.hint')}</p>
         </div>
         <Button
-          variant={info ? 'default' : 'light'}
+          variant="default"
           leftSection={<IconShieldCheck size={18} aria-hidden />}
           onClick={() => setDialog(true)}
         >
@@ -53,7 +53,7 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
 
       <div className={classes.line}>
         <div>
-          <h3 id="quantity">{t('quantity.title')}</h3>
+          <h2 id="quantity">{t('quantity.title')}</h2>
           <p className="dim">{t('quantity.step', { step: variant.cart_step })}</p>
         </div>
         <Quantity value={quantity} step={variant.cart_step} stock={stock} onChange={choice.setQuantity} />

@@ -1,0 +1,63 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
+import { DataTable } from '../../kit/data-table.tsx'
+import { ErrorState } from '../../kit/states.tsx'
+import { Day } from '../../kit/time.tsx'
+import { usePaging } from '../../kit/use-paging.ts'
+import classes from './invite.module.css'
+
+export default function InvitePage() {
+  const t = useT()
+  const paging = usePaging(10)
+  const invite = useQuery(read(accounts.inviteCode))
+  const log = useQuery({
+    ...read(accounts.inviteLog, { query: { limit: paging.limit, offset: paging.offset } }),
+    placeholderData: previous => previous
+  })
+  return (
+    <div className="stack">
+      <p className={classes.tip}>{t('invite.tip')}</p>
+      <div className={`card ${classes.codes}`}>
+        {invite.error ? (
+          <ErrorState error={invite.error} onRetry={() => void invite.refetch()} />
+        ) : (
+          <>
+            <Line name={t('invite.url')} value={invite.data?.invite_url} />
+            <Line name={t('invite.code')} value={invite.data?.invite_code} />
+          </>
+        )}
+      </div>
+      <h2 className={classes.title}>{t('invite.users')}</h2>
+      <DataTable
+        label={t('invite.users')}
+        columns={[
+          { key: 'id', title: t('invite.number'), render: user => user.id },
+          { key: 'username', title: t('settings.username'), lead: true, render: user => user.username },
+          { key: 'created', title: t('invite.registered'), render: user => <Day at={user.created_at} /> }
+        ]}
+        rows={log.data?.data}
+        rowKey={user => user.id}
+        pending={log.isPending}
+        error={log.error}
+        onRetry={() => void log.refetch()}
+        empty={{ title: t('invite.none'), body: t('invite.noneHint') }}
+        paging={paging}
+        total={log.data?.total}
+      />
+    </div>
+  )
+}
+
+function Line({ name, value }: { name: string; value: string | undefined }) {
+  return (
+    <div className={classes.line}>
+      <span className="dim">{name}</span>
+      {value ? <code className={`mono ${classes.value}`}>{value}</code> : <Skeleton height={20} />}
+      <CopyButton text={value ?? ''} name={name} disabled={!value} />
+    </div>
+  )
+}

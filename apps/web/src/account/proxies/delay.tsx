@@ -1,0 +1,16 @@
+import classes from './proxies.module.css'
+
+/** Under 500 ms fast, under 1000 medium, otherwise slow; none where it was not measured. */
+export function delayLevel(ms: number | null): 'fast' | 'medium' | 'slow' | 'none' {
+  if (ms === null) return 'none'
+  if (ms < 500) return 'fast'
+  return ms < 1000 ? 'medium' : 'slow'
+}
+
+export function Delay({ ms }: { ms: number | null }) {
+  return (
+    <span className={classes.delay} data-level={delayLevel(ms)}>
+      {ms === null ? '–' : `${ms} ms`}
+    </span>
+  )
+}

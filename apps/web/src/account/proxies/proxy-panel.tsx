@@ -1,0 +1,145 @@
+import type { Order, Proxy } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { IconActivity, IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { orders } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { usePaging } from '../../kit/use-paging.ts'
+import { Delay } from './delay.tsx'
+import classes from './proxies.module.css'
+import { useOrderActions } from './use-order-actions.ts'
+
+const SIZES = [10, 20, 50, 100]
+const WATCH = 2500
+
+/** The reply counts as long as it holds a list, whatever its code. */
+const holdsList = (body: Record<string, unknown>) =>
+  typeof body['data'] === 'object' && body['data'] !== null && 'proxy_list' in body['data']
+
+/** The proxies of the selected order and what can be done with them. */
+export function ProxyPanel({ order }: { order: Order | undefined }) {
+  const t = useT()
+  const paging = usePaging(20)
+  const { data, isPending, error, refetch } = useQuery({
+    ...read(
+      orders.proxyDetail,
+      { params: { id: order?.id ?? 0 }, query: { limit: paging.limit, offset: paging.offset } },
+      { accept: holdsList }
+    ),
+    enabled: Boolean(order),
+    placeholderData: previous => previous,
+    refetchInterval: query => (query.state.data?.order && isMoving(query.state.data.order) ? WATCH : false)
+  })
+  const now = data?.order ?? order
+  const malformed = data !== undefined && !Array.isArray(data.proxy_list)
+  const actions = useOrderActions(now)
+  const columns: Column<Proxy>[] = [
+    {
+      key: 'ip',
+      title: t('proxy.address'),
+      lead: true,
+      render: proxy => (
+        <span className="mono">
+          {proxy.ip}:{proxy.port}
+        </span>
+      )
+    },
+    { key: 'user', title: t('proxy.username'), render: proxy => <span className="mono">{proxy.username}</span> },
+    { key: 'password', title: t('proxy.password'), render: proxy => <span className="mono">{proxy.password}</span> },
+    { key: 'status', title: t('proxy.status'), render: proxy => <Status status={proxy.status} /> },
+    { key: 'google', title: 'Google', align: 'end', render: proxy => <Delay ms={proxy.google_delay} /> },
+    { key: 'bing', title: 'Bing', align: 'end', render: proxy => <Delay ms={proxy.bing_delay} /> },
+    { key: 'amazon', title: 'Amazon', align: 'end', render: proxy => <Delay ms={proxy.amazon_delay} /> },
+    { key: 'updated', title: t('proxy.updated'), render: proxy => <Ago at={proxy.updated_at} /> }
+  ]
+  const busy = now?.task != null
+  return (
+    <section className="stack" aria-label={t('proxy.title')}>
+      <div className={classes.bar}>
+        <div className={classes.which}>
+          <h2>{t('proxy.title')}</h2>
+          {now && (
+            <span className="dim">
+              {now.product_name}, <span className="mono">{now.order_id}</span>
+            </span>
+          )}
+          {now && isMoving(now) && <OrderStateBadge order={now} />}
+        </div>
+        <div className="row">
+          <Button
+            variant="default"
+            size="sm"
+            leftSection={<IconRefresh size={16} aria-hidden />}
+            disabled={now?.pay_status !== 1}
+            loading={actions.renew.isPending}
+            onClick={actions.startRenewal}
+          >
+            {t('proxy.renew')}
+          </Button>
+          <Button
+            variant="default"
+            size="sm"
+            leftSection={<IconActivity size={16} aria-hidden />}
+            disabled={busy}
+            loading={actions.check.isPending}
+            onClick={() => actions.check.mutate()}
+          >
+            {t('proxy.check')}
+          </Button>
+          <Button
+            variant="default"
+            size="sm"
+            leftSection={<IconCopy size={16} aria-hidden />}
+            loading={actions.copy.isPending}
+            onClick={() => actions.copy.mutate()}
+          >
+            {t('proxy.copy')}
+          </Button>
+          <Button
+            size="sm"
+            leftSection={<IconDownload size={16} aria-hidden />}
+            loading={actions.download.isPending}
+            onClick={() => actions.download.mutate()}
+          >
+            {t('proxy.export')}
+          </Button>
+        </div>
+      </div>
+      <DataTable
+        label={t('proxy.title')}
+        columns={columns}
+        rows={malformed ? undefined : data?.proxy_list}
+        rowKey={proxy => proxy.id}
+        pending={isPending}
+        error={malformed ? new Error('malformed') : error}
+        errorText={malformed ? 'Failed to load proxy data: Invalid response format' : 'Failed to load proxy details'}
+        onRetry={() => void refetch()}
+        empty={emptyWords(t, now)}
+        paging={paging}
+        total={malformed ? undefined : data?.total}
+        sizes={SIZES}
+      />
+    </section>
+  )
+}
+
+function emptyWords(t: ReturnType<typeof useT>, order: Order | undefined) {
+  if (!order) return { title: t('proxy.noOrder') }
+  if (order.pay_status === 0) return { title: t('proxy.unpaid'), body: t('proxy.unpaidHint') }
+  if (isMoving(order)) return { title: t('proxy.coming'), body: t('proxy.comingHint') }
+  return { title: t('proxy.none') }
+}
+
+function Status({ status }: { status: boolean | null }) {
+  const t = useT()
+  const tone = status === null ? 'unknown' : status ? 'good' : 'bad'
+  return (
+    <span className={classes.status} data-tone={tone}>
+      {t(`proxy.${tone}`)}
+    </span>
+  )
+}

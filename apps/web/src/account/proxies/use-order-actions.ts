@@ -1,0 +1,70 @@
+import type { Order } from '@netlet/contract'
+import { useMutation } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import { refresh } from '../../api/query.ts'
+import { orders } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { failureText, say } from '../../i18n/say.ts'
+import { toClipboard } from '../../kit/clipboard.ts'
+import { notify } from '../../kit/notify.ts'
+import { webAddress } from '../../kit/web-address.ts'
+import { checkoutTab, type CheckoutTab } from '../../shop/payment/checkout-tab.ts'
+import { download, exportFailure, fileName, linesOf } from './export.ts'
+
+/** Milliseconds: a large order takes its time. */
+const EXPORT_TIMEOUT = 30_000
+
+/** Renew, check, copy and export the proxies of one order. */
+export function useOrderActions(order: Order | undefined) {
+  const t = useT()
+  const chosen = () => {
+    if (!order) throw new Error('Please select an order first')
+    return { params: { id: order.id } }
+  }
+  const fail = (fallback: string) => (error: unknown) =>
+    notify('bad', failureText(error, error instanceof Error && error.message ? say(error.message) : say(fallback)))
+
+  const renew = useMutation({
+    mutationFn: (_tab: CheckoutTab) => call(orders.renew, chosen()),
+    onSuccess: ({ checkout_url }, tab) => {
+      if (tab.open(checkout_url)) notify('info', t('proxy.renewOpened'))
+      // No tab was let open: this one leads to the checkout, from where the browser's own button leads back.
+      else if (webAddress(checkout_url)) window.location.assign(checkout_url)
+    },
+    onError: (error, tab) => {
+      tab.close()
+      fail('Failed to create order')(error)
+    }
+  })
+  const check = useMutation({
+    mutationFn: () => call(orders.check, chosen()),
+    onSuccess: () => {
+      notify('info', t('proxy.checking'))
+      void refresh(orders.list, orders.proxyDetail)
+    },
+    onError: fail('Failed to load proxy details')
+  })
+  const copy = useMutation({
+    mutationFn: async () => linesOf(await call(orders.copyProxies, chosen(), { timeout: EXPORT_TIMEOUT })),
+    onSuccess: async lines => {
+      const copied = await toClipboard(lines.join('\n'))
+      notify(copied ? 'good' : 'bad', say(copied ? 'Copied to clipboard!' : 'Failed to copy to clipboard'))
+    },
+    onError: fail('Copy failed')
+  })
+  const downloading = useMutation({
+    mutationFn: async () => {
+      const input = chosen()
+      const reply = await call(orders.exportProxies, input, { timeout: EXPORT_TIMEOUT })
+      download(fileName(reply?.filename, input.params.id), `${linesOf(reply).join('\n')}\n`)
+    },
+    onError: error => notify('bad', say(exportFailure(error)))
+  })
+  return {
+    renew,
+    check,
+    copy,
+    download: downloading,
+    startRenewal: () => renew.mutate(checkoutTab(t('proxy.renewOpening')))
+  }
+}

@@ -1,0 +1,54 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { rewards } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
+import { money } from '../../kit/money.ts'
+import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import classes from './rewards.module.css'
+
+/** The user's promo codes; `gifts`: only those that are gift cards. */
+export function CodeList({ gifts = false }: { gifts?: boolean }) {
+  const t = useT()
+  const { data, isPending, error, refetch } = useQuery(read(rewards.coupons, { query: { limit: 200 } }))
+  const codes = gifts ? data?.data.filter(code => code.code_type === 2) : data?.data
+  if (error && !data)
+    return (
+      <div className="card">
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  if (codes?.length === 0)
+    return (
+      <div className="card">
+        <EmptyState title={t('noData')} body={gifts ? t('gift.noneHint') : t('promo.noneHint')} />
+      </div>
+    )
+  return (
+    <ul className={classes.cards}>
+      {isPending
+        ? [1, 2, 3].map(key => <Skeleton key={key} height={148} radius="md" />)
+        : codes?.map(code => (
+            <li key={code.id} className={`card ${classes.code}`} data-used={code.is_used || undefined}>
+              <div className={classes.codeHead}>
+                <strong className="num">{money(code.discount)}</strong>
+                <span className="dim">{code.code_type === 2 ? t('promo.gift') : t('promo.discount')}</span>
+              </div>
+              <p className={classes.codeState}>{code.is_used ? t('promo.used') : t('promo.unused')}</p>
+              <div className={classes.codeLine}>
+                <code className="mono">{code.code}</code>
+                <CopyButton
+                  text={code.code}
+                  name={code.code}
+                  done="Code copied to clipboard!"
+                  failed="Failed to copy to clipboard"
+                />
+              </div>
+              {!code.is_used && <Link to="/product">{t('promo.use')}</Link>}
+            </li>
+          ))}
+    </ul>
+  )
+}

@@ -1,0 +1,71 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import { read, refresh } from '../../api/query.ts'
+import { rewards } from '../../api/routes.ts'
+import { reloadSession, useSession } from '../../app/session.ts'
+import { useT } from '../../i18n/account.ts'
+import { failureText, say } from '../../i18n/say.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { money } from '../../kit/money.ts'
+import { notify } from '../../kit/notify.ts'
+import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import classes from './rewards.module.css'
+
+/** What the coins can be exchanged for. */
+export function ExchangeList() {
+  const t = useT()
+  const { user } = useSession()
+  const coins = user?.reward_points ?? 0
+  const { data, isPending, error, refetch } = useQuery(read(rewards.exchangeList))
+  const exchange = useMutation({
+    mutationFn: (mount: string) => call(rewards.exchange, { body: { mount } }),
+    onSuccess: () => {
+      notify('good', say('Exchange Success'))
+      void reloadSession()
+      void refresh(rewards.coupons, rewards.pointRecords, rewards.exchangeList)
+    },
+    onError: failure => notify('bad', failureText(failure))
+  })
+  const ask = async ({ mount, point }: { mount: string; point: number }) => {
+    if (coins < point) return notify('bad', say('Insufficient Coins'))
+    const body = t('exchange.confirm', { coins: point.toLocaleString('en-US'), mount: money(mount) })
+    if (await confirm({ title: t('exchange.ask'), body })) exchange.mutate(mount)
+  }
+  if (error && !data)
+    return (
+      <div className="card">
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  if (data?.length === 0)
+    return (
+      <div className="card">
+        <EmptyState title={t('exchange.none')} body={t('exchange.noneHint')} />
+      </div>
+    )
+  return (
+    <>
+      <p className="dim num">{t('exchange.coins', { coins: coins.toLocaleString('en-US') })}</p>
+      <ul className={classes.cards}>
+        {isPending
+          ? [1, 2, 3].map(key => <Skeleton key={key} height={132} radius="md" />)
+          : data?.map(option => (
+              <li key={option.mount} className={`card ${classes.reward}`}>
+                <strong className="num">{money(option.mount)}</strong>
+                <span className="dim num">{t('exchange.cost', { coins: option.point.toLocaleString('en-US') })}</span>
+                <Button
+                  size="xs"
+                  variant={coins < option.point ? 'default' : 'filled'}
+                  loading={exchange.isPending && exchange.variables === option.mount}
+                  aria-label={`${t('exchange.do')} ${money(option.mount)}`}
+                  onClick={() => void ask(option)}
+                >
+                  {t('exchange.do')}
+                </Button>
+              </li>
+            ))}
+      </ul>
+    </>
+  )
+}

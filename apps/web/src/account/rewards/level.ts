@@ -1,0 +1,36 @@
+import { LEVEL_NAMES, NO_NEXT_LEVEL } from '@netlet/contract'
+
+/** What the fifth level is called besides its name. */
+const TOP_NAME = 'SSSSSVIP'
+
+export type Standing = {
+  level: number
+  name: string
+  /** The threshold of the next level, or NO_NEXT_LEVEL. */
+  next: number
+  /** Level points that are missing for it; 0 at the highest. */
+  missing: number
+}
+
+/** Which level the points reach: level 1 at the first threshold, 5 at the fifth. The thresholds may come in any order. */
+export function standingOf(points: number, thresholds: readonly number[]): Standing {
+  const sorted = thresholds.toSorted((one, other) => one - other).slice(0, 5)
+  const level = sorted.filter(threshold => points >= threshold).length
+  const next = sorted[level] ?? NO_NEXT_LEVEL
+  return { level, name: levelName(level), next, missing: next === NO_NEXT_LEVEL ? 0 : next - points }
+}
+
+export function levelName(level: number): string {
+  const name = LEVEL_NAMES[level] ?? LEVEL_NAMES[0]
+  return level === 5 ? `${name} (${TOP_NAME})` : name
+}
+
+/** How much of each level's stretch is filled, from 0 to 1. */
+export function fillOf(points: number, thresholds: readonly number[]): number[] {
+  const sorted = thresholds.toSorted((one, other) => one - other).slice(0, 5)
+  return sorted.map((threshold, index) => {
+    const from = sorted[index - 1] ?? 0
+    if (threshold <= from) return points >= threshold ? 1 : 0
+    return Math.min(1, Math.max(0, (points - from) / (threshold - from)))
+  })
+}

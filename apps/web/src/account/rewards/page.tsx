@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query'
+import { Skeleton } from '@mantine/core'
+import { read } from '../../api/query.ts'
+import { rewards } from '../../api/routes.ts'
+import { useSession } from '../../app/session.ts'
+import { useT } from '../../i18n/account.ts'
+import { DataTable } from '../../kit/data-table.tsx'
+import { ErrorState } from '../../kit/states.tsx'
+import { Day } from '../../kit/time.tsx'
+import { usePaging } from '../../kit/use-paging.ts'
+import { ExchangeList } from './exchange-list.tsx'
+import { fillOf, levelName, standingOf } from './level.ts'
+import classes from './rewards.module.css'
+
+export default function RewardsPage() {
+  const t = useT()
+  return (
+    <div className="stack" style={{ gap: '1.75rem' }}>
+      <Level />
+      <section className="stack" aria-label={t('points.title')}>
+        <h2 className={classes.title}>{t('points.title')}</h2>
+        <Activity />
+      </section>
+      <section className="stack" aria-label={t('exchange.title')}>
+        <h2 className={classes.title}>{t('exchange.title')}</h2>
+        <ExchangeList />
+      </section>
+    </div>
+  )
+}
+
+function Level() {
+  const t = useT()
+  const { user } = useSession()
+  const { data, isPending, error, refetch } = useQuery(read(rewards.levelCodes, { query: { limit: 10 } }))
+  if (error && !data)
+    return (
+      <div className="card">
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  if (isPending || !user) return <Skeleton height={190} radius="md" />
+  const thresholds = data.data.map(code => code.point).toSorted((one, other) => one - other)
+  const { level, name, missing } = standingOf(user.level_points, thresholds)
+  return (
+    <section className={`card ${classes.level}`} aria-label={t('level.title')}>
+      <div className={classes.now}>
+        <div>
+          <p className="dim">{t('level.yours')}</p>
+          <h2>{name}</h2>
+        </div>
+        <p className={classes.points}>
+          <strong className="num">{user.level_points.toLocaleString('en-US')}</strong>
+          <span className="dim">{t('level.points')}</span>
+        </p>
+      </div>
+      <ol className={classes.bar} aria-label={t('level.progress')}>
+        {fillOf(user.level_points, thresholds).map((filled, index) => (
+          <li key={thresholds[index]} data-reached={filled === 1}>
+            <div className={classes.track}>
+              <div style={{ width: `${filled * 100}%` }} />
+            </div>
+            <span>{levelName(index + 1)}</span>
+            <span className="dim num">{thresholds[index]?.toLocaleString('en-US')}</span>
+          </li>
+        ))}
+      </ol>
+      <p>
+        {level >= 5
+          ? t('level.highest')
+          : t('level.missing', { points: missing.toLocaleString('en-US'), name: levelName(level + 1) })}
+      </p>
+    </section>
+  )
+}
+
+function Activity() {
+  const t = useT()
+  const paging = usePaging(4)
+  const { data, isPending, error, refetch } = useQuery({
+    ...read(rewards.pointRecords, { query: { limit: paging.limit, offset: paging.offset } }),
+    placeholderData: previous => previous
+  })
+  return (
+    <DataTable
+      label={t('points.title')}
+      columns={[
+        { key: 'created', title: t('points.date'), render: record => <Day at={record.created_at} /> },
+        { key: 'reason', title: t('points.reason'), lead: true, render: record => record.reason },
+        {
+          key: 'point',
+          title: t('points.point'),
+          align: 'end',
+          render: record => (
+            <span>
+              {record.point > 0 ? '+' : ''}
+              {record.point.toLocaleString('en-US')} <span className="dim">{t(`points.${record.kind}`)}</span>
+            </span>
+          )
+        }
+      ]}
+      rows={data?.data}
+      rowKey={record => record.id}
+      pending={isPending}
+      error={error}
+      onRetry={() => void refetch()}
+      empty={{ title: t('points.none'), body: t('points.noneHint') }}
+      paging={paging}
+      total={data?.total}
+    />
+  )
+}

@@ -1,0 +1,44 @@
+import { ChangePasswordBody, PASSWORD_RULE } from '@netlet/contract'
+import { Button, PasswordInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { failureText, say } from '../../i18n/say.ts'
+import { fieldErrors, rules } from '../../kit/form.ts'
+
+/** The change gives no message of its own: the fields are emptied, or say what is wrong with them. */
+export function PasswordForm() {
+  const t = useT()
+  const form = useForm({ initialValues: { old_password: '', new_password: '' }, validate: rules(ChangePasswordBody) })
+  const change = useMutation({
+    mutationFn: () => call(accounts.changePassword, { body: form.values }),
+    onSuccess: () => form.reset(),
+    onError: error => {
+      const fields = fieldErrors(error)
+      form.setErrors(Object.keys(fields).length > 0 ? fields : { old_password: failureText(error) })
+    }
+  })
+  const eye = { visibilityToggleButtonProps: { 'aria-label': t('settings.show') } }
+  return (
+    <form className="stack" noValidate onSubmit={form.onSubmit(() => change.mutate())}>
+      <PasswordInput
+        label={t('settings.old')}
+        autoComplete="current-password"
+        {...eye}
+        {...form.getInputProps('old_password')}
+      />
+      <PasswordInput
+        label={t('settings.new')}
+        description={say(PASSWORD_RULE)}
+        autoComplete="new-password"
+        {...eye}
+        {...form.getInputProps('new_password')}
+      />
+      <Button type="submit" loading={change.isPending} style={{ alignSelf: 'flex-start' }}>
+        {t('settings.change')}
+      </Button>
+    </form>
+  )
+}

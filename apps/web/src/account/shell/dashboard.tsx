@@ -1,0 +1,133 @@
+import { ActionIcon } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import {
+  IconArrowUp,
+  IconLayoutDashboard,
+  IconLayoutSidebarLeftCollapse,
+  IconLayoutSidebarLeftExpand,
+  IconMaximize,
+  IconMinimize
+} from '@tabler/icons-react'
+import { Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
+import { Outlet, useLocation } from 'react-router'
+import { PageSkeleton } from '../../app/page-skeleton.tsx'
+import { useSession } from '../../app/session.ts'
+import { useT } from '../../i18n/account.ts'
+import { useTitle } from '../../kit/use-title.ts'
+import classes from './dashboard.module.css'
+import { adminMenu, customerMenu, entryOf } from './menu.ts'
+import { SideMenu } from './side-menu.tsx'
+
+/** Pixels of scrolling after which the way back to the top is offered. */
+const FAR = 300
+
+export default function Dashboard() {
+  const t = useT()
+  const { user } = useSession()
+  const { pathname } = useLocation()
+  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
+  const [open, setOpen] = useState(!narrow)
+  const [full, setFull] = useState(false)
+  useEffect(() => setOpen(!narrow), [narrow])
+  useEffect(() => {
+    if (narrow) setOpen(false)
+  }, [pathname, narrow])
+  useEscape(full, () => setFull(false))
+  useEscape(narrow && open, () => setOpen(false))
+
+  const menu = user?.is_superuser ? adminMenu : customerMenu
+  const entry = entryOf(menu, pathname)
+  const title = entry ? t(entry.key) : t('menu.dashboard')
+  const Icon = entry?.icon ?? IconLayoutDashboard
+  useTitle(title)
+
+  return (
+    <div className={classes.shell} data-open={open} data-full={full}>
+      {narrow && open && (
+        <button
+          type="button"
+          className={classes.overlay}
+          aria-label={t('shell.closeMenu')}
+          onClick={() => setOpen(false)}
+        />
+      )}
+      <aside id="side-menu" className={classes.side} hidden={!open}>
+        <SideMenu menu={menu} />
+      </aside>
+      <Content full={full}>
+        <div className={classes.head}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-expanded={open}
+            aria-controls="side-menu"
+            aria-label={t('shell.menu')}
+            onClick={() => setOpen(!open)}
+          >
+            {open ? <IconLayoutSidebarLeftCollapse size={20} /> : <IconLayoutSidebarLeftExpand size={20} />}
+          </ActionIcon>
+          <Icon size={22} aria-hidden />
+          <h1>{title}</h1>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            ml="auto"
+            aria-pressed={full}
+            aria-label={full ? t('shell.leaveFull') : t('shell.full')}
+            onClick={() => setFull(!full)}
+          >
+            {full ? <IconMinimize size={20} /> : <IconMaximize size={20} />}
+          </ActionIcon>
+        </div>
+        <Suspense fallback={<PageSkeleton />}>
+          <Outlet />
+        </Suspense>
+      </Content>
+    </div>
+  )
+}
+
+function useEscape(active: boolean, leave: () => void) {
+  useEffect(() => {
+    if (!active) return
+    const listen = (event: KeyboardEvent) => {
+      // A dialog that is open takes the key first.
+      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('[role="dialog"]')) leave()
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  })
+}
+
+function Content({ full, children }: { full: boolean; children: ReactNode }) {
+  const t = useT()
+  const area = useRef<HTMLDivElement>(null)
+  const [far, setFar] = useState(false)
+  useEffect(() => {
+    const target: HTMLElement | Window = full && area.current ? area.current : window
+    const measure = () => setFar((target instanceof Window ? target.scrollY : target.scrollTop) > FAR)
+    measure()
+    target.addEventListener('scroll', measure, { passive: true })
+    return () => target.removeEventListener('scroll', measure)
+  }, [full])
+  const up = () => (full ? area.current : window)?.scrollTo({ top: 0, behavior: 'smooth' })
+  return (
+    <div ref={area} className={classes.content}>
+      {children}
+      {far && (
+        <ActionIcon
+          className={classes.top}
+          variant="default"
+          size={44}
+          radius="xl"
+          aria-label={t('shell.top')}
+          onClick={up}
+        >
+          <IconArrowUp size={20} />
+        </ActionIcon>
+      )}
+    </div>
+  )
+}

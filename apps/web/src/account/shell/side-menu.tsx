@@ -1,0 +1,56 @@
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { NavLink } from 'react-router'
+import { read } from '../../api/query.ts'
+import { catalog, orders } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import type { Section } from './menu.ts'
+import classes from './side-menu.module.css'
+
+export function SideMenu({ menu }: { menu: Section[] }) {
+  const t = useT()
+  return (
+    <nav aria-label={t('menu.dashboard')}>
+      {menu.map((section, index) => (
+        <div key={index} className={classes.section}>
+          {section.title && <p className={classes.title}>{t(section.title)}</p>}
+          <ul>
+            {section.items.map(({ key, to, icon: Icon, collections }) => (
+              <li key={to}>
+                <NavLink to={to} end className={classes.link}>
+                  <Icon size={19} aria-hidden />
+                  {t(key)}
+                </NavLink>
+                {collections && <Collections />}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  )
+}
+
+/** The user's orders by collection, each with how many there are. */
+function Collections() {
+  const t = useT()
+  const { data } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
+  const collections = data?.data ?? []
+  const counts = useQueries({
+    queries: collections.map(({ id }) => read(orders.list, { query: { product_type: id, limit: 1 } }))
+  })
+  return (
+    <ul className={classes.below}>
+      {collections.map(({ id, collection_name }, index) => (
+        <li key={id}>
+          <NavLink to={`/dashboard/index/proxies/${id}`} className={classes.link}>
+            <span className={classes.name}>{collection_name}</span>
+            {/* A count that failed shows 0. */}
+            <span className={classes.badge} aria-label={t('menu.count')}>
+              {counts[index]?.data?.total ?? 0}
+            </span>
+          </NavLink>
+        </li>
+      ))}
+    </ul>
+  )
+}

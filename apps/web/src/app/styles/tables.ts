@@ -1,0 +1,3 @@
+// Tables with pages: loaded by the dashboard.
+import '@mantine/core/styles/Input.layer.css'
+import '@mantine/core/styles/Pagination.layer.css'

@@ -1,0 +1,45 @@
+import type { Order, OrderState } from '@netlet/contract'
+import { useT as useAccountT } from '../i18n/account.ts'
+import classes from './order-state.module.css'
+
+const tones: Record<OrderState, 'good' | 'busy' | 'wait' | 'bad' | 'off'> = {
+  placed: 'wait',
+  timed_out: 'off',
+  paid: 'busy',
+  delivering: 'busy',
+  partly_delivered: 'busy',
+  delivered: 'good',
+  expired: 'off',
+  failed: 'bad'
+}
+
+/** Work runs on this order, or is still to come by itself: what is shown of it will change. */
+export const isMoving = (order: Order) =>
+  order.task !== null ||
+  ((order.state === 'paid' || order.state === 'delivering' || order.state === 'partly_delivered') &&
+    order.delivery_num < order.proxy_num)
+
+/** Paid, and nothing was delivered. */
+export const isProblem = (order: Order) => order.pay_status === 1 && order.delivery_num === 0 && !order.is_expired
+
+export function OrderStateBadge({ order }: { order: Order }) {
+  const t = useAccountT()
+  const partly = order.pay_status === 1 && order.delivery_num < order.proxy_num && !order.is_expired
+  return (
+    <span className={classes.root}>
+      <span className={classes.badge} data-tone={tones[order.state]}>
+        {t(`state.${order.state}`)}
+      </span>
+      {order.task && <span className={classes.more}>{t(`task.${order.task}`)}</span>}
+      {partly && (
+        <span className={classes.more}>
+          <progress value={order.delivery_num} max={order.proxy_num} aria-label={t('orders.delivered')} />
+          {order.delivery_num}/{order.proxy_num}
+        </span>
+      )}
+      {(order.fail_reason ?? order.task_error) && (
+        <span className={classes.reason}>{order.fail_reason ?? order.task_error}</span>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,59 @@
+import { TicketForm as TicketRules } from '@netlet/contract'
+import { Button, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import { support } from '../../api/routes.ts'
+import { useT } from '../../i18n/index.ts'
+import { failureText, say } from '../../i18n/say.ts'
+import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
+import { fieldErrors, rules } from '../../kit/form.ts'
+import { notify } from '../../kit/notify.ts'
+
+const UNSOLVED = 'Please input the calculation results in the picture first!'
+
+export function TicketForm() {
+  const t = useT()
+  const captcha = useCaptcha(true)
+  const form = useForm({
+    initialValues: { username: '', email: '', phone: '', message: '', captcha: '' },
+    validate: values => ({
+      ...rules(TicketRules.omit({ captcha: true, captcha_id: true }))(values),
+      ...(/^-?\d{1,6}$/.test(values.captcha.trim()) ? {} : { captcha: say(UNSOLVED) })
+    })
+  })
+  const send = useMutation({
+    mutationFn: ({ captcha: answer, ...ticket }: typeof form.values) =>
+      call(support.createTicket, { body: { ...ticket, captcha: Number(answer), captcha_id: captcha.id ?? '' } }),
+    onSuccess: () => {
+      notify('good', t('support.sent'))
+      form.reset()
+    },
+    onError: error => {
+      form.setErrors(fieldErrors(error))
+      notify('bad', failureText(error))
+    },
+    // A picture counts once, whatever came of it.
+    onSettled: () => {
+      form.setFieldValue('captcha', '')
+      captcha.renew()
+    }
+  })
+  const refuse = (errors: Record<string, unknown>) => {
+    const { captcha: unsolved, ...fields } = errors
+    const words = Object.values(fields)[0] ?? unsolved
+    if (typeof words === 'string') notify('bad', words)
+  }
+  return (
+    <form className="stack" noValidate onSubmit={form.onSubmit(values => send.mutate(values), refuse)}>
+      <TextInput label={t('support.name')} autoComplete="username" {...form.getInputProps('username')} />
+      <TextInput label={t('email')} type="email" autoComplete="email" {...form.getInputProps('email')} />
+      <TextInput label={t('support.phone')} type="tel" autoComplete="tel" {...form.getInputProps('phone')} />
+      <Textarea label={t('support.message')} rows={5} {...form.getInputProps('message')} />
+      <CaptchaField captcha={captcha} {...form.getInputProps('captcha')} />
+      <Button type="submit" loading={send.isPending}>
+        {t('support.submit')}
+      </Button>
+    </form>
+  )
+}
