@@ -108,7 +108,8 @@ export const orders = {
       product_id: Id,
       quantity: z.union(
         [
-          z.int(),
+          // Far more than any server group holds; larger numbers fit no column.
+          z.int().max(999_999),
           z
             .string()
             .regex(/^\d{1,6}$/)

@@ -1,90 +1,100 @@
-import { and, eq, inArray, ne, notInArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, ne, notInArray } from 'drizzle-orm'
+import type { Clock } from '../../platform/clock.ts'
 import type { Transaction } from '../../platform/db/client.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Sender } from '../../platform/jobs.ts'
 import { agentProgress, unwantUsers, wantUsers } from '../fleet/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
-import { lockOrder, note, transition, type OrderRow } from '../orders/index.ts'
+import { lockOrders, transition, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { deliveredQueue } from './queues.ts'
-import { usersOf } from './start.ts'
+import { sendLast } from './send-last.ts'
+import { servedShares, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
+import { finishTask, hasBegun } from './task-marks.ts'
 
-type Advancing = Pick<Shop, 'jobs' | 'now'>
+type Advancing = { jobs: Sender; now: Clock }
+
+const REFUSED = 'A server refused the proxies: '
 
 /**
  * Takes each order as far as its agents allow: what they confirmed becomes live, what they gave up returns to stock.
  * It looks at the state of things only, so it may run at any time, any number of times.
- * @param orderIds ascending
  */
 export async function advance(tx: Transaction, shop: Advancing, orderIds: number[]): Promise<void> {
+  const jobs = sendLast(shop.jobs)
   const given: number[] = []
-  for (const id of orderIds) {
-    const order = await lockOrder(tx, id)
-    if (order) given.push(...(await advanceOne(tx, shop, order)))
+  for (const order of await lockOrders(tx, orderIds)) {
+    given.push(...(await advanceOne(tx, { now: shop.now, jobs }, order)))
   }
   // In one call, since each takes the locks of the inventory in ascending order.
   if (given.length > 0) await release(tx, { leaseIds: given })
+  await jobs.flush(tx)
 }
 
 /** @returns leases that no agent serves any more */
 async function advanceOne(tx: Transaction, shop: Advancing, order: OrderRow): Promise<number[]> {
   const agents = await agentProgress(tx, order.id)
   const behind = agents.filter(agent => !agent.inStep)
+  if (order.state === 'expired') {
+    if (agents.length > 0) return []
+    return [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
+  }
+  if (order.state !== 'delivering' && order.state !== 'partly_delivered' && order.state !== 'delivered') return []
+
   await markLive(
     tx,
+    shop,
     order.id,
     behind.map(agent => agent.serverId)
   )
   const live = await tx.$count(proxies, and(eq(proxies.orderId, order.id), eq(proxies.state, 'live')))
   const deliveryNum = Math.min(live, order.quantity)
   const refusal = agents.find(agent => agent.refusal !== null)?.refusal ?? null
-  if (deliveryNum !== order.deliveryNum || (refusal && refusal !== order.failReason)) {
-    await tx
-      .update(orders)
-      .set({ deliveryNum, ...(refusal ? { failReason: `A server refused the proxies: ${refusal}` } : {}) })
-      .where(eq(orders.id, order.id))
+  const failReason = reasonToShow(order, refusal, behind.length === 0 ? order.quantity - live : 0)
+  if (deliveryNum !== order.deliveryNum || failReason !== order.failReason) {
+    await tx.update(orders).set({ deliveryNum, failReason }).where(eq(orders.id, order.id))
   }
   if (behind.length > 0) {
     if (deliveryNum > 0 && order.state === 'delivering') await transition(tx, order, 'deliver_part')
+    // Trying the same again would be refused again: whoever asked has to know now, not to wait for ever.
+    if (refusal) await finishOwnTask(tx, order, `${REFUSED}${refusal}`)
     return []
   }
 
-  const held = await leasesOf(tx, order.id)
-  if (order.state === 'expired') return held.map(share => share.leaseId)
-  const newest = Math.max(...held.map(share => share.leaseId))
-  const older = [...new Set(held.map(share => share.leaseId))].filter(leaseId => leaseId !== newest)
-  if (older.length > 0) return withdraw(tx, shop, order, newest, older)
+  const held = [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
+  const older = held.filter(leaseId => leaseId !== Math.max(...held))
+  if (older.length > 0) return withdraw(tx, shop, order, older)
 
-  if (live >= order.quantity && (order.state === 'delivering' || order.state === 'partly_delivered')) {
+  if (live >= order.quantity && order.state !== 'delivered') {
     await transition(tx, order, 'deliver_all', { failReason: null })
     await shop.jobs.send(tx, deliveredQueue, { orderId: order.id })
   }
-  if (order.task === 'change' || order.task === 'reset' || order.task === 'deliver') await endTask(tx, order)
+  await finishOwnTask(tx, order, null)
   return []
+}
+
+/** Why an order is not as it should be, in words for its row; another reason that stands there stays. */
+function reasonToShow(order: OrderRow, refusal: string | null, missing: number): string | null {
+  if (refusal) return `${REFUSED}${refusal}`
+  if (missing > 0) return `${missing} addresses belong to no server any more`
+  return order.failReason?.startsWith(REFUSED) ? null : order.failReason
 }
 
 /**
  * The new addresses of a change work: the old ones are first taken off the agents and, once those have confirmed, go
  * back to stock.
  */
-async function withdraw(
-  tx: Transaction,
-  shop: Advancing,
-  order: OrderRow,
-  newest: number,
-  older: number[]
-): Promise<number[]> {
+async function withdraw(tx: Transaction, shop: Advancing, order: OrderRow, older: number[]): Promise<number[]> {
   const stillServed = await tx
     .update(proxies)
     .set({ state: 'retired', updatedAt: shop.now() })
     .where(and(eq(proxies.orderId, order.id), inArray(proxies.leaseId, older), ne(proxies.state, 'retired')))
     .returning({ id: proxies.id })
   if (stillServed.length === 0) {
-    if (order.task === 'change') await endTask(tx, order)
+    await finishOwnTask(tx, order, null)
     return older
   }
-  const current = (await leasesOf(tx, order.id)).filter(share => share.leaseId === newest)
-  const users = usersOf(order, current)
+  const users = usersOf(order, await servedShares(tx, order.id))
   await wantUsers(tx, shop.jobs, users)
   const left = (await agentProgress(tx, order.id))
     .map(agent => agent.serverId)
@@ -93,10 +103,10 @@ async function withdraw(
   return []
 }
 
-async function markLive(tx: Transaction, orderId: number, behind: number[]): Promise<void> {
+async function markLive(tx: Transaction, shop: Advancing, orderId: number, behind: number[]): Promise<void> {
   await tx
     .update(proxies)
-    .set({ state: 'live', updatedAt: sql`now()` })
+    .set({ state: 'live', updatedAt: shop.now() })
     .where(
       and(
         eq(proxies.orderId, orderId),
@@ -106,10 +116,8 @@ async function markLive(tx: Transaction, orderId: number, behind: number[]): Pro
     )
 }
 
-async function endTask(tx: Transaction, order: OrderRow): Promise<void> {
-  await tx
-    .update(orders)
-    .set({ task: null, taskId: null, taskAt: null, taskError: null })
-    .where(eq(orders.id, order.id))
-  await note(tx, order.id, 'task done', { task: order.task })
+/** Ends the task that the agents were working on; one that still waits for its turn is not touched. */
+async function finishOwnTask(tx: Transaction, order: OrderRow, failure: string | null): Promise<void> {
+  if (!order.taskId || order.task === 'check' || !(await hasBegun(tx, order.id, order.taskId))) return
+  await finishTask(tx, order.id, order.taskId, failure)
 }

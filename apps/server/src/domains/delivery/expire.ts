@@ -4,6 +4,7 @@ import { unwantUsers } from '../fleet/index.ts'
 import { LIVE_STATES, transition } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
+import { sendLast } from './send-last.ts'
 import { proxies } from './tables.ts'
 
 const BATCH = 50
@@ -21,20 +22,22 @@ export async function expireOrders(shop: Pick<Shop, 'db' | 'jobs' | 'now'>): Pro
         .select()
         .from(orders)
         .where(and(inArray(orders.state, [...LIVE_STATES]), lte(orders.expiredAt, shop.now())))
-        .orderBy(asc(orders.id))
+        .orderBy(asc(orders.expiredAt), asc(orders.id))
         .limit(BATCH)
         .for('update', { skipLocked: true })
+      const jobs = sendLast(shop.jobs)
       for (const order of due) {
         await transition(tx, order, 'expire', { task: null, taskId: null, taskAt: null })
         await tx.update(proxies).set({ state: 'retired', updatedAt: shop.now() }).where(eq(proxies.orderId, order.id))
-        await unwantUsers(tx, shop.jobs, order.id)
+        await unwantUsers(tx, jobs, order.id)
       }
       // An order that no agent ever heard of gives its addresses back here and now.
       await advance(
         tx,
-        shop,
+        { now: shop.now, jobs },
         due.map(order => order.id)
       )
+      await jobs.flush(tx)
       return due.length
     })
     total += some

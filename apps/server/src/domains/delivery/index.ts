@@ -3,7 +3,7 @@ import { convergeQueue, convergeServer } from '../fleet/index.ts'
 import { timeOutOrders, timeOutQueue } from '../orders/index.ts'
 import { advance } from './advance.ts'
 import { expireOrders } from './expire.ts'
-import { deliveredQueue, expireQueue, orderTaskQueue, sweepQueue } from './queues.ts'
+import { checkTaskQueue, deliveredQueue, expireQueue, orderTaskQueue, sweepQueue } from './queues.ts'
 import { sweep } from './sweep.ts'
 import { runTask } from './tasks.ts'
 
@@ -13,7 +13,15 @@ export { deliveredQueue } from './queues.ts'
 export { deliveryRoutes } from './routes.ts'
 export { startDelivery } from './start.ts'
 
-export const deliveryQueues = [convergeQueue, timeOutQueue, expireQueue, sweepQueue, orderTaskQueue, deliveredQueue]
+export const deliveryQueues = [
+  convergeQueue,
+  timeOutQueue,
+  expireQueue,
+  sweepQueue,
+  orderTaskQueue,
+  checkTaskQueue,
+  deliveredQueue
+]
 
 /** Works on deliveries in this process, and takes up what others left behind. */
 export async function deliveryJobs(shop: Shop): Promise<void> {
@@ -26,6 +34,7 @@ export async function deliveryJobs(shop: Shop): Promise<void> {
     }
   )
   await jobs.work(orderTaskQueue, data => runTask(shop, data), { concurrency: 2 })
+  await jobs.work(checkTaskQueue, data => runTask(shop, data), { concurrency: 2 })
   await jobs.work(timeOutQueue, async () => void (await timeOutOrders(shop)))
   await jobs.work(expireQueue, async () => void (await expireOrders(shop)))
   await jobs.work(sweepQueue, () => sweep(shop))

@@ -1,14 +1,19 @@
-import { eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, ne } from 'drizzle-orm'
+import { DAY } from '../../platform/clock.ts'
 import type { Transaction } from '../../platform/db/client.ts'
+import type { Sender } from '../../platform/jobs.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { wantUsers } from '../fleet/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { activate, addressesOf, leasesOf, reserve, type LeaseShare } from '../inventory/index.ts'
 import { note, transition, type OrderRow } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
+import { orders, payments } from '../orders/tables.ts'
+import { grantForPayment } from '../rewards/index.ts'
+import { readSettings } from '../settings/index.ts'
+import { sendLast } from './send-last.ts'
 import { proxies } from './tables.ts'
 
-type Delivering = Pick<Shop, 'jobs' | 'now'>
+export type Delivering = Pick<Shop, 'now' | 'secrets'> & { jobs: Sender }
 
 export const OUT_OF_STOCK = 'Out of stock: the addresses were gone when the payment arrived'
 
@@ -28,17 +33,50 @@ export async function startDelivery(tx: Transaction, shop: Delivering, order: Or
       quantity: order.quantity
     })
     if (!lease.ok) {
-      if (order.state === 'paid') await transition(tx, order, 'fail', { failReason: OUT_OF_STOCK })
-      else await tx.update(orders).set({ failReason: OUT_OF_STOCK }).where(eq(orders.id, order.id))
+      const failing = { failReason: OUT_OF_STOCK, expiredAt: null }
+      if (order.state === 'paid') await transition(tx, order, 'fail', failing)
+      else await tx.update(orders).set(failing).where(eq(orders.id, order.id))
       return false
     }
     held = await leasesOf(tx, order.id)
   }
   await activate(tx, order.id)
   for (const leaseId of new Set(held.map(share => share.leaseId))) await createProxies(tx, order.id, leaseId)
-  await wantUsers(tx, shop.jobs, usersOf(order, held))
-  await transition(tx, order, 'start_delivery', { failReason: null })
+  // What was paid for is the time of use: while an order waits for an administrator it does not run.
+  const expiredAt = order.expiredAt ?? new Date(shop.now().getTime() + order.proxyTime * DAY)
+  await transition(tx, order, 'start_delivery', { failReason: null, expiredAt })
+  if (order.state === 'failed') await acceptPayment(tx, shop, order)
+  const jobs = sendLast(shop.jobs)
+  await wantUsers(tx, jobs, usersOf(order, held))
+  await jobs.flush(tx)
   return true
+}
+
+/** An administrator delivers in spite of too little money: the payment counts now, and earns what payments earn. */
+async function acceptPayment(tx: Transaction, shop: Delivering, order: OrderRow): Promise<void> {
+  if (!order.platformOrderId || !order.payAmount) return
+  await tx
+    .update(payments)
+    .set({ accepted: true })
+    .where(and(eq(payments.orderId, order.id), eq(payments.platformOrderId, order.platformOrderId)))
+  // The same cause as at the payment's settlement: what was granted then is not granted again.
+  await grantForPayment(tx, {
+    orderId: order.id,
+    userId: order.userId,
+    amount: order.payAmount,
+    settings: await readSettings(tx, shop.secrets),
+    causeKey: `payment:${order.platformOrderId}`,
+    now: shop.now()
+  })
+}
+
+/** What of its addresses an order's agents are to serve: all that it holds but those that it is giving back. */
+export async function servedShares(tx: Transaction, orderId: number): Promise<LeaseShare[]> {
+  const served = await tx
+    .selectDistinct({ leaseId: proxies.leaseId })
+    .from(proxies)
+    .where(and(eq(proxies.orderId, orderId), ne(proxies.state, 'retired')))
+  return (await leasesOf(tx, orderId)).filter(share => served.some(({ leaseId }) => leaseId === share.leaseId))
 }
 
 /** One agent user for each server that holds addresses of the order. */

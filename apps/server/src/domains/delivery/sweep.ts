@@ -1,10 +1,12 @@
-import { and, asc, inArray, isNotNull, lt } from 'drizzle-orm'
-import { MINUTE } from '../../platform/clock.ts'
+import { and, asc, eq, gt, inArray, isNotNull, lt, notExists, sql } from 'drizzle-orm'
 import type { Shop } from '../../platform/shop.ts'
 import { followOn, serversBehind } from '../fleet/index.ts'
+import { agentUsers } from '../fleet/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
-import { orderTaskQueue } from './queues.ts'
+import { lostAfter, queueOf } from './queues.ts'
+
+type Sweeping = Pick<Shop, 'db' | 'jobs' | 'now'>
 
 const BATCH = 200
 
@@ -12,23 +14,50 @@ const BATCH = 200
  * Takes up what a process left behind when it died: agents that are behind, deliveries that nobody leads any more, and
  * tasks whose job is gone. Runs each minute and whenever a worker starts; doing it twice does no harm.
  */
-export async function sweep(shop: Pick<Shop, 'db' | 'jobs' | 'now'>): Promise<void> {
-  await followOn(shop.db, shop.jobs, await serversBehind(shop.db))
-  const stale = new Date(shop.now().getTime() - MINUTE)
-  const underway = await shop.db
-    .select({ id: orders.id })
-    .from(orders)
-    .where(inArray(orders.state, ['delivering', 'partly_delivered']))
-    .orderBy(asc(orders.id))
-    .limit(BATCH)
-  for (const { id } of underway) await shop.db.transaction(tx => advance(tx, shop, [id]))
+export async function sweep(shop: Sweeping): Promise<void> {
+  const behind = (await serversBehind(shop.db)).toSorted((a, b) => a - b)
+  await followOn(shop.db, shop.jobs, behind)
+  await sweepDeliveries(shop)
+  await sweepTasks(shop)
+}
+
+/** Deliveries that wait for no agent: those that do are led on by what their agents confirm. */
+async function sweepDeliveries(shop: Sweeping): Promise<void> {
+  for (let after = 0; ;) {
+    const some = await shop.db
+      .select({ id: orders.id })
+      .from(orders)
+      .where(
+        and(
+          inArray(orders.state, ['delivering', 'partly_delivered']),
+          gt(orders.id, after),
+          notExists(
+            shop.db
+              .select({ one: sql`1` })
+              .from(agentUsers)
+              .where(
+                and(eq(agentUsers.orderId, orders.id), sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`)
+              )
+          )
+        )
+      )
+      .orderBy(asc(orders.id))
+      .limit(BATCH)
+    for (const { id } of some) await shop.db.transaction(tx => advance(tx, shop, [id]))
+    after = some.at(-1)?.id ?? after
+    if (some.length < BATCH) return
+  }
+}
+
+async function sweepTasks(shop: Sweeping): Promise<void> {
+  const now = shop.now().getTime()
   const tasks = await shop.db
-    .select({ orderId: orders.id, taskId: orders.taskId, task: orders.task })
+    .select({ orderId: orders.id, taskId: orders.taskId, task: orders.task, at: orders.taskAt })
     .from(orders)
-    .where(and(isNotNull(orders.task), lt(orders.taskAt, stale)))
-    .limit(BATCH)
-  for (const { orderId, taskId, task } of tasks) {
-    if (taskId) await shop.jobs.send(shop.db, orderTaskQueue, { orderId, taskId }, { key: `${orderId}:${taskId}` })
-    if (task !== 'check') await shop.db.transaction(tx => advance(tx, shop, [orderId]))
+    .where(and(isNotNull(orders.task), lt(orders.taskAt, new Date(now - lostAfter('deliver')))))
+    .orderBy(asc(orders.taskAt))
+  for (const { orderId, taskId, task, at } of tasks) {
+    if (!taskId || !task || !at || at.getTime() > now - lostAfter(task)) continue
+    await shop.jobs.send(shop.db, queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
   }
 }

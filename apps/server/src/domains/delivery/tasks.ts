@@ -1,47 +1,57 @@
 import { refuse, type Order } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
 import { and, eq, isNull } from 'drizzle-orm'
+import type { Transaction } from '../../platform/db/client.ts'
 import { transact } from '../../platform/db/transact.ts'
+import type { Actor } from '../../platform/http/actor.ts'
 import { ok, type Result } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { randomCode } from '../../platform/secrets.ts'
+import { record } from '../audit/index.ts'
 import { wantUsers } from '../fleet/index.ts'
-import { leasesOf, reserveOther } from '../inventory/index.ts'
+import { activate, leasesOf, reserveOther } from '../inventory/index.ts'
 import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
 import { checkProxies } from './checks/index.ts'
-import { orderTaskQueue } from './queues.ts'
-import { createProxies, startDelivery, usersOf } from './start.ts'
+import { queueOf } from './queues.ts'
+import { sendLast } from './send-last.ts'
+import { createProxies, servedShares, startDelivery, usersOf, type Delivering } from './start.ts'
+import { finishTask, hasBegun, markBegun } from './task-marks.ts'
 
 export type OrderTask = NonNullable<Order['task']>
 
 /**
  * Asks for a piece of work on an order: it is queued, and the order's row shows it until it ends.
  * @param userId only the user's own order (null: anyone's)
+ * @param actor the administrator that the audit log is to name
  */
 export async function requestTask(
   shop: Pick<Shop, 'db' | 'jobs' | 'now'>,
   orderId: number,
   task: OrderTask,
-  userId: number | null
+  userId: number | null,
+  actor: Actor | null = null
 ): Promise<Result<{ task_id: string; status: 'queued' }>> {
   return transact(shop.db, async tx => {
     const order = await lockOrder(tx, orderId)
     if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
-    const refusal = unfit(order, task)
+    const refusal = unfit(order, task, shop.now())
     if (refusal) return refuse(refusal)
     const taskId = randomUUID()
     await tx.update(orders).set({ task, taskId, taskAt: shop.now(), taskError: null }).where(eq(orders.id, orderId))
     await note(tx, orderId, 'task asked', { task })
-    await shop.jobs.send(tx, orderTaskQueue, { orderId, taskId }, { key: `${orderId}:${taskId}` })
+    if (actor && task !== 'check') {
+      await record(tx, actor, { action: `${task} proxies`, targetType: 'order', targetId: orderId }, actor.ip)
+    }
+    await shop.jobs.send(tx, queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
     return ok({ task_id: taskId, status: 'queued' as const })
   })
 }
 
-function unfit(order: OrderRow, task: OrderTask) {
+function unfit(order: OrderRow, task: OrderTask, now: Date) {
   if (order.state === 'placed' || order.state === 'timed_out') return 'order_not_paid' as const
-  if (order.state === 'expired') return 'order_expired' as const
+  if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= now)) return 'order_expired' as const
   if (order.task) return 'order_busy' as const
   // Other addresses, or another password, for what is still on its way would never settle.
   const underway = order.state === 'delivering' || order.state === 'partly_delivered'
@@ -53,72 +63,64 @@ function unfit(order: OrderRow, task: OrderTask) {
 /** Runs what was asked for. Repeating it after a crash goes on where it stopped. */
 export async function runTask(shop: Shop, { orderId, taskId }: { orderId: number; taskId: string }): Promise<void> {
   const [asked] = await shop.db
-    .select({ task: orders.task, at: orders.taskAt })
+    .select({ task: orders.task })
     .from(orders)
     .where(and(eq(orders.id, orderId), eq(orders.taskId, taskId), isNull(orders.deletedAt)))
   if (!asked?.task) return
   if (asked.task === 'check') {
     await checkProxies(shop, orderId)
-    return endTask(shop, orderId, taskId, null)
+    return shop.db.transaction(tx => finishTask(tx, orderId, taskId, null))
   }
-  const failure = await shop.db.transaction(async tx => {
+  await shop.db.transaction(async tx => {
     const order = await lockOrder(tx, orderId)
-    if (!order || order.taskId !== taskId) return null
-    if (order.task === 'change') return changeAddresses(tx, shop, order)
-    if (order.task === 'reset') return resetPassword(tx, shop, order)
-    return deliver(tx, shop, order)
+    if (!order || order.taskId !== taskId || !order.task) return
+    const jobs = sendLast(shop.jobs)
+    if (!(await hasBegun(tx, orderId, taskId))) {
+      await markBegun(tx, orderId, order.task, taskId)
+      const failure = await WORK[order.task as keyof typeof WORK](tx, { ...shop, jobs }, order)
+      if (failure) await finishTask(tx, orderId, taskId, failure)
+    }
+    // The agents may have nothing to do for it: then it ends here.
+    await advance(tx, { now: shop.now, jobs }, [orderId])
+    await jobs.flush(tx)
   })
-  if (failure) await endTask(shop, orderId, taskId, failure)
 }
 
-type Tx = Parameters<Parameters<Shop['db']['transaction']>[0]>[0]
+/** What each task does to a locked order, in one transaction. Each gives back why it failed, for people. */
+const WORK = { change: changeAddresses, reset: resetPassword, deliver }
 
 /** Leases other addresses; when the agents serve them, `advance` gives the old ones back. */
-async function changeAddresses(tx: Tx, shop: Shop, order: OrderRow): Promise<string | null> {
-  const held = await leasesOf(tx, order.id)
-  if (new Set(held.map(share => share.leaseId)).size > 1) {
-    await advance(tx, shop, [order.id])
-    return null
+async function changeAddresses(tx: Transaction, shop: Delivering, order: OrderRow): Promise<string | null> {
+  // More than one lease: an earlier change was refused by an agent halfway. It is taken up where it stands.
+  if (new Set((await leasesOf(tx, order.id)).map(share => share.leaseId)).size === 1) {
+    const lease = await reserveOther(tx, {
+      orderId: order.id,
+      groupId: order.serverGroupId,
+      step: order.cartStep,
+      rules: order.rules,
+      quantity: order.quantity
+    })
+    if (!lease.ok) return 'Out of stock'
+    await activate(tx, order.id)
+    await createProxies(tx, order.id, lease.leaseId)
   }
-  const lease = await reserveOther(tx, {
-    orderId: order.id,
-    groupId: order.serverGroupId,
-    step: order.cartStep,
-    rules: order.rules,
-    quantity: order.quantity
-  })
-  if (!lease.ok) return 'Out of stock'
-  await createProxies(tx, order.id, lease.leaseId)
-  await wantUsers(tx, shop.jobs, usersOf(order, await leasesOf(tx, order.id)))
+  await wantUsers(tx, shop.jobs, usersOf(order, await servedShares(tx, order.id)))
   await tx.update(orders).set({ resetTime: shop.now() }).where(eq(orders.id, order.id))
   return null
 }
 
-async function resetPassword(tx: Tx, shop: Shop, order: OrderRow): Promise<null> {
-  // Asked for again after a crash: the new password is there already.
-  if (order.taskAt && order.resetTime && order.resetTime >= order.taskAt) return null
+async function resetPassword(tx: Transaction, shop: Delivering, order: OrderRow): Promise<null> {
   const proxyPassword = randomCode(14)
   await tx.update(orders).set({ proxyPassword, resetTime: shop.now() }).where(eq(orders.id, order.id))
-  await wantUsers(tx, shop.jobs, usersOf({ ...order, proxyPassword }, await leasesOf(tx, order.id)))
+  await wantUsers(tx, shop.jobs, usersOf({ ...order, proxyPassword }, await servedShares(tx, order.id)))
   return null
 }
 
 /** Delivers what is missing: leases anew where there is nothing, else asks the agents again. */
-async function deliver(tx: Tx, shop: Shop, order: OrderRow): Promise<string | null> {
+async function deliver(tx: Transaction, shop: Delivering, order: OrderRow): Promise<string | null> {
   if (order.state === 'paid' || order.state === 'failed') {
     return (await startDelivery(tx, shop, order)) ? null : 'Out of stock'
   }
-  await wantUsers(tx, shop.jobs, usersOf(order, await leasesOf(tx, order.id)))
+  await wantUsers(tx, shop.jobs, usersOf(order, await servedShares(tx, order.id)))
   return null
-}
-
-async function endTask(shop: Pick<Shop, 'db'>, orderId: number, taskId: string, failure: string | null): Promise<void> {
-  await shop.db.transaction(async tx => {
-    const ended = await tx
-      .update(orders)
-      .set({ task: null, taskId: null, taskAt: null, taskError: failure })
-      .where(and(eq(orders.id, orderId), eq(orders.taskId, taskId)))
-      .returning({ id: orders.id })
-    if (ended.length > 0) await note(tx, orderId, failure ? 'task failed' : 'task done', failure ? { failure } : {})
-  })
 }

@@ -1,8 +1,9 @@
-import { and, eq } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import { denySetHash } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Transaction } from '../../platform/db/client.ts'
 import type { Shop } from '../../platform/shop.ts'
+import { orders } from '../orders/tables.ts'
 import { agentUsers } from './tables.ts'
 
 export type AgentUser = typeof agentUsers.$inferSelect
@@ -39,8 +40,18 @@ export async function noteOutcomes(
 ): Promise<void> {
   const told = outcomes.filter(({ outcome }) => outcome.kind !== 'unreachable')
   if (told.length === 0) return
+  // Ascending, so that two of these never wait for each other.
+  const orderIds = [...new Set(told.map(({ user }) => user.orderId))]
+    .filter(id => id !== null)
+    .toSorted((a, b) => a - b)
   await shop.db.transaction(async tx => {
-    const orders = new Set<number>()
+    // First the orders, then their users: whoever changes an order takes them the same way round.
+    await tx
+      .select({ id: orders.id })
+      .from(orders)
+      .where(inArray(orders.id, orderIds))
+      .orderBy(asc(orders.id))
+      .for('update')
     for (const { user, outcome } of told) {
       const same = and(eq(agentUsers.serverId, user.serverId), eq(agentUsers.username, user.username))
       const unchanged = and(same, eq(agentUsers.generation, user.generation))
@@ -54,10 +65,7 @@ export async function noteOutcomes(
       } else {
         await tx.delete(agentUsers).where(unchanged)
       }
-      if (user.orderId !== null) orders.add(user.orderId)
     }
-    // Ascending, so that two of these never wait for each other.
-    const ascending = [...orders].toSorted((a, b) => a - b)
-    if (ascending.length > 0) await onConfirmed(tx, ascending)
+    if (orderIds.length > 0) await onConfirmed(tx, orderIds)
   })
 }

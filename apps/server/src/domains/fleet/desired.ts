@@ -119,5 +119,7 @@ export async function serversBehind(db: Executor): Promise<number[]> {
 
 /** Lets the agents of these servers follow, as soon as the transaction has committed. */
 export async function followOn(tx: Executor, jobs: Sender, serverIds: number[]): Promise<void> {
-  for (const serverId of new Set(serverIds)) await jobs.send(tx, convergeQueue, { serverId }, { key: String(serverId) })
+  // Ascending: the same job sent by another transaction waits for ours, and ours for it.
+  for (const serverId of [...new Set(serverIds)].toSorted((a, b) => a - b))
+    await jobs.send(tx, convergeQueue, { serverId }, { key: String(serverId) })
 }

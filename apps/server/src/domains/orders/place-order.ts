@@ -25,8 +25,11 @@ export type Placing = {
 
 export type Placed = { checkout_url: string; order_id: string; expires_at: string }
 
-/** Namespace of the advisory locks that count one customer's reservations. */
-const CUSTOMER_LOCK = 7302
+/**
+ * Namespace of the advisory locks that count one customer's reservations: a number of its own, for the servers (7301,
+ * 7302) and the inventory's chunks (7302) would otherwise make customers of the same id wait.
+ */
+const CUSTOMER_LOCK = 7303
 
 /**
  * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is

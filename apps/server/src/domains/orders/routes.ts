@@ -1,10 +1,16 @@
 import { routes } from '@netlet/contract'
-import type { Mount } from '../../platform/http/mount.ts'
+import { actorOf } from '../../platform/http/actor.ts'
+import { SENT, type Mount } from '../../platform/http/mount.ts'
 import { ok } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
+import { exportOrders } from './export-csv.ts'
+import { setExpiry } from './extend.ts'
+import { historyOf } from './history.ts'
 import { listOrders } from './list.ts'
 import { paymentStatus } from './payment.ts'
 import { placeOrder } from './place-order.ts'
+import { removeOrder } from './remove.ts'
+import { statistics } from './statistics.ts'
 
 export function orderRoutes(mount: Mount, shop: Shop): void {
   mount(routes.orders.checkout, ({ body, caller }) => {
@@ -38,4 +44,17 @@ export function orderRoutes(mount: Mount, shop: Shop): void {
       await listOrders(shop.db, { ...filter, orderId: order_id, productName: product_name, userId: null }, shop.now())
     )
   })
+  mount(routes.orders.statistics, async () => ok(await statistics(shop.db, shop.now())))
+  mount(routes.orders.export, async ({ query, reply }) => {
+    const { filename, content } = await exportOrders(shop, query.order_ids?.length ? query.order_ids : undefined)
+    await reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${filename}"`)
+      .header('cache-control', 'no-store')
+      .send(content)
+    return SENT
+  })
+  mount(routes.orders.remove, call => removeOrder(shop, actorOf(call), call.params.id))
+  mount(routes.orders.extend, call => setExpiry(shop, actorOf(call), call.params.id, new Date(call.body.expired_at)))
+  mount(routes.orders.events, ({ params }) => historyOf(shop.db, params.id))
 }

@@ -2,7 +2,7 @@ import type { OrderState } from '@netlet/contract'
 
 /**
  * The life of an order: what may happen in which state, and where it leads. Code changes a state only through
- * `transition`, and docs/ARCHITECTURE.md draws this table.
+ * `transition`, and docs/ORDERS.md draws this table.
  */
 export const TRANSITIONS = {
   /** The platform reported the payment. */
@@ -15,7 +15,8 @@ export const TRANSITIONS = {
   start_delivery: { from: ['paid', 'failed'], to: 'delivering' },
   deliver_part: { from: ['delivering'], to: 'partly_delivered' },
   deliver_all: { from: ['delivering', 'partly_delivered'], to: 'delivered' },
-  expire: { from: ['paid', 'failed', 'delivering', 'partly_delivered', 'delivered'], to: 'expired' }
+  /** Its time is over. A failed order has no time that runs: it waits for an administrator. */
+  expire: { from: ['paid', 'delivering', 'partly_delivered', 'delivered'], to: 'expired' }
 } as const satisfies Record<string, { from: readonly OrderState[]; to: OrderState }>
 
 export type OrderEvent = keyof typeof TRANSITIONS
@@ -27,10 +28,7 @@ export function next(state: OrderState, event: OrderEvent): OrderState | null {
 }
 
 /** States in which the order has been paid and its time runs. */
-export const LIVE_STATES = [
-  'paid',
-  'failed',
-  'delivering',
-  'partly_delivered',
-  'delivered'
-] as const satisfies readonly OrderState[]
+export const LIVE_STATES = TRANSITIONS.expire.from
+
+/** Does its time run, so that it can be renewed, moved or ended? */
+export const isLive = (state: OrderState): boolean => (LIVE_STATES as readonly OrderState[]).includes(state)

@@ -1,33 +1,71 @@
-import { and, asc, eq, lte } from 'drizzle-orm'
+import { and, asc, eq, exists, isNull, lte, ne, sql } from 'drizzle-orm'
+import type { Transaction } from '../../platform/db/client.ts'
 import { queue } from '../../platform/jobs.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { release } from '../inventory/index.ts'
+import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
-import { transition } from './transition.ts'
+import { note, transition } from './transition.ts'
 
-/** Gives the addresses of orders back that nobody paid in time. */
+/** Each minute: gives the addresses back of orders that nobody paid, or not in full, in time. */
 export const timeOutQueue = queue<object>('time-out-orders', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
 const BATCH = 100
 
+type Timing = Pick<Shop, 'db' | 'now'>
+
 /** @returns how many orders timed out */
-export async function timeOutOrders(shop: Pick<Shop, 'db' | 'now'>): Promise<number> {
-  let total = 0
-  for (;;) {
-    const some = await shop.db.transaction(async tx => {
-      const due = await tx
-        .select({ id: orders.id, state: orders.state })
-        .from(orders)
-        .where(and(eq(orders.state, 'placed'), lte(orders.reservedUntil, shop.now())))
-        .orderBy(asc(orders.reservedUntil))
-        .limit(BATCH)
-        // A payment that is being settled holds its order: that one is no longer ours to time out.
-        .for('update', { skipLocked: true })
-      for (const order of due) await transition(tx, order, 'time_out', { checkoutUrl: null })
-      await release(tx, { orderIds: due.map(order => order.id) })
-      return due.length
-    })
+export async function timeOutOrders(shop: Timing): Promise<number> {
+  const timedOut = await inBatches(shop, releaseUnpaid)
+  await inBatches(shop, releaseFailed)
+  return timedOut
+}
+
+async function inBatches(shop: Timing, step: (tx: Transaction, now: Date) => Promise<number>): Promise<number> {
+  for (let total = 0; ;) {
+    const some = await shop.db.transaction(tx => step(tx, shop.now()))
     total += some
     if (some < BATCH) return total
   }
+}
+
+async function releaseUnpaid(tx: Transaction, now: Date): Promise<number> {
+  const due = await tx
+    .select({ id: orders.id, state: orders.state })
+    .from(orders)
+    .where(and(eq(orders.state, 'placed'), lte(orders.reservedUntil, now)))
+    .orderBy(asc(orders.reservedUntil))
+    .limit(BATCH)
+    // A payment that is being settled holds its order: that one is no longer ours to time out.
+    .for('update', { skipLocked: true })
+  for (const order of due) await transition(tx, order, 'time_out', { checkoutUrl: null })
+  await release(tx, { orderIds: due.map(order => order.id) })
+  return due.length
+}
+
+/** Too little was paid for these, and nobody accepted it while their addresses were kept. */
+async function releaseFailed(tx: Transaction, now: Date): Promise<number> {
+  const due = await tx
+    .select({ id: orders.id })
+    .from(orders)
+    .where(
+      and(
+        // Its time does not run: that makes it stand apart in the index of expiries.
+        eq(orders.state, 'failed'),
+        isNull(orders.expiredAt),
+        lte(orders.reservedUntil, now),
+        exists(
+          tx
+            .select({ one: sql`1` })
+            .from(leases)
+            .where(and(eq(leases.orderId, orders.id), ne(leases.state, 'released')))
+        )
+      )
+    )
+    .orderBy(asc(orders.id))
+    .limit(BATCH)
+    .for('update', { skipLocked: true })
+  await release(tx, { orderIds: due.map(order => order.id) })
+  for (const { id } of due) await note(tx, id, 'reservation ended')
+  return due.length
 }

@@ -39,7 +39,7 @@ export async function announceDelivery(shop: Shop, orderId: number): Promise<voi
         tx,
         tagQueue,
         { platformOrderId: order.platformOrderId, tags: ['delivered'] },
-        { key: order.platformOrderId }
+        { key: `${order.platformOrderId}:delivered` }
       )
     }
   })

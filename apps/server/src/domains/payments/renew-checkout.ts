@@ -6,11 +6,12 @@ import { users } from '../accounts/tables.ts'
 import { openPlatform } from '../catalog/index.ts'
 import { variants } from '../catalog/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
+import { isLive } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 
 /**
- * Where to pay for another term of an order, at the price it was bought for.
+ * Where to pay for another term of an order, at the platform's present prices.
  * @param userId only the user's own order (null: anyone's)
  */
 export async function renewCheckout(
@@ -30,12 +31,17 @@ export async function renewCheckout(
   const { order, email, platformVariantId } = found
   if (!order.paidAt) return refuse('order_not_paid')
   if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= shop.now())) return refuse('order_expired')
+  if (!isLive(order.state)) {
+    return refuse('conflict', { msg: 'This order has not been delivered yet. There is nothing to renew.' })
+  }
   const platform = await openPlatform(shop)
   if (!platform.ok) return platform
   const rules = await shop.db
     .select({ platformVariantId: aclRules.platformVariantId })
     .from(aclRules)
     .where(inArray(aclRules.id, order.rules))
+  // A link that leaves a rule out would ask for too little.
+  if (rules.length < order.rules.length) return refuse('unknown_rule')
   const discountCode = await discountCodeFor(shop.db, order.userId)
   const checkoutUrl = platform.data.checkoutUrl({
     lines: [platformVariantId, ...rules.map(rule => rule.platformVariantId)].map(variantId => ({

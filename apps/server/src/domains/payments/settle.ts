@@ -7,11 +7,12 @@ import type { Shop } from '../../platform/shop.ts'
 import { finishPlatformEvent, takePlatformEvent } from '../catalog/index.ts'
 import { startDelivery } from '../delivery/index.ts'
 import { notifyAdmins } from '../mail/index.ts'
-import { LIVE_STATES, lockOrderByKey, note, transition, type OrderRow } from '../orders/index.ts'
+import { isLive, lockOrderByKey, note, transition, type OrderRow } from '../orders/index.ts'
 import { orders, payments } from '../orders/tables.ts'
 import { grantForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { tagQueue } from './queues.ts'
+import { renewalPrice } from './renewal-price.ts'
 
 /**
  * Settles one recorded payment, once however often the platform reports it: the event is locked, and the platform's
@@ -41,8 +42,8 @@ async function settle(tx: Transaction, shop: Shop, paid: PaidOrder): Promise<str
   const order = orderKey ? await lockOrderByKey(tx, orderKey) : undefined
   if (!order) return `no order of ours is named (order_id ${orderKey ?? 'missing'})`
   const renewal = orderAttribute(paid, 'renewal') === '1'
-  const shortfall = missingMoney(order, paid)
-  const accepted = !shortfall && (renewal ? isLive(order) : order.paidAt === null)
+  const shortfall = missingMoney(renewal ? await renewalPrice(tx, order) : order.amount, paid)
+  const accepted = !shortfall && (renewal ? isLive(order.state) : order.paidAt === null)
   const added = await tx
     .insert(payments)
     .values({
@@ -62,12 +63,10 @@ async function settle(tx: Transaction, shop: Shop, paid: PaidOrder): Promise<str
   return purchase(tx, shop, order, paid, shortfall)
 }
 
-const isLive = (order: OrderRow): boolean => (LIVE_STATES as readonly string[]).includes(order.state)
-
-/** How much less was paid than the order's price less the discount codes used; null where it is enough. */
-function missingMoney(order: OrderRow, paid: PaidOrder): string | null {
+/** How much less was paid than the price less the discount codes used; null where it is enough. */
+function missingMoney(price: string, paid: PaidOrder): string | null {
   const discounts = paid.discount_codes.reduce((sum, code) => sum + cents(code.amount), 0n)
-  const due = cents(order.amount) - discounts
+  const due = cents(price) - discounts
   const got = cents(paid.subtotal_price)
   return got < due ? `paid ${fromCents(got)} of ${fromCents(due)}` : null
 }
@@ -93,13 +92,16 @@ async function purchase(
     expiredAt: new Date(now.getTime() + order.proxyTime * DAY),
     platformOrderId: paid.id,
     platformOrderNumber: paid.name,
-    checkoutUrl: null
+    checkoutUrl: null,
+    // Money that came for an order that an administrator had deleted brings it back.
+    deletedAt: null
   }
   const state = await transition(tx, order, 'pay', money, { platform_order: paid.name, amount: paid.total_price })
   const paidOrder = { ...order, ...money, state }
   if (shortfall) {
-    // The addresses stay reserved until the reservation's end: an administrator may accept what was paid.
-    await transition(tx, paidOrder, 'fail', { failReason: `Too little money: ${shortfall}` })
+    // The addresses stay reserved until the reservation's end: an administrator may accept what was paid. The time that
+    // was bought does not run meanwhile.
+    await transition(tx, paidOrder, 'fail', { failReason: `Too little money: ${shortfall}`, expiredAt: null })
     await failed(tx, shop, paid, `Too little money: ${shortfall}`)
     return `order ${order.orderId}: ${shortfall}`
   }
@@ -123,7 +125,7 @@ async function renew(
   paid: PaidOrder,
   shortfall: string | null
 ): Promise<string> {
-  if (!isLive(order)) return `order ${order.orderId} is ${order.state} and cannot be renewed; refund ${paid.name}`
+  if (!isLive(order.state)) return `order ${order.orderId} is ${order.state} and cannot be renewed; refund ${paid.name}`
   if (shortfall) return `renewal of order ${order.orderId}: ${shortfall}`
   const from = order.expiredAt ?? shop.now()
   const expiredAt = new Date(from.getTime() + order.proxyTime * DAY)
@@ -144,10 +146,20 @@ async function renew(
     causeKey: `payment:${paid.id}`,
     now: shop.now()
   })
-  await shop.jobs.send(tx, tagQueue, { platformOrderId: paid.id, tags: ['delivered', 'renew'] }, { key: paid.id })
+  await shop.jobs.send(
+    tx,
+    tagQueue,
+    { platformOrderId: paid.id, tags: ['delivered', 'renew'] },
+    { key: `${paid.id}:renew` }
+  )
   return 'settled'
 }
 
 async function failed(tx: Transaction, shop: Shop, paid: PaidOrder, why: string): Promise<void> {
-  await shop.jobs.send(tx, tagQueue, { platformOrderId: paid.id, tags: ['delivery_fail'], note: why }, { key: paid.id })
+  await shop.jobs.send(
+    tx,
+    tagQueue,
+    { platformOrderId: paid.id, tags: ['delivery_fail'], note: why },
+    { key: `${paid.id}:fail` }
+  )
 }

@@ -1,0 +1,24 @@
+import { refuse } from '@netlet/contract'
+import { and, desc, eq, isNull } from 'drizzle-orm'
+import { iso } from '../../platform/clock.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { ok, type Result } from '../../platform/result.ts'
+import { orderEvents, orders } from './tables.ts'
+
+export type OrderHappening = { kind: string; detail: Record<string, unknown>; at: string }
+
+/** More than one order gathers in years of monthly renewals and checks. */
+const LATEST = 1000
+
+/** What happened to an order, newest first. */
+export async function historyOf(db: Executor, id: number): Promise<Result<OrderHappening[]>> {
+  const found = await db.$count(orders, and(eq(orders.id, id), isNull(orders.deletedAt)))
+  if (found === 0) return refuse('not_found')
+  const rows = await db
+    .select()
+    .from(orderEvents)
+    .where(eq(orderEvents.orderId, id))
+    .orderBy(desc(orderEvents.id))
+    .limit(LATEST)
+  return ok(rows.map(({ kind, detail, at }) => ({ kind, detail, at: iso(at) })))
+}
