@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { test as base } from '@playwright/test'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+export type RunningShop = {
+  url: string
+  platformUrl: string
+  /** The demo accounts of the newcomer's mode. */
+  customer: { username: string; password: string }
+  admin: { username: string; password: string }
+}
+
+/** The whole newcomer's shop as `npm start` runs it, once for each worker, on free ports and a folder of its own. */
+export const test = base.extend<object, { shop: RunningShop }>({
+  shop: [
+    // oxlint-disable-next-line no-empty-pattern -- the test runner reads the names of fixtures from this pattern
+    async ({}, use) => {
+      const dataDir = await mkdtemp(join(tmpdir(), 'netlet-e2e-'))
+      // The embedded database may run under another account, which has to pass through.
+      await chmod(dataDir, 0o755)
+      const [port = 0, platformPort = 0, agentPort = 0, proxyPort = 0] = await freePorts(4)
+      const { DATABASE_URL: _, NODE_ENV: __, ...env } = process.env
+      const child = spawn('node', ['scripts/start.mjs'], {
+        cwd: root,
+        env: {
+          ...env,
+          DATA_DIR: dataDir,
+          PORT: String(port),
+          PLATFORM_PORT: String(platformPort),
+          AGENT_PORT: String(agentPort),
+          PROXY_PORT: String(proxyPort)
+        },
+        stdio: ['ignore', 'pipe', 'pipe']
+      })
+      const lines: string[] = []
+      let running = false
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          lines.push(text)
+          running ||= text.includes('Netlet is running.')
+        })
+      }
+      const deadline = Date.now() + 120_000
+      while (!running) {
+        if (child.exitCode !== null || Date.now() > deadline)
+          throw new Error(`The shop did not start:\n${lines.join('')}`)
+        await new Promise(resolve => setTimeout(resolve, 100))
+      }
+      await use({
+        url: `http://127.0.0.1:${port}`,
+        platformUrl: `http://127.0.0.1:${platformPort}`,
+        customer: { username: 'demo1', password: 'Demo#2026' },
+        admin: { username: 'admin', password: 'Admin#2026' }
+      })
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+      await rm(dataDir, { recursive: true, force: true })
+    },
+    { scope: 'worker', timeout: 180_000 }
+  ]
+})
+
+export { expect } from '@playwright/test'
+
+/** Ports that nobody listens on, all different: they are held until the last of them is known. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      return server
+    })
+  )
+  const ports = servers.map(server => {
+    const address = server.address()
+    return typeof address === 'object' && address ? address.port : 0
+  })
+  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
+  return ports
+}
