@@ -1,13 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
-import { catalogRoutes } from './domains/catalog/index.ts'
+import { catalogRoutes, requestWebhooks } from './domains/catalog/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
 import { fleetRoutes, renewDenyLists } from './domains/fleet/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { paymentRoutes } from './domains/payments/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
+import { settingsRoutes } from './domains/settings/index.ts'
+import { supportRoutes } from './domains/support/index.ts'
 import { createApp } from './platform/http/app.ts'
 import { mounter } from './platform/http/mount.ts'
 import { healthRoutes } from './platform/http/health.ts'
@@ -27,6 +29,8 @@ export async function createShopApp(shop: Shop): Promise<FastifyInstance> {
   inventoryRoutes(mount, shop, tx => renewDenyLists(tx, shop.jobs))
   fleetRoutes(mount, shop)
   rewardsRoutes(mount, shop)
+  supportRoutes(mount, shop)
+  settingsRoutes(mount, shop, tx => requestWebhooks(tx, shop.jobs))
   auditRoutes(mount, shop)
   await serveWeb(app, shop.config)
   return app

@@ -20,6 +20,7 @@ export async function serveWeb(
       useDefaults: false,
       directives: {
         defaultSrc: ["'self'"],
+        scriptSrc: ["'self'"],
         imgSrc: ["'self'", 'data:', 'https:', ...(config.newcomer ? ['http://127.0.0.1:*'] : [])],
         styleSrc: ["'self'", "'unsafe-inline'"],
         objectSrc: ["'none'"],
