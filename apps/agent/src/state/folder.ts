@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 
@@ -12,7 +12,9 @@ export async function claimFolder(folder: string): Promise<FolderResult> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     path = await realpath(folder)
     await chmod(path, 0o700)
-    await writeFile(join(path, '.writable'), '')
+    const probe = join(path, '.writable')
+    await writeFile(probe, '')
+    await rm(probe)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     return {
