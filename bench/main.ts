@@ -1,9 +1,10 @@
 /** `npm run bench [-- name …]`: measures what docs/BENCHMARKS.md reports, each figure beside its goal. */
 import { cpus, totalmem } from 'node:os'
+import { catalogBench } from './catalog/index.ts'
 import { type Bench, table } from './figures.ts'
 import { inventoryBench } from './inventory/index.ts'
 
-const benches: Record<string, Bench> = { inventory: inventoryBench }
+const benches: Record<string, Bench> = { catalog: catalogBench, inventory: inventoryBench }
 
 const chosen = process.argv.slice(2)
 const unknown = chosen.filter(name => !(name in benches))

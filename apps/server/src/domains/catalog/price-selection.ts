@@ -1,8 +1,7 @@
 import { fromCents, refuse, toCents } from '@netlet/contract'
-import { and, asc, inArray, isNull } from 'drizzle-orm'
 import type { Executor } from '../../platform/db/client.ts'
 import { ok, type Result } from '../../platform/result.ts'
-import { aclRules } from '../inventory/tables.ts'
+import { rulesById } from '../inventory/index.ts'
 import { findVariant, type OptionChoice, type SellableVariant } from './find-variant.ts'
 
 /** What was chosen and what one address of it costs. */
@@ -28,9 +27,9 @@ export async function priceSelection(
 ): Promise<Result<PricedSelection>> {
   if (rules.length === 0) return refuse('no_rule')
   if (new Set(rules).size !== rules.length) return refuse('duplicate_rule')
-  const variant = await findVariant(db, { productId, options })
+  const [variant, unordered] = await Promise.all([findVariant(db, { productId, options }), rulesById(db, [...rules])])
   if (!variant.ok) return variant
-  const found = await findRules(db, rules)
+  const found = unordered.toSorted((a, b) => a.id - b.id)
   if (found.length !== rules.length) return refuse('unknown_rule')
   const base = toCents(variant.data.price)
   const added = found.reduce((sum, rule) => sum + toCents(rule.price), 0n)
@@ -42,16 +41,4 @@ export async function priceSelection(
     aclPrice: fromCents(added),
     price: fromCents(base + added)
   })
-}
-
-/** Not the inventory's `liveRules`: that brings every rule's domains along, and an order asks only for prices. */
-async function findRules(db: Executor, ids: readonly number[]) {
-  // The column is an int4: an id beyond it names nothing, and must not reach the database as an error.
-  const possible = ids.filter(id => id <= 2_147_483_647)
-  if (possible.length !== ids.length) return []
-  return db
-    .select({ id: aclRules.id, price: aclRules.price, platformVariantId: aclRules.platformVariantId })
-    .from(aclRules)
-    .where(and(inArray(aclRules.id, possible), isNull(aclRules.deletedAt)))
-    .orderBy(asc(aclRules.id))
 }
