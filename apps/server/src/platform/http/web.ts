@@ -35,7 +35,9 @@ export async function serveWeb(
     referrerPolicy: { policy: 'same-origin' },
     frameguard: { action: 'sameorigin' }
   })
-  if (existsSync(dist)) {
+  const built = existsSync(dist)
+  if (!built) app.log.warn('The web app is not built, so only the API answers. Build it with `npm run build`.')
+  if (built) {
     await app.register(fastifyStatic, {
       root: dist,
       preCompressed: true,
@@ -50,7 +52,7 @@ export async function serveWeb(
   }
   app.setNotFoundHandler((request, reply) => {
     const page = (request.method === 'GET' || request.method === 'HEAD') && !/^\/(api|assets)\//.test(request.url)
-    if (page && existsSync(dist)) return reply.sendFile('index.html')
+    if (page && built) return reply.sendFile('index.html')
     return sendRefusal(reply, refuse('not_found'))
   })
 }

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from './testing/database.ts'
+import { withClient } from './testing/server.ts'
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+const SECRET = 'a secret of the tests and of nothing else'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database?.drop())
+
+/** Starts the shop and waits for its end. */
+async function start(env: Record<string, string>, mode = 'serve'): Promise<{ code: number | null; lines: string[] }> {
+  const child = spawn(process.execPath, [main, mode], {
+    env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'silent', ...env },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter(Boolean)))
+  }
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return { code, lines }
+}
+
+/** One line, and an exit code that tells a supervisor that it went wrong. */
+async function refusesToStart(env: Record<string, string>, words: RegExp): Promise<void> {
+  const { code, lines } = await start(env)
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatch(words)
+  expect(code).toBe(1)
+}
+
+test('without a database address it says what to set', () => refusesToStart({ APP_SECRET: SECRET }, /Set DATABASE_URL/))
+
+test('without APP_SECRET in production it says how to make one', () =>
+  refusesToStart({ DATABASE_URL: database.url }, /Set APP_SECRET to a random text/))
+
+test('with the demo password in production it asks for another', () =>
+  refusesToStart(
+    { DATABASE_URL: database.url, APP_SECRET: SECRET, ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'Admin#2026' },
+    /ADMIN_PASSWORD is the demo password/
+  ))
+
+test('with a database that does not answer it names the address, without its password', async () => {
+  const env = { DATABASE_URL: 'postgres://netlet:hidden@127.0.0.1:9/netlet', APP_SECRET: SECRET }
+  await refusesToStart(env, /The database does not answer.*127\.0\.0\.1:9/)
+  const { lines } = await start(env)
+  expect(lines.join()).not.toContain('hidden')
+})
+
+test('with a wrong database password it says so in one line', async () => {
+  const url = new URL(database.url)
+  url.username = 'nobody_of_that_name'
+  url.password = 'hidden'
+  await refusesToStart({ DATABASE_URL: url.href, APP_SECRET: SECRET }, /The database does not answer/)
+})
+
+test('with its port in use it names the port and the setting', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as { port: number }
+  try {
+    const env = { DATABASE_URL: database.url, APP_SECRET: SECRET, HOST: '127.0.0.1', PORT: String(port) }
+    await refusesToStart(env, new RegExp(`Port ${port} is in use.*PORT`))
+  } finally {
+    other.close()
+  }
+})
+
+test('with a database of a newer version it does not touch it', async () => {
+  const newer = await createTestDatabase()
+  try {
+    await withClient(newer.url, client =>
+      client.query(`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 9999999999999)`)
+    )
+    await refusesToStart({ DATABASE_URL: newer.url, APP_SECRET: SECRET }, /newer version of Netlet/)
+  } finally {
+    await newer.drop()
+  }
+})
