@@ -79,6 +79,18 @@ describe('what a client sees', () => {
     await wire.take(/200 OK/)
   })
 
+  test('credentials count for one request: without them, or with wrong ones, a kept connection gets 407 again', async () => {
+    const wire = new Wire(ip, agent.proxyPort)
+    const ask = (credentials: string): Wire =>
+      wire.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${credentials}\r\n`)
+    await ask(basic('u')).take(/200 OK[^]*\}/)
+    await ask('').take(/407 [^]*needed\n/)
+    await ask(basic('u')).take(/200 OK[^]*\}/)
+    await ask(basic('u', 'wrong')).take(/407 [^]*needed\n/)
+    await ask('').take(/407 [^]*needed\n/)
+    await ask(basic('u')).take(/200 OK[^]*\}/)
+  })
+
   test('403 for a denied domain and its subdomains, in any case and with a trailing dot, before it is resolved', async () => {
     for (const name of ['denied.test', 'www.denied.test', 'A.B.Denied.TEST', 'denied.test.']) {
       const got = await get(`http://${name}/`)

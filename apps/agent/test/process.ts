@@ -1,7 +1,5 @@
 // Agents in processes of their own, for tests that kill them or look at how they start.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onEnd, token, until } from './kit.ts'
 
@@ -22,7 +20,7 @@ export async function agentProcess(folder: string, env: Record<string, string> =
     env: {
       PATH: process.env['PATH'] ?? '',
       // Compiled modules are kept between the many starts of these tests.
-      NODE_COMPILE_CACHE: join(tmpdir(), 'netlet-agent-compiled'),
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../node_modules/.cache/netlet-agent', import.meta.url)),
       DATA_DIR: folder,
       AGENT_TOKEN: token,
       AGENT_PORT: '0',

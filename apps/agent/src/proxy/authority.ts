@@ -4,7 +4,7 @@ import type { Op, UserRecord } from '../state/ops.ts'
 import { DenySet, emptyDenySet } from './deny-set.ts'
 
 /** The most characters that a password may have, see the contract. */
-const secretSize = 256
+const secretSize = 128
 
 /** What a proxy user may do, ready for lookups. A changed user gets a new Lease: identity tells old from new. */
 export type Lease = {

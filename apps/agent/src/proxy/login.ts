@@ -3,7 +3,7 @@ import { parseBasic } from './request-head.ts'
 
 /** Authorises each request of a connection; credentials that were good are not decoded again while the lease stands. */
 export class Login {
-  #good = ''
+  #good: string | null = null
 
   /** Makes the connection the user's. A connection that changes its lease loses its target: rules may be others now. */
   check(connection: ClientConnection, credentials: string): 'ok' | 'no-auth' | 'too-many' {
@@ -16,7 +16,7 @@ export class Login {
       given?.user ?? '',
       given?.password ?? ''
     )
-    this.#good = ''
+    this.#good = null
     if (lease === null) return 'no-auth'
     if (lease !== present) connection.dropRemote()
     if (!connection.enter(lease)) return 'too-many'
