@@ -5,17 +5,16 @@ import { routes, type PlatformProduct } from '@netlet/contract'
 import { desc, eq, isNull } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
-import { startDomainApp, type DomainApp } from '../../testing/domain-app.ts'
 import { auditLog } from '../audit/tables.ts'
 import { writeSettings } from '../settings/index.ts'
-import { catalogQueues, catalogRoutes } from './index.ts'
+import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { addGroup, addProduct } from './shelf.fixture.ts'
 import { collections, productCollections, products, productTags, tags, variants } from './tables.ts'
 
 const { catalog } = routes
-const admin = { id: 1, username: 'admin', isSuperuser: true }
+const admin = 'admin' as const
 
-let app: DomainApp
+let app: Catalogue
 let sandbox: Sandbox
 let dataDir: string
 let groupId: number
@@ -30,7 +29,7 @@ const connect = (shopify_shop_url: string) =>
   )
 
 beforeAll(async () => {
-  app = await startDomainApp({ mount: [catalogRoutes], queues: catalogQueues })
+  app = await openCatalogue()
   dataDir = await mkdtemp(join(tmpdir(), 'netlet-catalog-'))
   sandbox = await startSandbox({
     port: 0,
@@ -83,7 +82,7 @@ const lastAudit = async () => {
 }
 
 test('everything here is for administrators', async () => {
-  const customer = { id: 2, username: 'demo1', isSuperuser: false }
+  const customer = 'customer' as const
   const product = await platformProduct()
   for (const as of [undefined, customer]) {
     const status = as ? 403 : 401

@@ -2,21 +2,19 @@ import { createHmac } from 'node:crypto'
 import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { startDomainApp, type DomainApp } from '../../testing/domain-app.ts'
 import { platformEvents } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
-import { catalogJobs, catalogQueues, catalogRoutes } from './index.ts'
+import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { addProduct } from './shelf.fixture.ts'
 import { products, variants } from './tables.ts'
 
 const SECRET = 'secret of the tests'
-let app: DomainApp
+let app: Catalogue
 let serial = 0
 
 beforeAll(async () => {
-  app = await startDomainApp({ mount: [catalogRoutes], queues: catalogQueues })
+  app = await openCatalogue()
   await writeSettings(app.shop.db, app.shop.secrets, { shopify_api_secret: SECRET }, new Date())
-  await catalogJobs(app.shop)
 })
 
 afterAll(() => app.close())

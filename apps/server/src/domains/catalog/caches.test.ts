@@ -1,0 +1,131 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { openReplyCache } from './reply-cache.ts'
+import { openStockBoard, type Place } from './stock-board.ts'
+
+const log = pino({ level: 'silent' })
+
+/** A clock that stands until it is told to move. */
+function clock() {
+  let at = 0
+  return { now: () => new Date(at), advance: (ms: number) => (at += ms) }
+}
+
+/** Answers in the order that the test decides. */
+function stockroom() {
+  const asked: { place: Place; answer: (stock: number) => void; fail: () => void }[] = []
+  const quote = (place: Place) =>
+    new Promise<number>((answer, reject) => {
+      asked.push({ place, answer, fail: () => reject(new Error('the database is away')) })
+    })
+  return { asked, quote }
+}
+
+const settled = () => new Promise(resolve => setImmediate(resolve))
+const place = { groupId: 1, step: 8 }
+
+test('a figure is fetched once for all who ask, and kept for 10 seconds', async () => {
+  const time = clock()
+  const { asked, quote } = stockroom()
+  const board = openStockBoard({ quote, now: time.now, log })
+  const readers = [board.read([place, place]), board.read([place])]
+  expect(asked).toHaveLength(1)
+  asked[0]?.answer(64)
+  for (const stockOf of await Promise.all(readers)) expect(stockOf(place)).toBe(64)
+  time.advance(9_999)
+  expect((await board.read([place]))(place)).toBe(64)
+  expect(asked).toHaveLength(1)
+})
+
+test('from 10 to 30 seconds the old figure serves while a new one is fetched; after that, readers wait', async () => {
+  const time = clock()
+  const { asked, quote } = stockroom()
+  const board = openStockBoard({ quote, now: time.now, log })
+  const first = board.read([place])
+  asked[0]?.answer(64)
+  await first
+  time.advance(10_000)
+  expect((await board.read([place]))(place)).toBe(64)
+  expect((await board.read([place]))(place)).toBe(64)
+  expect(asked).toHaveLength(2)
+  asked[1]?.answer(56)
+  await settled()
+  expect((await board.read([place]))(place)).toBe(56)
+  time.advance(30_000)
+  const late = board.read([place])
+  asked[2]?.answer(48)
+  expect((await late)(place)).toBe(48)
+})
+
+test('a fetch that failed behind the reader does no harm and is tried again', async () => {
+  const time = clock()
+  const { asked, quote } = stockroom()
+  const board = openStockBoard({ quote, now: time.now, log })
+  const first = board.read([place])
+  asked[0]?.answer(64)
+  await first
+  time.advance(15_000)
+  await board.read([place])
+  asked[1]?.fail()
+  await settled()
+  expect((await board.read([place]))(place)).toBe(64)
+  expect(asked).toHaveLength(3)
+})
+
+const cache = (time: ReturnType<typeof clock>, bounds: { maxEntries?: number; maxBytes?: number } = {}) =>
+  openReplyCache({ ttl: 2000, maxEntries: 10, maxBytes: 1000, now: time.now, ...bounds })
+
+test('a reply is made once for all who ask at once, and again when it is too old', async () => {
+  const time = clock()
+  const replies = cache(time)
+  let made = 0
+  const ask = async () => (await replies.get('key', async () => ({ made: ++made }))).toString()
+  expect(await Promise.all([ask(), ask(), ask()])).toEqual(['{"made":1}', '{"made":1}', '{"made":1}'])
+  time.advance(1999)
+  expect(await ask()).toBe('{"made":1}')
+  time.advance(1)
+  expect(await ask()).toBe('{"made":2}')
+})
+
+test('a reply that was being read while the catalogue changed is not kept', async () => {
+  const replies = cache(clock())
+  const { promise, resolve: finish } = Promise.withResolvers<string>()
+  const old = replies.get('key', () => promise)
+  replies.clear()
+  const fresh = replies.get('key', async () => 'new')
+  finish('old')
+  expect((await old).toString()).toBe('"old"')
+  expect((await fresh).toString()).toBe('"new"')
+  expect((await replies.get('key', async () => 'never asked')).toString()).toBe('"new"')
+})
+
+test('a failure is not kept', async () => {
+  const replies = cache(clock())
+  await expect(replies.get('key', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
+  expect((await replies.get('key', async () => 1)).toString()).toBe('1')
+})
+
+test('the least recently asked goes when there are too many entries or bytes; a giant is never kept', async () => {
+  const few = cache(clock(), { maxEntries: 2 })
+  const remade: string[] = []
+  const ask = async (key: string, size = 1) => {
+    await few.get(key, async () => {
+      remade.push(key)
+      return 'x'.repeat(size)
+    })
+  }
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await ask(key)
+  expect(remade).toEqual(['a', 'b', 'c', 'b'])
+  await ask('giant', 900)
+  await ask('giant', 900)
+  expect(remade.slice(4)).toEqual(['giant', 'giant'])
+
+  const small = cache(clock(), { maxBytes: 400 })
+  let made = 0
+  const fill = (key: string) => small.get(key, async () => `${++made}${'x'.repeat(90)}`)
+  for (const key of ['1', '2', '3', '4', '5']) await fill(key)
+  await fill('5')
+  expect(made).toBe(5)
+  await fill('1')
+  expect(made).toBe(6)
+})

@@ -1,0 +1,49 @@
+import type { BodyOf, ParamsOf, ReplyOf, Route } from '@netlet/contract'
+import type { Shop } from '../../platform/shop.ts'
+import type { TestClient, TestReply } from '../../testing/client.ts'
+import { startTestShop } from '../../testing/shop.ts'
+import { catalogJobs, catalogQueues, catalogRoutes } from './index.ts'
+
+/** `as` left out: a visitor. */
+export type CallInput<R> = {
+  params?: ParamsOf<R>
+  query?: Record<string, string>
+  body?: BodyOf<R>
+  as?: 'admin' | 'customer' | undefined
+  headers?: Record<string, string>
+}
+
+export type Catalogue = {
+  shop: Shop
+  /** Calls a route of the contract, with its own types. */
+  call<R extends Route>(route: R, input?: CallInput<R>): Promise<TestReply<ReplyOf<R>>>
+  close(): Promise<void>
+}
+
+/** A shop with the catalogue's calls and jobs, an administrator and a customer. */
+export async function openCatalogue(): Promise<Catalogue> {
+  const testShop = await startTestShop({
+    routes: catalogRoutes,
+    queues: catalogQueues,
+    workers: catalogJobs
+  })
+  const clients: Record<'admin' | 'customer' | 'visitor', TestClient> = {
+    admin: await testShop.admin({ username: 'admin' }),
+    customer: await testShop.customer(),
+    visitor: testShop.visitor()
+  }
+  return {
+    shop: testShop.shop,
+    async call<R extends Route>(route: R, { params, query, body, as, headers }: CallInput<R> = {}) {
+      const client = clients[as ?? 'visitor']
+      const path = route.path.replace(/:(\w+)/g, (_, name: string) => String((params as Record<string, unknown>)[name]))
+      const url = query ? `${path}?${new URLSearchParams(query).toString()}` : path
+      if (route.method === 'GET') return client.get<ReplyOf<R>>(url, headers)
+      if (route.method === 'DELETE') return client.delete<ReplyOf<R>>(url, headers)
+      return route.method === 'PUT'
+        ? client.put<ReplyOf<R>>(url, body, headers)
+        : client.post<ReplyOf<R>>(url, body, headers)
+    },
+    close: () => testShop.close()
+  }
+}
