@@ -9,7 +9,7 @@ type Mode = (typeof MODES)[number]
 
 async function start(mode: Mode): Promise<void> {
   const config = readConfig(process.env)
-  const { shop, close } = await openShop(config, { worker: mode !== 'serve' })
+  const { shop, close } = await openShop(config, { worker: mode !== 'serve', serves: mode !== 'worker' })
   const app = mode === 'worker' ? null : await createShopApp(shop)
   if (app) {
     await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {

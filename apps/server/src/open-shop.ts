@@ -1,9 +1,11 @@
 import { ensureAdmin } from './domains/accounts/index.ts'
+import { storeLogLines } from './domains/settings/index.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { closeDatabase, openDatabase } from './platform/db/client.ts'
 import { migrate, StartupError } from './platform/db/migrate.ts'
 import { openJobs } from './platform/jobs.ts'
+import { createLogTail } from './platform/log-tail.ts'
 import { createLog } from './platform/log.ts'
 import { createSecrets } from './platform/secrets.ts'
 import type { Shop } from './platform/shop.ts'
@@ -14,10 +16,15 @@ export type OpenShop = { shop: Shop; close(): Promise<void> }
 /**
  * Opens all that a process of the shop needs: the migrated database, the job queue, the log.
  * @param worker whether this process also works on jobs
+ * @param serves whether it also answers browsers: if not, all that it logs is about tasks
  * @throws StartupError with one line that says what to do
  */
-export async function openShop(config: Config, { worker }: { worker: boolean }): Promise<OpenShop> {
-  const log = createLog('netlet', config.logLevel)
+export async function openShop(
+  config: Config,
+  { worker, serves = true }: { worker: boolean; serves?: boolean }
+): Promise<OpenShop> {
+  const tail = createLogTail({ worker: !serves })
+  const log = createLog('netlet', config.logLevel, tail.stream)
   await migrate(config.databaseUrl).catch((error: unknown) => {
     if (error instanceof StartupError) throw error
     throw new StartupError(
@@ -25,6 +32,7 @@ export async function openShop(config: Config, { worker }: { worker: boolean }):
     )
   })
   const db = openDatabase(config.databaseUrl)
+  tail.start(storeLogLines(db))
   const jobs = await openJobs({ databaseUrl: config.databaseUrl, worker, log, queues: allQueues })
   const shop: Shop = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret) }
   await ensureAdmin(shop)
@@ -33,6 +41,7 @@ export async function openShop(config: Config, { worker }: { worker: boolean }):
     shop,
     async close() {
       await jobs.stop()
+      await tail.stop()
       await closeDatabase(db)
     }
   }

@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type Log = Logger
 
@@ -14,8 +14,9 @@ const SECRET_PATHS = [
   'accessToken'
 ]
 
-export function createLog(name: string, level: string): Log {
-  return pino({
+/** @param beside gets every line too (info and above) */
+export function createLog(name: string, level: string, beside?: DestinationStream): Log {
+  const options = {
     name,
     level,
     redact: {
@@ -27,5 +28,13 @@ export function createLog(name: string, level: string): Log {
       ],
       censor: '[secret]'
     }
-  })
+  }
+  if (!beside) return pino(options)
+  return pino(
+    options,
+    pino.multistream([
+      { level: 'trace', stream: pino.destination(1) },
+      { level: 'info', stream: beside }
+    ])
+  )
 }
