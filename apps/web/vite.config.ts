@@ -27,6 +27,22 @@ function contractRoutes(): Plugin {
   }
 }
 
+/** Puts the landing page's first words into index.html, so that they are painted before any code has come. */
+function firstWords(): Plugin {
+  return {
+    name: 'first-words',
+    async transformIndexHtml(html) {
+      const text = await readFile(join(import.meta.dirname, 'src/i18n/en.json'), 'utf8')
+      const words = JSON.parse(text) as Record<string, string>
+      return html.replace(/\{(landing\.\w+)\}/g, (_, key: string) => {
+        const word = words[key]
+        if (!word) throw new Error(`en.json has no ${key}`)
+        return word.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+      })
+    }
+  }
+}
+
 const compressors = {
   '.br': (text: Buffer) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
   '.gz': (text: Buffer) => promisify(gzip)(text, { level: 9 })
@@ -58,7 +74,7 @@ function precompress(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), contractRoutes(), precompress()],
+  plugins: [react(), contractRoutes(), firstWords(), precompress()],
   build: { outDir: 'dist', emptyOutDir: true, target: 'es2022', cssCodeSplit: true, reportCompressedSize: false },
   server: { proxy: { '/api': `http://127.0.0.1:${process.env['PORT'] ?? 3000}` } }
 })

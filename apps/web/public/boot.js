@@ -11,5 +11,8 @@
   const dark = matchMedia('(prefers-color-scheme: dark)').matches
   const scheme = chosen === 'light' || chosen === 'dark' ? chosen : dark ? 'dark' : 'light'
   document.documentElement.dataset.mantineColorScheme = scheme
-  document.documentElement.lang = read('netlet-language') ?? 'en'
+  const language = read('netlet-language') ?? 'en'
+  document.documentElement.lang = language
+  // The words in index.html are the landing page's, in English.
+  if (location.pathname === '/' && language === 'en') document.documentElement.dataset.first = 'landing'
 })()

@@ -16,8 +16,8 @@ export function Header() {
   useEffect(() => setOpen(false), [pathname, search])
   return (
     <header className={classes.header}>
-      <div className={`wide ${classes.bar}`}>
-        <Link to="/" className={classes.brand}>
+      <div className="wide bar">
+        <Link to="/" className="brand">
           <img src="/icon.svg" alt="" width={26} height={26} />
           Netlet
         </Link>

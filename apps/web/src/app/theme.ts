@@ -51,15 +51,6 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   defaultRadius: 'sm',
   radius: { xs: '3px', sm: '6px', md: '10px', lg: '14px', xl: '20px' },
-  headings: {
-    fontWeight: '650',
-    sizes: {
-      h1: { fontSize: 'clamp(1.75rem, 1.2rem + 2.2vw, 2.5rem)', lineHeight: '1.15' },
-      h2: { fontSize: 'clamp(1.35rem, 1.1rem + 1vw, 1.75rem)', lineHeight: '1.2' },
-      h3: { fontSize: '1.15rem', lineHeight: '1.3' },
-      h4: { fontSize: '1rem', lineHeight: '1.4' }
-    }
-  },
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
@@ -75,34 +66,12 @@ export const variables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': gray[7],
     '--mantine-color-placeholder': '#5d6b6b',
     '--mantine-color-error': '#b42318',
-    '--mantine-color-default-border': gray[4],
-    '--nl-page': gray[0],
-    '--nl-surface': '#ffffff',
-    '--nl-sunken': gray[1],
-    '--nl-line': gray[2],
-    '--nl-accent': lagoon[7],
-    '--nl-accent-soft': lagoon[0],
-    '--nl-good': '#16704a',
-    '--nl-warn': '#8a5300',
-    '--nl-bad': '#b42318',
-    '--nl-bad-soft': '#fdecea',
-    '--nl-info': '#1d5fa8'
+    '--mantine-color-default-border': gray[4]
   },
   dark: {
     '--mantine-color-dimmed': dark[2],
     '--mantine-color-placeholder': '#8d9c9b',
     '--mantine-color-error': '#ff8f85',
-    '--mantine-color-default-border': '#435151',
-    '--nl-page': dark[8],
-    '--nl-surface': dark[7],
-    '--nl-sunken': dark[6],
-    '--nl-line': dark[5],
-    '--nl-accent': lagoon[3],
-    '--nl-accent-soft': '#0f2e2b',
-    '--nl-good': '#58c99a',
-    '--nl-warn': '#eab35a',
-    '--nl-bad': '#ff8f85',
-    '--nl-bad-soft': '#351a18',
-    '--nl-info': '#7fb6f5'
+    '--mantine-color-default-border': '#435151'
   }
 })

@@ -39,7 +39,8 @@ type Props<Row> = {
 export function DataTable<Row>(props: Props<Row>) {
   const { label, rows, pending, error, errorText, onRetry, empty, paging, total, sizes } = props
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
-  const height = { minHeight: `${Math.min(paging?.size ?? 5, 10) * 2.9 + 2.5}rem` }
+  const places = Math.min(paging?.size ?? 5, 10)
+  const height = { minHeight: `${places * (narrow ? 7.5 : 2.9) + 2.5}rem` }
   let body: ReactNode
   if (error && !rows) body = <ErrorState error={error} fallback={errorText} onRetry={onRetry} />
   else if (!pending && !rows?.length)
@@ -51,8 +52,8 @@ export function DataTable<Row>(props: Props<Row>) {
   else if (pending)
     body = (
       <div className={classes.loading} style={height} role="status" aria-label={label}>
-        {Array.from({ length: Math.min(paging?.size ?? 5, 10) }, (_, index) => (
-          <Skeleton key={index} height={22} />
+        {Array.from({ length: places }, (_, index) => (
+          <Skeleton key={index} height={narrow ? 84 : 22} />
         ))}
       </div>
     )

@@ -39,7 +39,7 @@ function Level() {
         <ErrorState error={error} onRetry={() => void refetch()} />
       </div>
     )
-  if (isPending || !user) return <Skeleton height={190} radius="md" />
+  if (isPending || !user) return <Skeleton className={classes.levelPlace} radius="md" />
   const thresholds = data.data.map(code => code.point).toSorted((one, other) => one - other)
   const { level, name, missing } = standingOf(user.level_points, thresholds)
   return (

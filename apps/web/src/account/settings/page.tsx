@@ -32,37 +32,39 @@ export default function SettingsPage() {
           </p>
         </div>
       </header>
-      <Part title={t('settings.account')}>
-        <dl className={classes.facts}>
-          <div>
-            <dt>{t('settings.username')}</dt>
-            <dd>{user.username}</dd>
-          </div>
-          <div>
-            <dt>{t('settings.email')}</dt>
-            <dd>{user.email}</dd>
-          </div>
-        </dl>
-      </Part>
+      <div className="stack">
+        <Part title={t('settings.account')}>
+          <dl className={classes.facts}>
+            <div>
+              <dt>{t('settings.username')}</dt>
+              <dd>{user.username}</dd>
+            </div>
+            <div>
+              <dt>{t('settings.email')}</dt>
+              <dd>{user.email}</dd>
+            </div>
+          </dl>
+        </Part>
+        <Part title={t('settings.chat')}>
+          <p className="dim">
+            {user.discord_name ? t('settings.chatBound', { name: user.discord_name }) : t('settings.chatHint')}
+          </p>
+          <ConnectChat bound={Boolean(user.discord_id)} />
+        </Part>
+        <Part title={t('settings.billing')}>
+          <p className="dim">{t('settings.billingHint')}</p>
+          <Button
+            component={Link}
+            to="/dashboard/index/proxies"
+            variant="default"
+            leftSection={<IconReceipt size={18} aria-hidden />}
+          >
+            {t('settings.billingOpen')}
+          </Button>
+        </Part>
+      </div>
       <Part title={t('settings.password')}>
         <PasswordForm />
-      </Part>
-      <Part title={t('settings.chat')}>
-        <p className="dim">
-          {user.discord_name ? t('settings.chatBound', { name: user.discord_name }) : t('settings.chatHint')}
-        </p>
-        <ConnectChat bound={Boolean(user.discord_id)} />
-      </Part>
-      <Part title={t('settings.billing')}>
-        <p className="dim">{t('settings.billingHint')}</p>
-        <Button
-          component={Link}
-          to="/dashboard/index/proxies"
-          variant="default"
-          leftSection={<IconReceipt size={18} aria-hidden />}
-        >
-          {t('settings.billingOpen')}
-        </Button>
       </Part>
     </div>
   )

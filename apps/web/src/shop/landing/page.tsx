@@ -29,11 +29,11 @@ export function Landing() {
 
   return (
     <>
-      <section className={`wide ${classes.hero}`}>
-        <div className={classes.words}>
+      <section className="wide hero">
+        <div className="hero-words">
           <h1>{t('landing.title')}</h1>
-          <p className={classes.lead}>{t('landing.lead')}</p>
-          <div className="row">
+          <p className="hero-lead">{t('landing.lead')}</p>
+          <div className="row hero-actions">
             <Button component={Link} to="/product" size="md">
               {t('landing.browse')}
             </Button>

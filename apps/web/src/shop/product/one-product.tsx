@@ -36,10 +36,11 @@ export function OneProduct({ id, collection, onOrdered }: Props) {
       ) : isPending ? (
         <div className={classes.columns} aria-busy>
           <div className="stack">
-            <Skeleton height={44} width="60%" />
-            <Skeleton height={240} radius="md" />
+            <Skeleton height={46} width="60%" />
+            <Skeleton height={23} width="40%" />
+            <Skeleton height={170} radius="md" />
           </div>
-          <Skeleton height={460} radius="md" />
+          <Skeleton height={716} radius="md" />
         </div>
       ) : product && activeVariants(product).length > 0 ? (
         <View product={product} onOrdered={onOrdered} />
