@@ -44,12 +44,11 @@ beforeAll(async () => {
   agent = await testAgent({
     world: { resolve },
     limits: {
-      headMs: 300,
-      keepAliveMs: 400,
-      idleMs: 600,
-      connectMs: 400,
+      headMs: 1000,
+      keepAliveMs: 1500,
+      idleMs: 1500,
+      connectMs: 2000,
       sweepMs: 20,
-      connectionsPerUser: 60,
       headBytes: 4096
     }
   })
@@ -176,41 +175,41 @@ describe('limits', () => {
     const wire = send('GET http://x')
     const drip = setInterval(() => wire.send('x'), 20)
     try {
-      expect(await wire.over(3000)).toMatch(/^HTTP\/1\.1 408 /)
+      expect(await wire.over(10_000)).toMatch(/^HTTP\/1\.1 408 /)
     } finally {
       clearInterval(drip)
     }
   })
 
   test('a client that says nothing, half a SOCKS greeting, or nothing more is let go', async () => {
-    await new Wire(ip, agent.proxyPort).over(3000)
-    await new Wire(ip, agent.proxyPort).send(Buffer.from([5, 3])).over(3000)
+    await new Wire(ip, agent.proxyPort).over(10_000)
+    await new Wire(ip, agent.proxyPort).send(Buffer.from([5, 3])).over(10_000)
     const kept = send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
     await kept.take(/200 OK/)
-    await kept.over(3000)
+    await kept.over(10_000)
   })
 
   test('a silent tunnel is closed, a target that does not answer is a 504', async () => {
     const mute = await tcpTarget(() => {})
     const { wire } = await tunnel(ip, agent.proxyPort, 'u', mute.host)
-    await wire.over(4000)
+    await wire.over(10_000)
     expect((await proxied(ip, agent.proxyPort, 'u', `http://${mute.host}/`)).status).toBe(504)
   })
 
   test('one user cannot hold more connections than its limit, nor take them from another', async () => {
-    await lease(agent.call, 'busy', [`${agent.net}.2.1/32`])
-    const own = `${agent.net}.2.1`
+    const few = await testAgent({ limits: { connectionsPerUser: 8, halfClosedMs: 200, sweepMs: 20 } })
+    const own = `${few.net}.2.1`
+    await lease(few.call, 'busy', [`${own}/32`])
+    await lease(few.call, 'other', [`${own}/32`])
     const mute = await tcpTarget(socket => socket.write('x'))
-    const opened = await Promise.all(Array.from({ length: 64 }, () => tunnel(own, agent.proxyPort, 'busy', mute.host)))
-    expect(opened.map(each => each.status).toSorted((a, b) => a - b)).toEqual([
-      ...Array(60).fill(200),
-      ...Array(4).fill(429)
-    ])
-    expect((await socks(own, agent.proxyPort, 'busy', socksAddress('127.0.0.1'), mute.port)).code).toBe(-1)
-    expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)
+    const opened = await Promise.all(Array.from({ length: 12 }, () => tunnel(own, few.proxyPort, 'busy', mute.host)))
+    const statuses = opened.map(each => each.status).toSorted((a, b) => a - b)
+    expect(statuses).toEqual([...Array<number>(8).fill(200), ...Array<number>(4).fill(429)])
+    expect((await socks(own, few.proxyPort, 'busy', socksAddress('127.0.0.1'), mute.port)).code).toBe(-1)
+    expect((await proxied(own, few.proxyPort, 'other', `http://${target.host}/`)).status).toBe(200)
     for (const { wire } of opened) wire.socket.destroy()
     await until('room again', async () => {
-      const { status, wire } = await tunnel(own, agent.proxyPort, 'busy', mute.host)
+      const { status, wire } = await tunnel(own, few.proxyPort, 'busy', mute.host)
       wire.socket.destroy()
       return status === 200
     })

@@ -42,12 +42,11 @@ beforeAll(async () => {
   agent = await testAgent({
     world: { resolve },
     limits: {
-      headMs: 300,
-      keepAliveMs: 400,
-      idleMs: 600,
-      connectMs: 400,
+      headMs: 1000,
+      keepAliveMs: 1500,
+      idleMs: 1500,
+      connectMs: 2000,
       sweepMs: 20,
-      connectionsPerUser: 60,
       headBytes: 4096
     }
   })

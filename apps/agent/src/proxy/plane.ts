@@ -15,6 +15,8 @@ export type Limits = {
   keepAliveMs: number
   /** Silence in a tunnel or an exchange. */
   idleMs: number
+  /** Silence in a tunnel of which one side has ended: mostly a client that is gone. */
+  halfClosedMs: number
   connectMs: number
   connectionsPerUser: number
   connections: number
@@ -28,6 +30,7 @@ export const defaultLimits: Limits = {
   headMs: 10_000,
   keepAliveMs: 60_000,
   idleMs: 300_000,
+  halfClosedMs: 15_000,
   connectMs: 10_000,
   connectionsPerUser: 4096,
   connections: 60_000,

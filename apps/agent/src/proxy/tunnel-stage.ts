@@ -63,11 +63,13 @@ export class TunnelStage implements Stage {
   }
 
   tick(now: number): void {
+    const { idleMs, halfClosedMs } = this.#connection.plane.limits
+    const patience = this.#clientEnded || this.#remoteEnded ? Math.min(idleMs, halfClosedMs) : idleMs
     const seen = this.#client.bytesRead + this.#remote.bytesRead
     if (seen !== this.#seen) {
       this.#seen = seen
       this.#quietSince = now
-    } else if (now - this.#quietSince > this.#connection.plane.limits.idleMs) {
+    } else if (now - this.#quietSince > patience) {
       this.#note = 'idle'
       this.#connection.destroy()
     }
