@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { eq } from 'drizzle-orm'
+import { desc, eq } from 'drizzle-orm'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
 import type { Shop } from '../../platform/shop.ts'
-import { assignCidrs, inventoryRoutes } from '../inventory/index.ts'
+import { auditLog } from '../audit/tables.ts'
+import { addGroup, addOrders } from '../inventory/fixtures.ts'
+import { activate, assignCidrs, inventoryRoutes, reserve } from '../inventory/index.ts'
 import { renewDenyLists, wantUsers } from './desired.ts'
 import { fleetQueues } from './jobs.ts'
 import { convergeQueue } from './queues.ts'
@@ -165,3 +167,19 @@ export const usersOf = (shop: Shop, serverId: number) =>
 
 /** For converging where no order follows. */
 export const noOrders = async () => {}
+
+/** Leases one address of a server to a new order. */
+export async function leaseOn(shop: Shop, serverId: number, rule: number): Promise<number> {
+  const groupId = await addGroup(shop.db, `leases of ${serverId}`, [serverId])
+  const [orderId = 0] = await addOrders(shop.db, groupId, 1)
+  await shop.db.transaction(async tx => {
+    const reserved = await reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 })
+    if (!reserved.ok) throw new Error(reserved.reason)
+    await activate(tx, orderId)
+  })
+  return orderId
+}
+
+/** What the audit log says of an action, newest first. */
+export const audited = (shop: Shop, action: string) =>
+  shop.db.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(desc(auditLog.id))

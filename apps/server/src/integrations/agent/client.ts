@@ -189,7 +189,7 @@ function open(
   const through = certificate
     ? connectTls({ socket, ca: certificate, checkServerIdentity: () => undefined })
     : (socket as Socket)
-  return httpRequest({ ...options, agent: false, createConnection: () => through }, receive)
+  return httpRequest({ ...options, createConnection: () => through }, receive)
 }
 
 /** The agent's own certificate is the only authority: whatever name it bears, no other is taken for it. */

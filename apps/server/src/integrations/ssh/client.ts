@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Client, utils, type ClientChannel, type ConnectConfig, type ServerHostKeyAlgorithm } from 'ssh2'
+import ssh2, { type Client, type ClientChannel, type ConnectConfig, type ServerHostKeyAlgorithm } from 'ssh2'
 
 export type SshTarget = {
   host: string
@@ -36,7 +36,7 @@ const LARGEST_OUTPUT = 1024 * 1024
 
 /** Connects and logs in. The host key is checked before any secret is sent. */
 export async function connectSsh(target: SshTarget): Promise<SshResult> {
-  const client = new Client()
+  const client = new ssh2.Client()
   let shown = ''
   const { promise, resolve } = Promise.withResolvers<SshResult>()
   const verify = (key: Buffer) => {
@@ -64,7 +64,7 @@ function configOf(target: SshTarget, verify: (key: Buffer) => boolean): ConnectC
   const { host, port, username, secret, knownHostKey } = target
   const isKey = secret.startsWith('-----BEGIN')
   if (isKey) {
-    const parsed = utils.parseKey(`${secret}\n`)
+    const parsed = ssh2.utils.parseKey(`${secret}\n`)
     if (parsed instanceof Error) return 'The private key cannot be read. It must be one in PEM without a passphrase.'
   }
   return {

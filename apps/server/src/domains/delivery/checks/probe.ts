@@ -69,7 +69,6 @@ async function throughTunnel(proxy: ProxyAddress, site: URL, signal: AbortSignal
     host: site.hostname,
     path: `${site.pathname}${site.search}`,
     headers: { host: site.host, 'user-agent': AGENT_NAME, connection: 'close' },
-    agent: false,
     signal,
     createConnection: () => connectTls({ socket, servername: site.hostname, ...(ca ? { ca } : {}) })
   })

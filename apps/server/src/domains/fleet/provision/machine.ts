@@ -18,10 +18,19 @@ export const contentOf = (text: string | Buffer): Content => ({
   text
 })
 
+const hashes = new Map<string, Promise<string>>()
+
+/** For files that stay the same while this process runs, such as its own runtime: each is read once. */
 export async function contentOfFile(file: string): Promise<Content> {
+  const known = hashes.get(file) ?? hashFile(file)
+  hashes.set(file, known)
+  return { sha256: await known, file }
+}
+
+async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
-  return { sha256: hash.digest('hex'), file }
+  return hash.digest('hex')
 }
 
 const UPLOAD_MS = 10 * 60_000

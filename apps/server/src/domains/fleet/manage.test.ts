@@ -1,0 +1,195 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TestClient, TestReply } from '../../testing/client.ts'
+import type { TestShop } from '../../testing/shop.ts'
+import { convergeServer } from './converge.ts'
+import {
+  addTestServer,
+  audited,
+  heldBy,
+  leaseOn,
+  noOrders,
+  startFleetShop,
+  startTestAgent,
+  usersOf,
+  wantTestUsers,
+  type TestAgent
+} from './fleet.fixture.ts'
+import { servers } from './tables.ts'
+
+let world: TestShop
+let agent: TestAgent
+let admin: TestClient
+let rule: number
+
+beforeAll(async () => {
+  world = await startFleetShop()
+  agent = await startTestAgent()
+  admin = await world.admin()
+  const form = { name: 'Rule', price: '1', shopify_variant_id: '1', description: 'd', acl_value: 'denied.test' }
+  rule = (await admin.post<{ id: number }>('/api/servers/acls/', form)).data.id
+})
+
+afterAll(async () => {
+  await agent?.close()
+  await world?.close()
+})
+
+type Errors = { errors?: Record<string, string> }
+type Output = { status: number; output: Record<string, unknown> }
+
+describe('server management', () => {
+  let id: number
+  let group: number
+  const act = (name: string, body: object = {}): Promise<TestReply<Output & Errors>> =>
+    admin.post(`/api/servers/servers/${id}/${name}/`, body)
+
+  beforeAll(async () => {
+    id = await addTestServer(world.shop, 'managed', { agent, ranges: ['127.60.0.0/24', '127.60.1.0/24'] })
+    await convergeServer(world.shop, id, noOrders)
+    const form = { name: 'Bought', description: 'd', acls: [rule] }
+    group = (await admin.post<{ id: number }>('/api/servers/acl-groups/', form)).data.id
+  })
+
+  test.each([
+    ['username', 'create_user_by_prefix', { prefix: 'x', acl_group: 1 }, 'please enter a username'],
+    ['prefix', 'create_user_by_prefix', { username: 'x', acl_group: 1, prefix: '' }, 'please enter a prefix'],
+    ['acl_group', 'create_user_by_prefix', { username: 'x', prefix: 'x', acl_group: '' }, 'please select a acl_group'],
+    ['acl_group', 'create_user_by_prefix', { username: 'x', prefix: 'x' }, 'please select a acl_group'],
+    ['username', 'delete_user', { username: '' }, 'please enter a username'],
+    ['uri', 'request_api', { uri: '/healthz', json_input: {} }, 'please enter a correct uri'],
+    ['uri', 'request_api', { uri: '/api/../healthz', json_input: {} }, 'please enter a correct uri'],
+    ['uri', 'request_api', { uri: '/api//evil.example/x', json_input: {} }, 'please enter a correct uri'],
+    ['uri', 'request_api', { uri: '/api/state?x=1', json_input: {} }, 'please enter a correct uri'],
+    ['json_input', 'request_api', { uri: '/api/view-user', json_input: '' }, 'please enter a correct json_input'],
+    ['json_input', 'request_api', { uri: '/api/view-user', json_input: '[1]' }, 'please enter a correct json_input']
+  ])('%s of %s: %j is refused', async (field, action, body, message) => {
+    expect(await act(action, body)).toMatchObject({ code: 400, data: { errors: { [field]: message } } })
+  })
+
+  test('a user made by hand works with its group’s rules, and goes when it is deleted', async () => {
+    const other = { name: 'Other', price: '1', shopify_variant_id: '2', description: 'd', acl_value: 'other.test' }
+    await admin.post('/api/servers/acls/', other)
+    const reply = await act('create_user_by_prefix', {
+      id,
+      username: 'byhand',
+      prefix: '127.60.0.8/31',
+      acl_group: group
+    })
+    expect(reply).toMatchObject({
+      code: 2000,
+      data: { status: 200, output: { proxies: [{ ip: '127.60.0.8', username: 'byhand' }, { ip: '127.60.0.9' }] } }
+    })
+    expect((await act('list_acl')).data.output).toBe('byhand other.test\n')
+    const info = await admin.get<{ server_info: { cidr: string[] }; user_list: { user: string }[] }>(
+      `/api/servers/servers/${id}/get_server_info/`
+    )
+    expect(info.data.server_info.cidr).toEqual(['127.60.0.0/24', '127.60.1.0/24'])
+    expect(info.data.user_list.map(user => user.user)).toEqual(['byhand'])
+    expect(
+      (await act('create_user_by_prefix', { username: 'byhand', prefix: '127.60.0.8', acl_group: group })).code
+    ).toBe(409)
+    const form = { name: 'managed', ip: '127.0.0.1', cidr: '127.60.1.0/24', agent_port: agent.port }
+    expect(await admin.put(`/api/servers/servers/${id}/`, form)).toMatchObject({
+      code: 409,
+      msg: 'The proxy user byhand, made by hand, still uses addresses of a range left out. Delete it first.'
+    })
+    expect((await admin.delete(`/api/servers/servers/${id}/`)).msg).toContain('byhand is still on this server')
+    expect(await act('delete_user', { username: 'byhand' })).toMatchObject({
+      code: 2000,
+      data: { output: { deleted: true } }
+    })
+    expect(await heldBy(agent)).toEqual([])
+    expect(await usersOf(world.shop, id)).toEqual([])
+    expect((await audited(world.shop, 'create proxy user'))[0]?.after).toMatchObject({ username: 'byhand' })
+    expect((await audited(world.shop, 'delete proxy user'))[0]?.before).toMatchObject({ username: 'byhand' })
+  })
+
+  test('a prefix that is not the server’s, or an unknown group, is refused', async () => {
+    expect(
+      await act('create_user_by_prefix', { username: 'x', prefix: '10.0.0.0/29', acl_group: group })
+    ).toMatchObject({
+      code: 400,
+      msg: '10.0.0.0/29 is not within the ranges of this server'
+    })
+    expect(await act('create_user_by_prefix', { username: 'x', prefix: '127.60.0.0/29', acl_group: 99 })).toMatchObject(
+      {
+        code: 400,
+        msg: 'please select a acl_group'
+      }
+    )
+  })
+
+  test('users of orders are not taken off by hand', async () => {
+    const { shop } = world
+    const [owned = ''] = await wantTestUsers(shop, id, { count: 1, base: '127.60.0', orderId: 77 })
+    await convergeServer(shop, id, noOrders)
+    expect(
+      await act('create_user_by_prefix', { username: owned, prefix: '127.60.0.0/29', acl_group: group })
+    ).toMatchObject({ code: 409, msg: `The user ${owned} belongs to an order` })
+    expect(await act('delete_user', { username: owned })).toMatchObject({
+      code: 409,
+      msg: expect.stringContaining(`The user ${owned} belongs to order #77`) as string
+    })
+    await act('create_user_by_prefix', { username: 'one', prefix: '127.60.0.16/30', acl_group: group })
+    await agent.client.putUser('unknown', { password: 'x', prefixes: ['127.60.0.1/32'], denied_domains: [] })
+    expect(await act('delete_all_user')).toMatchObject({ code: 2000, data: { output: { deleted: 2, kept: 1 } } })
+    expect(await heldBy(agent)).toEqual([owned])
+  })
+
+  test('ranges left out are unloaded, those with leases never', async () => {
+    const orderId = await leaseOn(world.shop, id, rule)
+    await act('create_user_by_prefix', { username: 'goes', prefix: '127.60.1.0/30', acl_group: group })
+    expect(await act('reset_all_proxy', { cidrs: ['127.60.1.0/24'] })).toMatchObject({
+      code: 409,
+      msg: `Addresses of 127.60.0.0/24 are still leased by order #${orderId}`
+    })
+    expect(await act('reset_all_proxy', { cidrs: ['127.61.0.0/24'] })).toMatchObject({
+      code: 400,
+      msg: '127.61.0.0/24 is no range of this server'
+    })
+    expect(await heldBy(agent)).toContain('goes')
+    expect(await act('reset_all_proxy', { cidrs: '127.60.0.0/24\n' })).toMatchObject({
+      code: 2000,
+      data: { status: 200, output: { prefixes: ['127.60.0.0/24'] } }
+    })
+    expect(await heldBy(agent)).not.toContain('goes')
+  })
+
+  test('a raw call shows the agent’s own answer, good or bad', async () => {
+    expect(await act('flush_access_log')).toMatchObject({ code: 2000, data: { status: 200, output: { status: 200 } } })
+    const asked = { uri: '/api/view-user', json_input: '{"user": "nobody"}' }
+    expect(await act('request_api', asked)).toMatchObject({
+      code: 2000,
+      data: { status: 404, output: { reason: 'unknownUser' } }
+    })
+    expect((await audited(world.shop, 'call agent'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
+  })
+
+  test('an agent that is away is a 503 that says why, and nothing has changed', async () => {
+    await world.shop.db.update(servers).set({ agentPort: 9 }).where(eq(servers.id, id))
+    const before = await usersOf(world.shop, id)
+    for (const [action, body] of [
+      ['create_user_by_prefix', { username: 'late', prefix: '127.60.0.64/30', acl_group: group }],
+      ['delete_all_user', {}],
+      ['flush_access_log', {}],
+      ['reset_all_proxy', { cidrs: [] }],
+      ['apply_removals', {}],
+      ['request_api', { uri: '/api/reload', json_input: {} }]
+    ] as const) {
+      expect(await act(action, body)).toMatchObject({
+        code: 503,
+        msg: expect.stringMatching(/^The server does not answer: .*ECONNREFUSED/) as string
+      })
+    }
+    expect(await usersOf(world.shop, id)).toEqual(before)
+  })
+
+  test('visitors and customers may do none of it', async () => {
+    const customer = await world.customer()
+    const path = `/api/servers/servers/${id}/delete_all_user/`
+    expect((await world.visitor().post(path, {})).code).toBe(401)
+    expect((await customer.post(path, {})).code).toBe(403)
+    expect((await customer.get('/api/servers/servers/')).code).toBe(403)
+  })
+})

@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import ssh2 from 'ssh2'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectSsh, type SshTarget } from './client.ts'
+import { freePort, sshdPath, startSshd, type TestSshd } from './sshd.fixture.ts'
+
+if (!sshdPath) console.warn('OpenSSH’s server is not installed here: its tests are skipped')
+
+describe.skipIf(!sshdPath)('against OpenSSH', () => {
+  let sshd: TestSshd
+  const target = (more: Partial<SshTarget> = {}): SshTarget => ({
+    host: '127.0.0.1',
+    port: sshd.port,
+    username: sshd.username,
+    secret: sshd.key.trim(),
+    knownHostKey: null,
+    ...more
+  })
+
+  beforeAll(async () => {
+    sshd = await startSshd()
+  })
+  afterAll(() => sshd?.close())
+
+  test('commands run, are fed, and tell how they ended', async () => {
+    const connected = await connectSsh(target())
+    if (!connected.ok) throw new Error(connected.message)
+    const { session } = connected
+    expect(session.hostKey).toMatch(/^ssh-ed25519 AAAA/)
+    expect(await session.run('tr a-z A-Z', { input: 'quiet' })).toEqual({ code: 0, stdout: 'QUIET', stderr: '' })
+    expect(await session.run('echo no >&2; exit 3')).toEqual({ code: 3, stdout: '', stderr: 'no\n' })
+    await expect(session.run('sleep 60', { timeoutMs: 200 })).rejects.toThrow('took too long')
+    session.close()
+  })
+
+  test('the remembered host key is accepted, another one refused before anything is sent', async () => {
+    const first = await connectSsh(target())
+    if (!first.ok) throw new Error(first.message)
+    first.session.close()
+    const again = await connectSsh(target({ knownHostKey: first.session.hostKey }))
+    expect(again.ok).toBe(true)
+    if (again.ok) again.session.close()
+    const other = first.session.hostKey.replace(/.{8}$/, 'AAAAAAAA')
+    expect(await connectSsh(target({ knownHostKey: other }))).toEqual({
+      ok: false,
+      message: expect.stringContaining('The SSH host key of 127.0.0.1 has changed') as string
+    })
+    expect(await connectSsh(target({ knownHostKey: 'ecdsa-sha2-nistp256 AAAA' }))).toEqual({
+      ok: false,
+      message: expect.stringContaining('has changed') as string
+    })
+  })
+
+  test('a login that is not accepted, and a key that is none, say so', async () => {
+    expect(await connectSsh(target({ secret: sshd.strangeKey }))).toEqual({
+      ok: false,
+      message: `127.0.0.1 did not accept the password or key of ${sshd.username}`
+    })
+    expect(await connectSsh(target({ secret: '-----BEGIN nothing' }))).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('cannot be read') as string
+    })
+  })
+
+  test('a port where nobody listens says so', async () => {
+    const port = await freePort()
+    expect(await connectSsh(target({ port }))).toMatchObject({
+      ok: false,
+      message: expect.stringContaining(`No SSH connection to 127.0.0.1:${port}`) as string
+    })
+  })
+})
+
+describe('passwords', () => {
+  const hostKey = ssh2.utils.generateKeyPairSync('ed25519').private
+  let server: ssh2.Server
+  const asked: string[] = []
+  let givenPassword = ''
+
+  beforeAll(async () => {
+    server = new ssh2.Server({ hostKeys: [hostKey] }, client => {
+      client.on('authentication', context => {
+        asked.push(context.method)
+        if (context.method === 'password') givenPassword = context.password
+        if (context.method !== 'keyboard-interactive') return context.reject(['password', 'keyboard-interactive'])
+        context.prompt([{ prompt: 'Password: ', echo: false }], answers => {
+          if (answers[0] === 'root secret') context.accept()
+          else context.reject()
+        })
+      })
+      client.on('error', () => {})
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterAll(() => server.close())
+
+  test('are given as such, and where the machine asks for them by a prompt', async () => {
+    const { port } = server.address() as AddressInfo
+    const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey: null }
+    const connected = await connectSsh(target)
+    expect(connected.ok).toBe(true)
+    if (connected.ok) connected.session.close()
+    expect(givenPassword).toBe('root secret')
+    expect(asked).toContain('keyboard-interactive')
+    expect((await connectSsh({ ...target, secret: 'wrong' })).ok).toBe(false)
+  })
+
+  test('are never sent to a machine whose host key has changed', async () => {
+    const { port } = server.address() as AddressInfo
+    asked.length = 0
+    const knownHostKey = `ssh-ed25519 ${Buffer.alloc(51).toString('base64')}`
+    const target = { host: '127.0.0.1', port, username: 'root', secret: 'root secret', knownHostKey }
+    expect((await connectSsh(target)).ok).toBe(false)
+    expect(asked).toEqual([])
+  })
+})

@@ -1,0 +1,97 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** OpenSSH's server, where the machine has one. */
+export const sshdPath = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find(path =>
+  existsSync(path)
+)
+
+export type TestSshd = {
+  port: number
+  username: string
+  /** A private key that it accepts. */
+  key: string
+  /** One that it does not. */
+  strangeKey: string
+  close(): Promise<void>
+}
+
+/** A real OpenSSH server on loopback, with keys and settings of its own in a temporary folder. */
+export async function startSshd(): Promise<TestSshd> {
+  if (!sshdPath) throw new Error('sshd is not installed')
+  const folder = await mkdtemp(join(tmpdir(), 'netlet-sshd-'))
+  // Where it locks up its unprivileged part; the distribution's own start script makes it.
+  const madeRunFolder = process.getuid?.() === 0 && !existsSync('/run/sshd')
+  if (madeRunFolder) await mkdir('/run/sshd', { mode: 0o755 })
+  const makeKey = async (name: string) => {
+    await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'test', '-f', join(folder, name)])
+    return readFile(join(folder, name), 'utf8')
+  }
+  await makeKey('host')
+  const key = await makeKey('user')
+  const strangeKey = await makeKey('stranger')
+  const port = await freePort()
+  await writeFile(join(folder, 'authorized'), await readFile(join(folder, 'user.pub')))
+  const settings = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    'ListenAddress 127.0.0.2',
+    `HostKey ${join(folder, 'host')}`,
+    `PidFile ${join(folder, 'pid')}`,
+    `AuthorizedKeysFile ${join(folder, 'authorized')}`,
+    'StrictModes no',
+    'UsePAM no',
+    'PasswordAuthentication no',
+    'KbdInteractiveAuthentication no',
+    'PermitRootLogin yes',
+    'LogLevel ERROR'
+  ]
+  await writeFile(join(folder, 'config'), `${settings.join('\n')}\n`)
+  const child = spawn(sshdPath, ['-D', '-e', '-f', join(folder, 'config')], { stdio: ['ignore', 'ignore', 'inherit'] })
+  await accepts(port)
+  return {
+    port,
+    username: userInfo().username,
+    key,
+    strangeKey,
+    async close() {
+      child.kill()
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      await rm(folder, { recursive: true, force: true })
+      if (madeRunFolder) await rmdir('/run/sshd').catch(() => {})
+    }
+  }
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function accepts(port: number): Promise<void> {
+  for (const deadline = Date.now() + 10_000; ; await sleep(50)) {
+    const socket = connect(port, '127.0.0.1')
+    const opened = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false)
+    ]).catch(() => false)
+    socket.destroy()
+    if (opened) return
+    if (Date.now() > deadline) throw new Error('sshd does not listen')
+  }
+}
