@@ -11,7 +11,7 @@ import { createSecrets } from './platform/secrets.ts'
 import type { Shop } from './platform/shop.ts'
 import { allQueues, startWorkers } from './workers.ts'
 
-export type OpenShop = { shop: Shop; close(): Promise<void> }
+export type OpenShop = { shop: Shop; close: () => Promise<void> }
 
 /**
  * Opens all that a process of the shop needs: the migrated database, the job queue, the log.
