@@ -103,4 +103,4 @@ async function lane(rounds: number): Promise<void> {
 
 test('killed a hundred times at random while in use, it has every acknowledged change after each restart', async () => {
   await Promise.all([lane(50), lane(50)])
-}, 120_000)
+}, 300_000)
