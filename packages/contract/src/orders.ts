@@ -109,7 +109,7 @@ export const orders = {
       quantity: z.union(
         [
           // Far more than any server group holds; larger numbers fit no column.
-          z.int().max(999_999),
+          z.int('The quantity must be a whole number').max(999_999, 'The quantity is more than can be sold at once'),
           z
             .string()
             .regex(/^\d{1,6}$/)

@@ -1,4 +1,7 @@
-import type { Envelope, Order } from '@netlet/contract'
+import { createHmac } from 'node:crypto'
+import { request } from 'node:http'
+import type { Envelope, Order, Proxy } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
 import { createShopify } from '../integrations/shopify/index.ts'
 import type { TestClient } from './client.ts'
 import { eventually, type Market } from './market.ts'
@@ -55,4 +58,132 @@ export function inState(
     async () => (await ordersOf(client)).find(order => order.order_id === orderId && order.state === state),
     deadlineMs
   )
+}
+
+/** Buys and waits until it works. */
+export async function buy(market: Market, client: TestClient, quantity: number, rules: number[]): Promise<Order> {
+  const placed = await place(market, client, quantity, rules)
+  if (placed.code !== 2000) throw new Error(placed.msg)
+  await pay(placed.data.checkout_url)
+  return inState(client, placed.data.order_id, 'delivered')
+}
+
+export async function proxiesOf(client: TestClient, orderId: number): Promise<Proxy[]> {
+  const path = `/api/orders/order_list/${orderId}/get_proxy_detail/?limit=1000`
+  return (await client.get<{ proxy_list: Proxy[] }>(path)).data.proxy_list
+}
+
+/** Asks for a page through a proxy. @returns the status; 0 where the proxy does not answer */
+export function through(proxy: Pick<Proxy, 'ip' | 'port' | 'username' | 'password'>, url: string): Promise<number> {
+  return new Promise(resolve => {
+    const credentials = Buffer.from(`${proxy.username}:${proxy.password}`).toString('base64')
+    const asked = request({
+      host: proxy.ip,
+      port: proxy.port,
+      path: url,
+      headers: { host: new URL(url).host, 'proxy-authorization': `Basic ${credentials}` },
+      agent: false,
+      timeout: 5000
+    })
+    asked.on('response', response => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    asked.on('timeout', () => asked.destroy(new Error('timeout')))
+    asked.on('error', () => resolve(0))
+    asked.end()
+  })
+}
+
+let platformOrders = 0
+
+/** What the platform tells of a paid order. */
+export function paidEvent({
+  orderId,
+  amount,
+  discount,
+  renewal = false,
+  id
+}: {
+  orderId: string
+  amount: string
+  discount?: string
+  renewal?: boolean
+  /** The platform's own id; by default another one each time. */
+  id?: number
+}) {
+  platformOrders += 1
+  const number = id ?? 880000000000 + platformOrders
+  return {
+    id: number,
+    order_number: number,
+    name: `#${number}`,
+    currency: 'USD',
+    financial_status: 'paid',
+    total_price: amount,
+    subtotal_price: amount,
+    total_discounts: discount ?? '0.00',
+    discount_codes: discount ? [{ code: 'LESS', amount: discount, type: 'fixed_amount' }] : [],
+    note_attributes: [{ name: 'order_id', value: orderId }, ...(renewal ? [{ name: 'renewal', value: '1' }] : [])],
+    line_items: []
+  }
+}
+
+let events = 0
+
+/** Sends a webhook as the platform does. @returns the reply's status */
+export async function report(
+  shopUrl: string,
+  payload: unknown,
+  {
+    eventId,
+    secret = 'platform secret',
+    headers
+  }: { eventId?: string; secret?: string; headers?: Record<string, string> } = {}
+): Promise<number> {
+  events += 1
+  const body = JSON.stringify(payload)
+  const id = eventId ?? `test-event-${events}`
+  const reply = await fetch(`${shopUrl}/api/orders/pay_webhook`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-shopify-topic': 'orders/paid',
+      'x-shopify-webhook-id': id,
+      'x-shopify-event-id': id,
+      'x-shopify-shop-domain': 'test.example.com',
+      'x-shopify-hmac-sha256': createHmac('sha256', secret).update(body).digest('base64'),
+      ...headers
+    },
+    body
+  })
+  await reply.body?.cancel()
+  return reply.status
+}
+
+/** What came of an event, once it has been dealt with. */
+export function outcomeOf(market: Market, eventId: string): Promise<string> {
+  return eventually(`event ${eventId} to be dealt with`, async () => {
+    const { rows } = await market.shop.db.execute<{ outcome: string | null }>(
+      sql`select outcome from platform_events where event_id = ${eventId} and processed_at is not null`
+    )
+    return rows[0]?.outcome
+  })
+}
+
+/** Subjects of the mails to administrators that were asked for so far. */
+export async function adminMails(market: Market): Promise<string[]> {
+  const { rows } = await market.shop.db.execute<{ text: string }>(
+    sql`select data -> 'data' ->> 'text' as text from pgboss.job
+      where name = 'send-mail' and data ->> 'template' = 'admin-notice' order by created_on`
+  )
+  return rows.map(row => row.text)
+}
+
+/** Addresses that can be bought under these rules. */
+export async function stockOf(market: Market, rules: number[]): Promise<number> {
+  const { rows } = await market.shop.db.execute<{ stock: number }>(
+    sql`select inventory.stock(${market.groupId}, 8, ${sql.raw(`array[${rules.join(',')}]::int[]`)}) as stock`
+  )
+  return rows[0]?.stock ?? 0
 }

@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { pino } from 'pino'
-import { startAgent, type Agent } from '../../../agent/src/agent.ts'
-import { readConfig as readAgentConfig } from '../../../agent/src/config.ts'
+import type { Agent } from '../../../agent/src/agent.ts'
 import { startSandbox, type Sandbox } from '../../../sandbox/src/sandbox.ts'
 import { createUser, SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
 import { products, variants } from '../domains/catalog/tables.ts'
@@ -17,13 +15,14 @@ import { assignCidrs, createRule } from '../domains/inventory/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
 import { openShop } from '../open-shop.ts'
 import { readConfig } from '../platform/config.ts'
+import type { Transaction } from '../platform/db/client.ts'
 import type { Shop } from '../platform/shop.ts'
+import { AGENT_TOKEN, createAgentRunner, type AgentRunner } from './agent-runner.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const APP_SECRET = 'a secret of the tests and of nothing else'
-const AGENT_TOKEN = 'the token of a test agent'
 
 export type ShopProcess = { url: string; port: number; kill(): Promise<void>; stop(): Promise<void> }
 
@@ -37,11 +36,15 @@ export type Market = {
   /** Ids of the access rules, one domain each: rule1.test, rule2.test, … */
   rules: number[]
   serverId: number
+  groupId: number
   /** @param port 0: any */
   startShop(mode?: 'serve' | 'worker' | 'all', port?: number): Promise<ShopProcess>
   stopAgent(): Promise<void>
   restartAgent(): Promise<void>
+  /** One more server in the same group, with an agent of its own. */
+  addServer(range: string): Promise<AgentRunner>
   customer(url: string, name: string): Promise<TestClient>
+  admin(url: string, name: string): Promise<TestClient>
   close(): Promise<void>
 }
 
@@ -78,31 +81,9 @@ export async function startMarket({
   const { shop, close } = await openShop(readConfig(env), { worker: false })
   ends.push(close)
 
-  let agent: Agent | null = null
-  const agentPorts = { agent: 0, proxy: 0 }
-  const launchAgent = async () => {
-    const config = readAgentConfig({
-      AGENT_PORT: String(agentPorts.agent),
-      PROXY_PORT: String(agentPorts.proxy),
-      PROXY_HOST: '0.0.0.0',
-      AGENT_TOKEN,
-      AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
-      DATA_DIR: dataDir
-    })
-    if (!config.ok) throw new Error(config.message)
-    const started = await startAgent(config.config, { log: pino({ level: 'silent' }) as never })
-    if (!started.ok) throw new Error(started.message)
-    agent = started.agent
-    agentPorts.agent = agent.port
-    agentPorts.proxy = agent.proxyPort
-    return agent
-  }
-  const stopAgent = async () => {
-    await agent?.close()
-    agent = null
-  }
-  await launchAgent()
-  ends.push(stopAgent)
+  const runner = createAgentRunner(dataDir)
+  await runner.start()
+  ends.push(() => runner.stop())
 
   const processes: ChildProcess[] = []
   ends.push(async () => {
@@ -121,13 +102,19 @@ export async function startMarket({
   })
   ends.push(() => platform.close())
 
-  const stocked = await stock(shop, { range, cartStep, ruleCount, price, agentPorts, platformUrl: platform.url })
+  const stocked = await stock(shop, {
+    range,
+    cartStep,
+    ruleCount,
+    price,
+    agentPorts: runner.ports,
+    platformUrl: platform.url
+  })
   return {
     shop,
     platform,
     get agent() {
-      if (!agent) throw new Error('The agent is stopped')
-      return agent
+      return runner.agent
     },
     ...stocked,
     async startShop(mode = 'all', port = 0) {
@@ -149,18 +136,19 @@ export async function startMarket({
         stop: () => end(child, 'SIGTERM')
       }
     },
-    stopAgent,
-    async restartAgent() {
-      await launchAgent()
+    stopAgent: () => runner.stop(),
+    restartAgent: () => runner.start(),
+    async addServer(range) {
+      const dir = await mkdtemp(join(tmpdir(), 'netlet-market-'))
+      ends.push(() => rm(dir, { recursive: true, force: true }))
+      const another = createAgentRunner(dir)
+      await another.start()
+      ends.push(() => another.stop())
+      await shop.db.transaction(tx => ownServer(tx, shop, stocked.groupId, { range, agentPorts: another.ports }))
+      return another
     },
-    async customer(url, name) {
-      const made = await createUser(shop, { username: name, email: `${name}@example.com`, password: 'Secret#2026' })
-      if (!made.ok) throw new Error(made.reason)
-      const client = createTestClient(url)
-      const session = { userId: made.data.id, ip: '127.0.0.1', userAgent: 'test', now: shop.now() }
-      client.cookies.set(SESSION_COOKIE, await startSession(shop.db, session))
-      return client
-    },
+    customer: (url, name) => signedIn(shop, url, name, false),
+    admin: (url, name) => signedIn(shop, url, name, true),
     async close() {
       for (const stop of ends.toReversed()) await stop()
     }
@@ -173,7 +161,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await once(child, 'exit')
 }
 
-type Stock = Required<MarketOptions> & { agentPorts: { agent: number; proxy: number }; platformUrl: string }
+type Stock = Required<MarketOptions> & { agentPorts: AgentRunner['ports']; platformUrl: string }
 
 /** One server with one range, one plan in one variant, and some access rules. */
 async function stock(shop: Shop, { range, cartStep, ruleCount, price, agentPorts, platformUrl }: Stock) {
@@ -189,22 +177,9 @@ async function stock(shop: Shop, { range, cartStep, ruleCount, price, agentPorts
     shop.now()
   )
   return shop.db.transaction(async tx => {
-    const [server] = await tx
-      .insert(servers)
-      .values({
-        name: 'test agent',
-        ip: '127.0.0.1',
-        agentPort: agentPorts.agent,
-        proxyPort: agentPorts.proxy,
-        agentToken: shop.secrets.seal(AGENT_TOKEN)
-      })
-      .returning()
     const [group] = await tx.insert(serverGroups).values({ name: 'here' }).returning()
-    if (!server || !group) throw new Error('nothing was inserted')
-    await tx.insert(serverGroupServers).values({ groupId: group.id, serverId: server.id })
-    const assigned = await assignCidrs(tx, server.id, [range])
-    if (!assigned.ok) throw new Error(assigned.reason)
-    await renewPrefixes(tx, shop.jobs, server.id)
+    if (!group) throw new Error('nothing was inserted')
+    const serverId = await ownServer(tx, shop, group.id, { range, agentPorts })
     const rules: number[] = []
     for (let n = 1; n <= ruleCount; n++) {
       const made = await createRule(tx, {
@@ -229,8 +204,44 @@ async function stock(shop: Shop, { range, cartStep, ruleCount, price, agentPorts
       cartStep,
       serverGroupId: group.id
     })
-    return { productId: product.id, rules, serverId: server.id }
+    return { productId: product.id, rules, serverId, groupId: group.id }
   })
+}
+
+/** A server of the group that owns one range. */
+async function ownServer(
+  tx: Transaction,
+  shop: Shop,
+  groupId: number,
+  { range, agentPorts }: { range: string; agentPorts: AgentRunner['ports'] }
+): Promise<number> {
+  const [server] = await tx
+    .insert(servers)
+    .values({
+      name: `agent of ${range}`,
+      ip: '127.0.0.1',
+      agentPort: agentPorts.agent,
+      proxyPort: agentPorts.proxy,
+      agentToken: shop.secrets.seal(AGENT_TOKEN)
+    })
+    .returning()
+  if (!server) throw new Error('nothing was inserted')
+  await tx.insert(serverGroupServers).values({ groupId, serverId: server.id })
+  const assigned = await assignCidrs(tx, server.id, [range])
+  if (!assigned.ok) throw new Error(assigned.reason)
+  await renewPrefixes(tx, shop.jobs, server.id)
+  return server.id
+}
+
+/** A new user's browser. */
+async function signedIn(shop: Shop, url: string, name: string, isSuperuser: boolean): Promise<TestClient> {
+  const user = { username: name, email: `${name}@example.com`, password: 'Secret#2026', isSuperuser }
+  const made = await createUser(shop, user)
+  if (!made.ok) throw new Error(made.reason)
+  const client = createTestClient(url)
+  const session = { userId: made.data.id, ip: '127.0.0.1', userAgent: 'test', now: shop.now() }
+  client.cookies.set(SESSION_COOKIE, await startSession(shop.db, session))
+  return client
 }
 
 /** Waits until `check` gives something; an error that says `what` after the deadline. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
   shop = await market.startShop()
   await registerWebhooks(market, shop.url)
   buyer = await market.customer(shop.url, 'buyer1')
-})
+}, 120_000)
 afterAll(() => market?.close())
 
 const curl = async (

@@ -1,0 +1,236 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  adminMails,
+  inState,
+  ordersOf,
+  outcomeOf,
+  paidEvent,
+  pay,
+  place,
+  registerWebhooks,
+  report,
+  stockOf,
+  type Placed
+} from '../../testing/buying.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { eventually, startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
+import { DAY } from '../../platform/clock.ts'
+import { timeOutOrders } from '../orders/index.ts'
+
+let market: Market
+let shop: ShopProcess
+let buyer: TestClient
+let admin: TestClient
+let rule = 0
+
+beforeAll(async () => {
+  // 8 blocks of 8.
+  market = await startMarket({ range: '127.23.0.0/26', ruleCount: 1 })
+  rule = market.rules[0] ?? 0
+  shop = await market.startShop()
+  await registerWebhooks(market, shop.url)
+  buyer = await market.customer(shop.url, 'buyer1')
+  admin = await market.admin(shop.url, 'boss1')
+}, 120_000)
+afterAll(() => market?.close())
+
+const one = async <T extends Record<string, unknown>>(query: ReturnType<typeof sql>): Promise<T> => {
+  const { rows } = await market.shop.db.execute<T>(query)
+  if (!rows[0]) throw new Error('no row')
+  return rows[0]
+}
+
+async function placed(quantity = 8): Promise<Placed> {
+  const reply = await place(market, buyer, quantity, [rule])
+  if (reply.code !== 2000) throw new Error(reply.msg)
+  return reply.data
+}
+
+const mine = async (orderId: string) => {
+  const order = (await ordersOf(buyer)).find(row => row.order_id === orderId)
+  if (!order) throw new Error(`order ${orderId} is not listed`)
+  return order
+}
+
+/** Everything that a payment moves for an order. */
+const moved = (orderId: string) =>
+  one(sql`select o.state, o.pay_amount, o.expired_at,
+    (select count(*) from payments p where p.order_id = o.id) as payments,
+    (select count(*) from order_events e where e.order_id = o.id and e.kind in ('pay', 'renewed')) as changes,
+    (select count(*) from leases l where l.order_id = o.id and l.state <> 'released') as leases,
+    (select count(*) from point_records r where r.reason = 'Payment of order ' || o.id) as grants,
+    (select level_points from users where id = o.user_id) as points
+    from orders o where o.order_id = ${orderId}`)
+
+const sandbox = (path: string, body: unknown) =>
+  fetch(`${market.platform.url}/sandbox/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body)
+  })
+
+const expire = async (orderId: string) => {
+  await market.shop.db.execute(
+    sql`update orders set reserved_until = now() - interval '1 second' where order_id = ${orderId}`
+  )
+  await timeOutOrders(market.shop)
+}
+
+test('a forged webhook is refused and nothing is written', async () => {
+  const { order_id } = await placed()
+  const before = await one(sql`select (select count(*) from platform_events) as events,
+    (select count(*) from payments) as payments, (select count(*) from pgboss.job where name = 'settle-payment') as jobs`)
+  const event = paidEvent({ orderId: order_id, amount: '20.00' })
+  expect(await report(shop.url, event, { secret: 'another secret' })).toBe(401)
+  expect(await report(shop.url, event, { secret: '' })).toBe(401)
+  expect(await report(shop.url, event, { headers: { 'x-shopify-hmac-sha256': '' } })).toBe(401)
+  expect(await report(shop.url, event, { headers: { 'x-shopify-hmac-sha256': 'bm8=' } })).toBe(401)
+  const bare = await buyer.post('/api/orders/pay_webhook', event, { 'x-shopify-topic': 'orders/paid' })
+  expect(bare).toMatchObject({ status: 401, msg: 'The signature does not match' })
+  // Signed by the platform, yet no such event.
+  expect(await report(shop.url, event, { headers: { 'x-shopify-topic': 'orders/cancelled' } })).toBe(400)
+  expect(await report(shop.url, null)).toBe(400)
+  const after = await one(sql`select (select count(*) from platform_events) as events,
+    (select count(*) from payments) as payments, (select count(*) from pgboss.job where name = 'settle-payment') as jobs`)
+  expect(after).toEqual(before)
+  expect(await mine(order_id)).toMatchObject({ state: 'placed', pay_status: 0 })
+  await expire(order_id)
+})
+
+test('one payment changes its order once: ten times at once, again later, and under other event ids', async () => {
+  const { order_id, checkout_url } = await placed()
+  await sandbox('webhooks/faults', { action: 'duplicate', next: 1, times: 10 })
+  await pay(checkout_url)
+  await inState(buyer, order_id, 'delivered')
+  const first = await moved(order_id)
+  expect(first).toMatchObject({ payments: 1, changes: 1, leases: 1, grants: 1 })
+
+  const { id } = await one<{ id: string }>(
+    sql`select p.platform_order_id as id from payments p join orders o on o.id = p.order_id where o.order_id = ${order_id}`
+  )
+  const again = paidEvent({ orderId: order_id, amount: '20.00', id: Number(id) })
+  const names = Array.from({ length: 6 }, (_, n) => `again-${n}`)
+  const statuses = await Promise.all(names.map(eventId => report(shop.url, again, { eventId })))
+  expect(statuses.every(status => status === 200)).toBe(true)
+  for (const name of names) expect(await outcomeOf(market, name)).toBe('known')
+  expect(await moved(order_id)).toEqual(first)
+  expect(await report(shop.url, again, { eventId: 'again-0' })).toBe(200)
+  expect(await moved(order_id)).toEqual(first)
+})
+
+test('a payment for nothing of ours changes nothing and is shown to an administrator', async () => {
+  const mails = (await adminMails(market)).length
+  expect(await report(shop.url, paidEvent({ orderId: 'NL-nobody', amount: '1.00' }), { eventId: 'unknown' })).toBe(200)
+  expect(await outcomeOf(market, 'unknown')).toContain('no order of ours')
+  expect(await report(shop.url, { no: 'order' }, { eventId: 'unreadable' })).toBe(200)
+  expect(await outcomeOf(market, 'unreadable')).toContain('unreadable')
+  expect((await adminMails(market)).length).toBe(mails + 2)
+})
+
+test('too little money: not delivered, addresses kept and then given back, until an administrator accepts', async () => {
+  const before = await stockOf(market, [rule])
+  const { order_id } = await placed()
+  const event = paidEvent({ orderId: order_id, amount: '19.99' })
+  await report(shop.url, event, { eventId: 'short' })
+  expect(await outcomeOf(market, 'short')).toContain('paid 19.99 of 20.00')
+  const failed = await mine(order_id)
+  expect(failed).toMatchObject({ state: 'failed', pay_status: 1, delivery_num: 0, is_expired: false, expired_at: null })
+  expect(failed.fail_reason).toContain('Too little money')
+  expect(await moved(order_id)).toMatchObject({ grants: 0, leases: 1 })
+  expect((await adminMails(market)).at(-1)).toContain('19.99')
+  expect(await stockOf(market, [rule])).toBe(before - 8)
+  await expire(order_id)
+  expect(await stockOf(market, [rule])).toBe(before)
+  expect((await mine(order_id)).state).toBe('failed')
+
+  expect((await buyer.post(`/api/orders/order_list/${failed.id}/devery_order/`)).status).toBe(403)
+  const asked = await admin.post<{ status: string }>(`/api/orders/order_list/${failed.id}/devery_order/`)
+  expect(asked.data).toMatchObject({ status: 'queued' })
+  const delivered = await inState(buyer, order_id, 'delivered')
+  expect(delivered).toMatchObject({ delivery_num: 8, fail_reason: null })
+  // The month starts with the delivery, and the points come once.
+  expect(Date.parse(delivered.expired_at ?? '') - Date.now()).toBeGreaterThan(30 * DAY - 60_000)
+  expect(await moved(order_id)).toMatchObject({ grants: 1, payments: 1, leases: 1 })
+  expect(await one(sql`select accepted from payments where platform_order_id = ${String(event.id)}`)).toEqual({
+    accepted: true
+  })
+  await report(shop.url, event, { eventId: 'short again' })
+  expect(await outcomeOf(market, 'short again')).toBe('known')
+  expect(await moved(order_id)).toMatchObject({ grants: 1, payments: 1 })
+  await eventually('the task to end', async () => (await mine(order_id)).task === null)
+})
+
+test('discount codes on the event lower what is due, to the cent', async () => {
+  const less = await placed()
+  await report(shop.url, paidEvent({ orderId: less.order_id, amount: '9.99', discount: '10.00' }), { eventId: 'less' })
+  expect(await outcomeOf(market, 'less')).toContain('paid 9.99 of 10.00')
+  const enough = await placed()
+  const event = paidEvent({ orderId: enough.order_id, amount: '10.00', discount: '10.00' })
+  await report(shop.url, event, { eventId: 'enough' })
+  expect(await outcomeOf(market, 'enough')).toBe('settled')
+  await inState(buyer, enough.order_id, 'delivered')
+  await expire(less.order_id)
+})
+
+test('a renewal that arrives before its purchase does not count; the purchase does', async () => {
+  const { order_id } = await placed()
+  await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00', renewal: true }), { eventId: 'early' })
+  expect(await outcomeOf(market, 'early')).toContain('cannot be renewed')
+  expect(await mine(order_id)).toMatchObject({ pay_status: 0, state: 'placed' })
+  await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00' }), { eventId: 'then' })
+  expect(await outcomeOf(market, 'then')).toBe('settled')
+  const order = await inState(buyer, order_id, 'delivered')
+  // A second payment for the same order is money to give back, not another delivery.
+  const before = await moved(order_id)
+  await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00' }), { eventId: 'twice' })
+  expect(await outcomeOf(market, 'twice')).toContain('was paid already; refund')
+  expect(await moved(order_id)).toEqual({ ...before, payments: 3 })
+  expect(await mine(order_id)).toMatchObject({ expired_at: order.expired_at, pay_amount: '20.00' })
+})
+
+test('paid after the time-out: delivered while there is stock, else failed until there is', async () => {
+  const late = await placed()
+  await expire(late.order_id)
+  expect((await mine(late.order_id)).state).toBe('timed_out')
+  await pay(late.checkout_url)
+  await inState(buyer, late.order_id, 'delivered')
+
+  const tooLate = await placed()
+  await expire(tooLate.order_id)
+  const rest = await placed(await stockOf(market, [rule]))
+  expect(await stockOf(market, [rule])).toBe(0)
+  await pay(tooLate.checkout_url)
+  const failed = await inState(buyer, tooLate.order_id, 'failed')
+  expect(failed).toMatchObject({ pay_status: 1, delivery_num: 0 })
+  expect(failed.fail_reason).toContain('Out of stock')
+  expect((await adminMails(market)).at(-1)).toContain('paid too late')
+  expect((await buyer.get<{ status: string }>(`/api/orders/checkout?order_id=${tooLate.order_id}`)).data.status).toBe(
+    'success'
+  )
+
+  const deliver = () => admin.post(`/api/orders/order_list/${failed.id}/devery_order/`)
+  expect((await deliver()).code).toBe(2000)
+  const refused = await eventually('the task to fail', async () => {
+    const order = await mine(tooLate.order_id)
+    return order.task === null && order.task_error ? order : null
+  })
+  expect(refused).toMatchObject({ state: 'failed', task_error: 'Out of stock' })
+  await expire(rest.order_id)
+  expect(await stockOf(market, [rule])).toBeGreaterThan(0)
+  expect((await deliver()).code).toBe(2000)
+  await inState(buyer, tooLate.order_id, 'delivered')
+  expect(await moved(tooLate.order_id)).toMatchObject({ grants: 1, payments: 1, leases: 1 })
+  expect(await one(sql`select inventory.differences() as a, inventory.double_leased() as b`)).toEqual({ a: 0, b: 0 })
+})
+
+test('a payment for an order that was deleted brings it back', async () => {
+  const { order_id, checkout_url } = await placed()
+  const { id } = await mine(order_id)
+  expect((await admin.delete(`/api/orders/order_list/${id}/`)).status).toBe(409)
+  await expire(order_id)
+  expect((await admin.delete(`/api/orders/order_list/${id}/`)).code).toBe(2000)
+  expect((await ordersOf(buyer)).some(order => order.order_id === order_id)).toBe(false)
+  await pay(checkout_url)
+  await inState(buyer, order_id, 'delivered')
+})

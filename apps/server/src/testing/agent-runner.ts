@@ -1,0 +1,46 @@
+import { pino } from 'pino'
+import { startAgent, type Agent } from '../../../agent/src/agent.ts'
+import { readConfig } from '../../../agent/src/config.ts'
+
+export const AGENT_TOKEN = 'the token of a test agent'
+
+/** A node agent that a test stops and starts again: on the same ports, with the state that it kept on disk. */
+export type AgentRunner = {
+  /** @throws while it is stopped */
+  readonly agent: Agent
+  readonly ports: { agent: number; proxy: number }
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export function createAgentRunner(dataDir: string): AgentRunner {
+  let agent: Agent | null = null
+  const ports = { agent: 0, proxy: 0 }
+  return {
+    get agent() {
+      if (!agent) throw new Error('The agent is stopped')
+      return agent
+    },
+    ports,
+    async start() {
+      const config = readConfig({
+        AGENT_PORT: String(ports.agent),
+        PROXY_PORT: String(ports.proxy),
+        PROXY_HOST: '0.0.0.0',
+        AGENT_TOKEN,
+        AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+        DATA_DIR: dataDir
+      })
+      if (!config.ok) throw new Error(config.message)
+      const started = await startAgent(config.config, { log: pino({ level: 'silent' }) as never })
+      if (!started.ok) throw new Error(started.message)
+      agent = started.agent
+      ports.agent = agent.port
+      ports.proxy = agent.proxyPort
+    },
+    async stop() {
+      await agent?.close()
+      agent = null
+    }
+  }
+}
