@@ -86,11 +86,12 @@ export function unwrap(status: number, text: string, accept?: CallOptions['accep
 export async function call<T extends Endpoint>(route: T, ...rest: CallArguments<T>): Promise<ReplyOf<T>> {
   const [input, { signal, timeout = TIMEOUT, accept } = {}] = rest
   const { params, query, body } = (input ?? {}) as AnyInput
+  const url = address(route.path, params, query)
   const limit = AbortSignal.timeout(timeout)
   let status: number
   let text: string
   try {
-    const response = await fetch(address(route.path, params, query), {
+    const response = await fetch(url, {
       method: route.method,
       credentials: 'same-origin',
       headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },

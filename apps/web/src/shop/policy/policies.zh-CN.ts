@@ -4,160 +4,136 @@ const section = (title: string, ...paragraphs: string[]): Section => ({ title, p
 
 export const policies: Policies = {
   privacy: {
-    intro: 'What we keep about you, why we keep it, and for how long. We keep as little as running this shop allows.',
+    intro: '我们保存您的哪些信息、为何保存以及保存多久。我们只保存经营本店所必需的信息。',
     sections: [
       section(
-        'What we collect',
-        'When you sign up: your username, your email address, a protected form of your password and, where you came by an invitation, who invited you. If you connect a chat-platform account, its id and its name.',
-        'When you order: the plan, its quantity and its access rules, the amounts, and the references of the payment. Card and bank details are entered at the payment provider; we never see them.',
-        'When you log in: the time, the IP address and the country it belongs to, so that you and we can notice a login that was not yours.'
+        '我们收集的信息',
+        '注册时：您的用户名、邮箱地址、经过保护处理的密码，以及（如由他人邀请）邀请人。若您绑定聊天平台账号，还包括其编号和名称。',
+        '下单时：套餐、数量、访问规则、金额以及付款参考号。银行卡信息在支付服务商处填写，我们从不接触。',
+        '登录时：时间、IP 地址及其所属国家，以便您和我们发现非本人的登录。'
       ),
       section(
-        'What we collect about proxy traffic',
-        'To run the service and to bill it fairly, our servers count requests and bytes for each proxy, and keep short connection logs with the time, the proxy, and the host that was asked for. The content of your traffic is neither read nor stored.',
-        'We keep the record of which address was leased to which order and when. The law may oblige us to answer who held an address at a given time.'
+        '关于代理流量',
+        '为了运行服务并公平计费，服务器会统计每个代理的请求数和字节数，并保存简短的连接日志，包括时间、代理和所请求的主机。我们既不读取也不保存流量内容。',
+        '我们保存每个地址在何时租给哪个订单的记录。法律可能要求我们说明某一时间某个地址由谁使用。'
+      ),
+      section('依据', '这些数据用于履行与您的合同、保护服务及他人免受滥用，以及履行税务和电信方面的法定义务。'),
+      section(
+        '谁会收到这些信息',
+        '收取付款的电商平台、投递邮件的服务，以及您绑定的聊天平台。各方只会收到完成其任务所需的内容。我们不出售数据，也不展示广告。'
       ),
       section(
-        'Why we may do so',
-        'We need these data to fulfil our contract with you, to protect the service and others from abuse, and to meet our duties under tax and telecommunications law.'
+        'Cookie 与本地存储',
+        '一个 Cookie 用于保持登录。浏览器还会记住您的配色、语言以及进行中的付款。没有统计或广告 Cookie。'
       ),
       section(
-        'Who else receives them',
-        'The e-commerce platform that takes your payment, the mail service that delivers our messages, and, if you connect it, the chat platform. Each receives what its task needs and nothing more. We do not sell data, and we show no advertising.'
+        '保存期限',
+        '账户数据在账户存在期间保存。发票和租用记录按法律要求的期限保存。连接日志在运营和处理滥用不再需要时立即删除。'
       ),
       section(
-        'Cookies and storage',
-        'One cookie keeps you logged in. Your browser also remembers your colour scheme, your language and a payment that is under way. There are no analytics or advertising cookies.'
+        '如何保护',
+        '密码以单向散列保存，机密信息加密存储，只有必要人员可以访问，管理员的每次更改都会写入审计日志。'
       ),
       section(
-        'How long we keep them',
-        'Account data are kept while your account exists. Invoices and the lease history are kept for as long as the law demands. Connection logs are deleted as soon as they are no longer needed for operation and the handling of abuse.'
+        '您的权利',
+        '您可以查询我们保存的信息、要求更正、获取副本或删除账户，但法定义务另有要求的除外。请通过支持页面的工单联系我们。'
       ),
-      section(
-        'How we protect them',
-        'Passwords are stored as one-way hashes, secrets are encrypted at rest, access is limited to those who need it, and every change that an administrator makes is written to an audit log.'
-      ),
-      section(
-        'Your rights',
-        'You may ask what we hold about you, have it corrected, receive a copy, or have your account deleted, as far as no legal duty stands against it. Write to us through the ticket form on the Support page.'
-      ),
-      section(
-        'Changes',
-        'If this policy changes in a way that matters to you, we tell you by email before the change takes effect.'
-      )
+      section('变更', '若本政策发生对您有影响的变更，我们会在生效前通过邮件通知您。')
     ]
   },
   refund: {
-    intro: 'Everything we sell is a digital good that is delivered at once. Please read this before you pay.',
+    intro: '我们销售的均为立即交付的数字商品。付款前请阅读以下内容。',
     sections: [
       section(
-        'All sales are final',
-        'Our plans are digital goods: the addresses are reserved for you and taken from stock the moment you order. Once an order has been paid there is no refund, no replacement and no exchange, whether or not the proxies have been used.'
+        '所有销售均为最终销售',
+        '套餐属于数字商品：下单时地址即为您保留并从库存中扣除。订单付款后，无论代理是否使用，均不退款、不换货、不更换。'
+      ),
+      section('付款后不更改', '付款后不能更改订单的套餐、地区、数量和访问规则。请在前往结账前核对订单摘要。'),
+      section(
+        '我们保证什么',
+        '我们保证 IP 地址的一般连通性：您可以连接它们，流量也从它们发出。我们不保证某个网站接受某个地址，也不保证特定速度，因为二者都由他人决定。'
       ),
       section(
-        'No changes after payment',
-        'The plan, the location, the quantity and the access rules of an order cannot be changed after it has been paid. Please check them in the order summary before you go to the checkout.'
+        '如果无法使用',
+        '若某个地址无法连接，请附上订单号提交工单，我们会修复属于我们的问题。已付款但未能交付的订单，会在有库存时立即交付，或由支持团队处理。'
       ),
       section(
-        'What is guaranteed',
-        'We guarantee the general connectivity of the IP addresses: that you can connect to them and that traffic leaves from them. We do not guarantee that a particular website accepts an address, nor a particular speed, since both are in the hands of others.'
+        '未付款订单',
+        '30 分钟内未付款的订单会被释放，您无需承担任何费用。若付款晚到且地址仍可用，我们会照常交付。'
       ),
       section(
-        'If something does not work',
-        'If an address cannot be reached, send us a ticket with the order number. We repair what is ours to repair. An order that was paid and could not be delivered is delivered as soon as stock allows, or settled by our support.'
-      ),
-      section(
-        'Unpaid orders',
-        'An order that is not paid within 30 minutes is released, and you owe nothing. If your payment arrives later, we deliver the order if the addresses are still to be had.'
-      ),
-      section(
-        'Your legal rights',
-        'By paying you ask for immediate delivery and accept that a right of withdrawal for digital goods ends with it. Rights that the law of your country does not allow to be waived remain untouched.'
+        '您的法定权利',
+        '付款即表示您要求立即交付，并接受数字商品的撤回权随之终止。您所在国家法律规定不可放弃的权利不受影响。'
       )
     ]
   },
   terms: {
-    intro: 'These terms apply to everyone who visits this shop, holds an account, or uses a proxy leased here.',
+    intro: '本条款适用于访问本店、持有账户或使用在此租用的代理的所有人。',
     sections: [
       section(
-        'Acceptance',
-        'By creating an account, placing an order or using a proxy you accept these terms, the Privacy Policy and the Refund Policy. If you do not agree with them, please do not use the service.'
+        '接受条款',
+        '创建账户、下单或使用代理，即表示您接受本条款、隐私政策和退款政策。如不同意，请勿使用本服务。'
       ),
       section(
-        'The service',
-        'We lease IP addresses as forward proxies for a fixed term. A leased proxy consists of an address, a port, a username and a password. Traffic that you send to it leaves from the same address.'
+        '服务内容',
+        '我们以固定租期出租 IP 地址作为正向代理。每个代理包括地址、端口、用户名和密码。发往该代理的流量从同一地址发出。'
       ),
       section(
-        'Who may use it',
-        'You must be of legal age and able to enter into a contract. If you act for a company, you confirm that you may bind it. Whoever is subject to sanctions may not use the service.'
+        '使用资格',
+        '您必须达到法定年龄并具有订立合同的能力。若代表公司行事，您确认有权约束该公司。受制裁者不得使用本服务。'
       ),
       section(
-        'Your account',
-        'Give correct details, keep your password to yourself, and tell us at once if somebody else uses your account. You are responsible for what is done through it.'
+        '您的账户',
+        '请提供真实信息，妥善保管密码；若他人使用了您的账户，请立即告知我们。您对通过账户进行的操作负责。'
       ),
       section(
-        'Orders and payment',
-        'An order is an offer to buy. It reserves the addresses for 30 minutes and becomes binding with the payment, which is made at an external checkout. Prices are shown before you pay; taxes and fees of your bank may be added.'
+        '订单与付款',
+        '订单是购买要约。它会将地址保留 30 分钟，并在外部结账页面付款后生效。价格在付款前显示；您的银行可能另收税费。'
       ),
       section(
-        'Delivery',
-        'After the payment the proxies are set up automatically, usually within a minute. You find them in your dashboard. If a part of an order is late, the rest is delivered meanwhile and the remainder follows by itself.'
+        '交付',
+        '付款后代理会自动开通，通常在一分钟之内，您可在控制台查看。若订单的一部分延迟，其余部分会先行交付，剩余部分随后自动完成。'
       ),
       section(
-        'Term and renewal',
-        'A lease runs for the number of days shown with the plan and ends by itself. You may renew it before it ends; the new term follows the current one. An expired order cannot be renewed, and its addresses may be leased to somebody else.'
+        '租期与续费',
+        '租约持续套餐所示的天数，到期自动结束。您可在到期前续费，新租期接续当前租期。过期订单不能续费，其地址可能租给他人。'
+      ),
+      section('不退款', '所有销售均为最终销售。付款后不退款、不更换、不更改订单。详情见退款政策。'),
+      section(
+        '访问规则',
+        '部分网站只有在订单中购买了相应访问规则后才能访问。只要访问规则不重叠，同一地址可同时租给多位客户。'
+      ),
+      section('可接受的使用', '请仅在法律和所访问网站规则允许的范围内使用代理。如何使用由您决定，并由您负责。'),
+      section(
+        '禁止的使用',
+        '禁止发送垃圾信息、攻击或使系统过载、未经许可扫描系统、侵入账户、欺诈、传播恶意软件或违法内容、侵犯他人权利，以及未经我们书面同意转售代理。'
       ),
       section(
-        'No refunds',
-        'All sales are final. There are no refunds, no replacements and no changes to an order after its payment. The Refund Policy gives the details.'
+        '监测与滥用',
+        '我们不读取流量内容。我们统计请求数和字节数，保存简短的连接日志，并处理投诉。投诉属实时，我们可以封锁目标、暂停代理或关闭账户。'
       ),
       section(
-        'Access rules',
-        'Some sites can be reached only if their access rule was bought with the order. An address may be leased to several customers at the same time as long as their access rules do not overlap.'
+        '可用性',
+        '我们保证地址的一般连通性。维护、网络故障和第三方的决定可能中断服务。计划内的工作我们会尽量提前通知。'
+      ),
+      section('第三方', '付款、邮件和社区聊天由他人按其自身条款提供。网站可自行决定拒绝代理，这不属于服务缺陷。'),
+      section(
+        '积分、金币与代码',
+        '等级积分、金币、优惠码和礼品卡属于自愿提供的优惠，没有现金价值，不可转让，可能按控制台所示过期或衰减；通过滥用取得的将被取消。'
+      ),
+      section('知识产权', '商店及其软件、文字和标识归我们或授权方所有。租约仅使您在租期内有权使用地址，不产生所有权。'),
+      section(
+        '责任',
+        '对于故意、重大过失以及生命健康损害，我们承担无限责任。除此之外，在法律允许的范围内，我们的责任以您为相关订单支付的金额为限。我们不对利润损失或数据丢失负责。'
+      ),
+      section('赔偿', '若因您违反本条款使用代理而使他人向我们提出索赔，您应使我们免受损害并承担合理的辩护费用。'),
+      section(
+        '暂停与终止',
+        '您可随时关闭账户，已付款的租约会继续至结束。我们可以暂停或关闭违反本条款的账户，此时不予退款。'
       ),
       section(
-        'Acceptable use',
-        'Use the proxies only for what the law and the rules of the sites that you visit allow. You decide what you do with them, and you answer for it.'
-      ),
-      section(
-        'Prohibited use',
-        'It is forbidden to send spam, to attack or overload systems, to scan them without permission, to break into accounts, to commit fraud, to distribute malware or unlawful content, to infringe the rights of others, or to resell the proxies without our written consent.'
-      ),
-      section(
-        'Monitoring and abuse',
-        'We do not read the content of your traffic. We count requests and bytes, keep short connection logs and look into complaints. If a complaint is founded we may block destinations, suspend proxies, or close the account.'
-      ),
-      section(
-        'Availability',
-        'We guarantee the general connectivity of the addresses. Maintenance, faults of networks and decisions of third parties can interrupt the service. We announce planned work where we can.'
-      ),
-      section(
-        'Third parties',
-        'Payment, mail and community chat are provided by others under their own terms. Websites may refuse proxies at their discretion; that is no defect of the service.'
-      ),
-      section(
-        'Points, coins and codes',
-        'Level points, coins, promo codes and gift cards are a voluntary benefit. They have no cash value, cannot be transferred, may expire or decay as shown in your dashboard, and are lost if they were obtained by abuse.'
-      ),
-      section(
-        'Intellectual property',
-        'The shop, its software, its texts and its marks belong to us or to our licensors. With a lease you acquire the right to use the addresses for its term, and no property in them.'
-      ),
-      section(
-        'Liability',
-        'We are liable without limit for intent, gross negligence and injury to life or health. Otherwise our liability is limited to the amount that you paid for the order concerned, as far as the law allows. We are not liable for lost profit or lost data.'
-      ),
-      section(
-        'Indemnity',
-        'If others make claims against us because of your use of the proxies in breach of these terms, you hold us harmless and bear the reasonable costs of our defence.'
-      ),
-      section(
-        'Suspension and termination',
-        'You may close your account at any time; leases that were paid run until they end. We may suspend or close an account that breaches these terms. No refund is due in that case.'
-      ),
-      section(
-        'Changes, law and contact',
-        'We may change these terms with notice of at least 14 days; an order is governed by the terms at the time it was placed. The law of the place of business of the shop’s operator applies, without taking away the protection of the law of the country in which you live. You reach us through the ticket form on the Support page. If a clause is void, the others remain in force.'
+        '变更、法律与联系',
+        '我们可提前至少 14 天通知后更改本条款；订单适用其下单时的条款。适用商店经营者营业地的法律，但不剥夺您居住国法律给予的保护。您可通过支持页面的工单联系我们。若某一条款无效，其余条款继续有效。'
       )
     ]
   }

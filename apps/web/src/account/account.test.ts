@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../api/client.ts'
+import { exportFailure, fileName, linesOf } from './proxies/export.ts'
+import { fillOf, standingOf } from './rewards/level.ts'
+
+describe('export', () => {
+  it('shows the words of the server where there are any', () => {
+    expect(exportFailure(new ApiError('refused', 'Not yours', 403))).toBe('Not yours')
+  })
+  it.each([
+    [401, 'Unauthorized: Please login again'],
+    [403, 'Forbidden: No permission to access this order'],
+    [404, 'Order not found or no proxy data'],
+    [500, 'Server error: Please try again later'],
+    [418, 'Failed to get proxy data (418)'],
+    [0, 'Failed to get proxy data']
+  ])('goes by status %d otherwise', (status, words) => {
+    expect(exportFailure(new ApiError('refused', '', status))).toBe(words)
+  })
+  it('tells an answer without lines from one that is malformed', () => {
+    expect(linesOf({ proxy_lines: ['a:1:b:c'] })).toEqual(['a:1:b:c'])
+    expect(() => linesOf({ proxy_lines: [] })).toThrow('No proxy data found')
+    expect(() => linesOf(null)).toThrow('Invalid response format from server')
+    expect(exportFailure(new ApiError('format', '', 200))).toBe('Invalid response format from server')
+  })
+  it('names the file', () => {
+    expect(fileName(undefined, 7)).toBe('order_7_proxies.txt')
+    expect(fileName('../a b.txt', 7)).toBe('.._a b.txt')
+  })
+})
+
+describe('levels', () => {
+  const thresholds = [5000, 100, 10_000, 50_000, 20_000]
+  it.each([
+    [0, 0, 'Newcomer', 100],
+    [100, 1, 'Member', 4900],
+    [4999, 1, 'Member', 1],
+    [5000, 2, 'Silver', 5000],
+    [20_000, 4, 'Platinum', 30_000],
+    [50_000, 5, 'Diamond (SSSSSVIP)', 0]
+  ])('%d points are level %d, %s, with %d to go', (points, level, name, missing) => {
+    expect(standingOf(points, thresholds)).toMatchObject({ level, name, missing })
+  })
+  it('has no next level above the fifth', () => expect(standingOf(60_000, thresholds).next).toBe(99_999))
+  it('fills the bar stretch by stretch', () => {
+    expect(fillOf(2550, thresholds)).toEqual([1, 0.5, 0, 0, 0])
+    expect(fillOf(0, [])).toEqual([])
+  })
+})

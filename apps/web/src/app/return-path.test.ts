@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { loginPath, safePath } from './return-path.ts'
+
+it('comes back to paths of this site', () => {
+  expect(safePath('/product?id=2&acl=1,2')).toBe('/product?id=2&acl=1,2')
+  expect(safePath(new URLSearchParams(loginPath('/a?b=c&d').split('?')[1]).get('return'))).toBe('/a?b=c&d')
+})
+
+it.each([
+  null,
+  '',
+  'product',
+  'https://evil.example/',
+  '//evil.example',
+  '/\\evil.example',
+  '/\t/evil.example',
+  '/./\\evil.example',
+  '/.//evil.example',
+  '/login?return=/x'
+])('does not leave for %j', value => expect(safePath(value)).toBeUndefined())

@@ -1,0 +1,37 @@
+import { refusals } from '@netlet/contract'
+import { describe, expect, it } from 'vitest'
+import accountEn from './account.en.json'
+import accountZh from './account.zh-CN.json'
+import adminEn from './admin.en.json'
+import adminZh from './admin.zh-CN.json'
+import en from './en.json'
+import messages from './messages.zh-CN.json'
+import { fill, type Words } from './words.ts'
+import zh from './zh-CN.json'
+
+const lists: [string, Words, Words][] = [
+  ['the shop', en, zh],
+  ['the dashboard', accountEn, accountZh],
+  ['the console', adminEn, adminZh]
+]
+const blanks = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(match => match[0]).toSorted()
+
+describe('the word lists', () => {
+  it.each(lists)('%s has in Chinese what it has in English', (_, en, zh) => {
+    expect(Object.keys(zh).toSorted()).toEqual(Object.keys(en).toSorted())
+    for (const [key, text] of Object.entries(en)) {
+      expect(zh[key], key).not.toBe('')
+      expect(blanks(zh[key] ?? ''), key).toEqual(blanks(text))
+    }
+  })
+
+  it('has a translation of every refusal of the contract', () => {
+    for (const [, words] of Object.values(refusals)) expect(messages).toHaveProperty([words])
+  })
+
+  it('fills in values and leaves what it does not know', () => {
+    expect(fill('{from} to {to} of {total}', { from: 1, to: 5, total: 23 })).toBe('1 to 5 of 23')
+    expect(fill('{a} and {b}', { a: '{b}', b: 'x' })).toBe('{b} and x')
+    expect(fill('{unknown}', {})).toBe('{unknown}')
+  })
+})

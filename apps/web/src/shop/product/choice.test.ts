@@ -1,0 +1,65 @@
+import type { Variant } from '@netlet/contract'
+import { describe, expect, it } from 'vitest'
+import {
+  choiceQuery,
+  findVariant,
+  firstVariant,
+  optionsOf,
+  pick,
+  readChoice,
+  total,
+  wholeSteps,
+  withRules
+} from './choice.ts'
+
+const variant = (id: number, place: string, block: string, stock = 100): Variant => ({
+  id,
+  variant_name: `${place} / ${block}`,
+  variant_desc: '',
+  variant_stock: stock,
+  cart_step: 8,
+  variant_price: '1.10',
+  is_active: true,
+  variant_option1: place,
+  variant_option2: block,
+  variant_option3: null,
+  server_group: null,
+  proxy_time: 30,
+  shopify_variant_id: '1'
+})
+const variants = [variant(1, 'Paris', '/29', 7), variant(2, 'Paris', '/28'), variant(3, 'Oslo', '/29')]
+
+describe('options', () => {
+  it('starts with what can be had', () => expect(firstVariant(variants)?.id).toBe(2))
+  it('keeps the other options where that leads to a variant, and gives way where not', () => {
+    const paris28 = optionsOf(variants[1] as Variant)
+    expect(findVariant(variants, pick(variants, paris28, 'option2', '/29'))?.id).toBe(1)
+    expect(findVariant(variants, pick(variants, paris28, 'option1', 'Oslo'))?.id).toBe(3)
+    expect(pick(variants, paris28, 'option1', 'Rome')).toEqual(paris28)
+  })
+  it('survives a journey through the address', () => {
+    const choice = { options: { option1: 'A & B', option2: '/29', option3: '' }, rules: [3, 5], quantity: 16 }
+    expect(readChoice(new URLSearchParams(choiceQuery(choice)))).toEqual(choice)
+    expect(readChoice(new URLSearchParams('acl=x,-1,2.5,4')).rules).toEqual([4])
+  })
+})
+
+describe('quantity', () => {
+  it.each([
+    [1, 8],
+    [11, 8],
+    [12, 16],
+    [1000, 96],
+    [Number.NaN, 8],
+    [-8, 8]
+  ])('makes %d whole steps: %d', (asked, got) => expect(wholeSteps(asked, 8, 100)).toBe(got))
+  it('shows one step where there is no stock', () => expect(wholeSteps(16, 8, 0)).toBe(8))
+})
+
+describe('price', () => {
+  it('is exact', () => {
+    expect(total('1.10', 256)).toBe('281.60')
+    expect(total('0.07', 100_000)).toBe('7000.00')
+    expect(withRules('0.10', [{ price: '0.20' }, { price: '0.05' }])).toBe('0.35')
+  })
+})
