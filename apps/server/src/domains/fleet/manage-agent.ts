@@ -103,9 +103,20 @@ export async function requestApi(
   }
   const reached = await reach(shop, serverId)
   if (!reached.ok) return reached
-  const entry = { action: 'call agent', targetType: 'server', targetId: serverId, after: { uri: call.uri, body } }
+  const entry = {
+    action: 'call agent',
+    targetType: 'server',
+    targetId: serverId,
+    after: { uri: call.uri, body: briefly(body) }
+  }
   await record(shop.db, actor.caller, entry, actor.ip)
   return shown(await reached.data.agent.raw('POST', call.uri, body, SHOWN_BYTES))
+}
+
+/** For the audit log, which is no place for megabytes of deny lists. */
+const briefly = (body: object): unknown => {
+  const size = JSON.stringify(body).length
+  return size > 10_000 ? { fields: Object.keys(body), characters: size } : body
 }
 
 /** Gives the word that what waits for removal may go, and removes it. */

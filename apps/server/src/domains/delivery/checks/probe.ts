@@ -64,6 +64,14 @@ function asPlainProxy(proxy: ProxyAddress, site: URL, signal: AbortSignal): Prom
 
 async function throughTunnel(proxy: ProxyAddress, site: URL, signal: AbortSignal, ca?: string): Promise<number> {
   const socket = await openTunnel(proxy, site, signal)
+  try {
+    return await askThrough(socket, site, signal, ca)
+  } finally {
+    socket.destroy()
+  }
+}
+
+function askThrough(socket: Socket, site: URL, signal: AbortSignal, ca?: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = httpsRequest({
     host: site.hostname,
@@ -73,10 +81,7 @@ async function throughTunnel(proxy: ProxyAddress, site: URL, signal: AbortSignal
     createConnection: () => connectTls({ socket, servername: site.hostname, ...(ca ? { ca } : {}) })
   })
   request.on('response', response => resolve(statusOf(response)))
-  request.on('error', error => {
-    socket.destroy()
-    reject(error)
-  })
+  request.on('error', reject)
   request.end()
   return promise
 }

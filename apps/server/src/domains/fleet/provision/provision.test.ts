@@ -164,7 +164,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     await once(squatter, 'listening')
     const { proxyPort } = await row()
     await set({ proxyPort: port })
-    await provision({ init: true }, 3000)
+    await provision({ init: true }, 10_000)
     expect((await row()).provisioning).toMatchObject({
       status: 'failed',
       step: 'wait',
