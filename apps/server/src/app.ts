@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { documentationRoutes } from './api/routes.ts'
 import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
 import { catalogRoutes, requestWebhooks } from './domains/catalog/index.ts'
@@ -32,6 +33,7 @@ export async function createShopApp(shop: Shop): Promise<FastifyInstance> {
   supportRoutes(mount, shop)
   settingsRoutes(mount, shop, tx => requestWebhooks(tx, shop.jobs))
   auditRoutes(mount, shop)
+  documentationRoutes(mount, shop)
   await serveWeb(app, shop.config)
   return app
 }

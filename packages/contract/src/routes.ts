@@ -1,5 +1,6 @@
 import { accounts } from './accounts.ts'
 import { catalog } from './catalog.ts'
+import { documentation } from './documentation.ts'
 import { fleet } from './fleet.ts'
 import { inventory } from './inventory.ts'
 import { orders } from './orders.ts'
@@ -8,5 +9,5 @@ import { settings } from './settings.ts'
 import { support } from './support.ts'
 
 /** The whole API, by domain. */
-export const routes = { accounts, catalog, orders, inventory, fleet, rewards, support, settings }
+export const routes = { accounts, catalog, orders, inventory, fleet, rewards, support, settings, documentation }
 export type Domain = keyof typeof routes

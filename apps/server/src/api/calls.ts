@@ -1,0 +1,68 @@
+import { routes, type Access, type Domain, type Method, type Route, type Scope } from '@netlet/contract'
+import { jsonSchema, type Components, type JsonSchema } from './schemas.ts'
+
+/** One call of the API as the documents show it. */
+export type ApiCall = {
+  domain: Domain
+  /** Unique: `orders.checkout`. */
+  id: string
+  method: Method
+  /** With `:id` for a key. */
+  path: string
+  summary: string
+  access: Access
+  scope: Scope | undefined
+  params: JsonSchema | undefined
+  query: JsonSchema | undefined
+  body: JsonSchema | undefined
+  /** May the body be left out? */
+  bodyOptional: boolean
+  /** Of `data` in a success; or, with `raw`, of the whole reply. */
+  reply: JsonSchema
+  /** A content type, or 'redirect'. */
+  raw: string | undefined
+}
+
+/** Every call of the contract, in its order, and the named shapes that they speak of. */
+export function describeCalls(): { calls: ApiCall[]; components: Components } {
+  const components: Components = {}
+  const calls = Object.entries(routes).flatMap(([domain, ofDomain]) =>
+    Object.entries(ofDomain as Record<string, Route>).map(([name, route]): ApiCall => {
+      const input = (schema: Route['body']) => (schema ? jsonSchema(schema, 'input', components) : undefined)
+      return {
+        domain: domain as Domain,
+        id: `${domain}.${name}`,
+        method: route.method,
+        path: route.path,
+        summary: route.summary,
+        access: route.access,
+        scope: route.scope,
+        params: input(route.params),
+        query: input(route.query),
+        body: input(route.body),
+        bodyOptional: route.body?.safeParse(undefined).success ?? true,
+        reply: jsonSchema(route.reply, 'output', components),
+        raw: route.raw
+      }
+    })
+  )
+  return { calls, components }
+}
+
+export const DOMAIN_TITLES: Record<Domain, string> = {
+  accounts: 'Accounts, sessions and API keys',
+  catalog: 'Products, collections and tags',
+  orders: 'Orders and proxies',
+  inventory: 'Access rules and address ranges',
+  fleet: 'Servers and server groups',
+  rewards: 'Promo codes, gift cards, levels and points',
+  support: 'Questions and tickets',
+  settings: 'Web settings, logs and the audit log',
+  documentation: 'This documentation'
+}
+
+/** Who may call, in words. */
+export function whoMay({ access, scope }: Pick<ApiCall, 'access' | 'scope'>): string {
+  const people = { public: 'Anyone', user: 'Anyone signed in', admin: 'Administrators' }[access]
+  return scope ? `${people}; API keys with \`${scope}\`` : people
+}

@@ -1,0 +1,110 @@
+import { resolve, type Components, type JsonSchema } from './schemas.ts'
+
+const uuid = '3f2b8a52-6f0e-4d5a-9c31-6b1f0c9a7e21'
+
+/** What stands in a field of this name, where its type alone would say too little. */
+const BY_NAME: Record<string, unknown> = {
+  acl_selected: [3],
+  acl_value: 'example.com\nexample.org',
+  agent_certificate: null,
+  amount: '20.00',
+  at: '2026-03-01T12:00:00.000Z',
+  captcha: 42,
+  cart_step: 8,
+  channel_id: '112233445566778899',
+  cidr: '192.0.2.0/24',
+  cidrs: ['192.0.2.0/24'],
+  code: 'SPRING10',
+  delivery_count_exact: 0,
+  delivery_count_min: 100,
+  description: 'For a test',
+  discord_id: '998877665544332211',
+  discount: '10.00',
+  email: 'anna@example.com',
+  email_code: '123456',
+  email_code_expire: 600,
+  email_from: 'Shop <shop@example.com>',
+  error: 'access_denied',
+  event_id: 'message-1',
+  expired_at: 1_893_456_000_000,
+  ip: '192.0.2.10',
+  json_input: { user: 'anna1' },
+  limit: 10,
+  mount: '5.00',
+  name: 'Example',
+  new_password: 'Secret#2026',
+  offset: 0,
+  option1: 'New York',
+  option2: '',
+  option3: '',
+  order_id: 'NL-ABCDEFGHJKMNPQRS',
+  order_ids: '1,2',
+  password: 'Secret#2026',
+  phone: '+1 555 0100',
+  prefix: '192.0.2.0/29',
+  price: '0.50',
+  quantity: 8,
+  repassword: 'Secret#2026',
+  search: 'anna',
+  shopify_product_id: '720000000001',
+  shopify_shop_url: 'https://shop.example.com',
+  shopify_variant_id: '72000000000101',
+  support_discord: 'https://discord.example.com/invite',
+  support_twitter: 'https://social.example.com/shop',
+  discord_redirect_uri: 'https://shop.example.com/api/auth/discord/redirect',
+  discord_bind_redirect_uri: 'https://shop.example.com/api/auth/discord/bind_redirect',
+  tags: '1,2',
+  uri: '/api/view-all-users',
+  username: 'anna1',
+  variant_price: '2.00'
+}
+
+const BY_COMPONENT: Record<string, unknown> = {
+  Id: 1,
+  IdList: '1,2',
+  Money: '20.00',
+  Time: '2026-03-01T12:00:00.000Z'
+}
+
+/** A value that the schema takes, as one would send or get it. */
+export function exampleOf(schema: JsonSchema, components: Components, name = ''): unknown {
+  const reference = schema.$ref?.replace('#/components/schemas/', '')
+  if (reference && reference in BY_COMPONENT) return BY_COMPONENT[reference]
+  const target = resolve(schema, components)
+  const types = [target.type ?? []].flat()
+  if (name in BY_NAME && fits(BY_NAME[name], target, components)) return BY_NAME[name]
+  if (target.default !== undefined) return target.default
+  if (target.enum) return target.enum[0]
+  if ('const' in target) return target.const
+  if (target.anyOf) {
+    const [some] = target.anyOf.filter(one => one.type !== 'null')
+    return some ? exampleOf(some, components, name) : null
+  }
+  if (types.includes('object')) {
+    return Object.fromEntries(
+      Object.entries(target.properties ?? {}).map(([key, property]) => [key, exampleOf(property, components, key)])
+    )
+  }
+  if (types.includes('array')) return target.items ? [exampleOf(target.items, components, name)] : []
+  if (types.includes('boolean')) return true
+  if (types.includes('integer') || types.includes('number'))
+    return target.minimum !== undefined && target.minimum > 0 ? target.minimum : 1
+  if (types.includes('string')) return target.format === 'uuid' ? uuid : 'example'
+  return null
+}
+
+/** Is it of the schema's type at all? One name stands for different things in different places. */
+function fits(value: unknown, schema: JsonSchema, components: Components): boolean {
+  const target = resolve(schema, components)
+  if (target.anyOf) return target.anyOf.some(one => fits(value, one, components))
+  if (target.enum) return target.enum.includes(value)
+  if ('const' in target) return target.const === value
+  const types = [target.type ?? []].flat()
+  if (value === null) return types.includes('null')
+  if (Array.isArray(value)) {
+    const { items } = target
+    return types.includes('array') && (!items || value.every(entry => fits(entry, items, components)))
+  }
+  if (typeof value === 'number') return types.includes('number') || types.includes('integer')
+  return types.includes(typeof value)
+}
