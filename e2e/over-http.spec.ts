@@ -44,19 +44,14 @@ test('a script buys a plan and uses its proxies', async ({ request, shop }) => {
 
   const checkout = await request.get(placed.checkout_url)
   await request.post(`${checkout.url()}/pay`)
-  const order = await expect
-    .poll(
-      async () => {
-        const list = await call<{ data: Order[] }>(request, shop, 'get', '/api/orders/order_list/?limit=100')
-        return list.data.find(one => one.order_id === placed.order_id)
-      },
-      { timeout: 20_000 }
-    )
+  const readOrder = async () => {
+    const list = await call<{ data: Order[] }>(request, shop, 'get', '/api/orders/order_list/?limit=100')
+    return list.data.find(one => one.order_id === placed.order_id)
+  }
+  await expect
+    .poll(readOrder, { timeout: 20_000 })
     .toMatchObject({ state: 'delivered', pay_status: 1, delivery_num: 8 })
-    .then(async () => {
-      const list = await call<{ data: Order[] }>(request, shop, 'get', '/api/orders/order_list/?limit=100')
-      return list.data.find(one => one.order_id === placed.order_id)
-    })
+  const order = await readOrder()
   const lines = await call<{ proxy_lines: string[] }>(
     request,
     shop,
