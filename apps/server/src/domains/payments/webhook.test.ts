@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   adminMails,
@@ -35,8 +35,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => market?.close())
 
-const one = async <T extends Record<string, unknown>>(query: ReturnType<typeof sql>): Promise<T> => {
-  const { rows } = await market.shop.db.execute<T>(query)
+async function one(query: SQL): Promise<Record<string, unknown>> {
+  const { rows } = await market.shop.db.execute<Record<string, unknown>>(query)
   if (!rows[0]) throw new Error('no row')
   return rows[0]
 }
@@ -106,7 +106,7 @@ test('one payment changes its order once: ten times at once, again later, and un
   const first = await moved(order_id)
   expect(first).toMatchObject({ payments: 1, changes: 1, leases: 1, grants: 1 })
 
-  const { id } = await one<{ id: string }>(
+  const { id } = await one(
     sql`select p.platform_order_id as id from payments p join orders o on o.id = p.order_id where o.order_id = ${order_id}`
   )
   const again = paidEvent({ orderId: order_id, amount: '20.00', id: Number(id) })

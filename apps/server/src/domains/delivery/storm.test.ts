@@ -1,0 +1,190 @@
+import { eq, isNotNull, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { paidEvent } from '../../testing/buying.ts'
+import type { AgentRunner } from '../../testing/agent-runner.ts'
+import { startMarket, type Market } from '../../testing/market.ts'
+import { createUser } from '../accounts/index.ts'
+import { recordPlatformEvent } from '../catalog/index.ts'
+import { convergeServer, serversBehind } from '../fleet/index.ts'
+import { agentUsers, servers } from '../fleet/tables.ts'
+import { audit } from '../inventory/index.ts'
+import { placeOrder, timeOutOrders } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { settlePayment } from '../payments/index.ts'
+import { advance, expireOrders } from './index.ts'
+import { proxies } from './tables.ts'
+import { sweep } from './sweep.ts'
+import { requestTask, runTask } from './tasks.ts'
+
+/** No shop process runs here: the test itself does everything that one would, at once and in any order. */
+let market: Market
+let others: AgentRunner[]
+
+beforeAll(async () => {
+  market = await startMarket({ range: '127.26.0.0/26', ruleCount: 2 })
+  others = [await market.addServer('127.26.1.0/26'), await market.addServer('127.26.2.0/26')]
+}, 120_000)
+afterAll(() => market?.close())
+
+/** Numbers that are the same in each run. */
+function dice(seed: number) {
+  let state = seed
+  return (sides: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return Math.floor((state / 2 ** 32) * sides)
+  }
+}
+
+async function placeMany(count: number): Promise<string[]> {
+  const { shop, productId, rules } = market
+  const events: string[] = []
+  for (let n = 0; n < count; n++) {
+    const username = `storm${n}`
+    const made = await createUser(shop, { username, email: `${username}@example.com`, password: 'Secret#2026' })
+    if (!made.ok) throw new Error(made.reason)
+    const { id } = made.data
+    const caller = { id, username, isSuperuser: false, sessionHash: null, impersonatorId: null, scopes: null }
+    const placed = await placeOrder(shop, caller, {
+      productId,
+      // Some of them on one server, some on two.
+      quantity: 8 * (1 + (n % 3) * 2),
+      options: { option1: 'New York', option2: '', option3: '' },
+      rules: [rules[n % 2] ?? 0]
+    })
+    if (!placed.ok) throw new Error(placed.reason)
+    const eventId = `storm-${n}`
+    const payload = paidEvent({ orderId: placed.data.order_id, amount: '1000.00' })
+    await recordPlatformEvent(shop.db, { eventId, topic: 'orders/paid', payload })
+    events.push(eventId)
+  }
+  return events
+}
+
+const converge = (serverId: number) => convergeServer(market.shop, serverId, (tx, ids) => advance(tx, market.shop, ids))
+
+async function runTasks(): Promise<void> {
+  const waiting = await market.shop.db.select().from(orders).where(isNotNull(orders.task))
+  for (const { id, taskId } of waiting) await runTask(market.shop, { orderId: id, taskId: taskId ?? '' })
+}
+
+/** Lets everything come to rest. */
+async function settleDown(events: string[]): Promise<void> {
+  const { shop } = market
+  for (const eventId of events) await settlePayment(shop, eventId)
+  await runTasks()
+  for (let round = 0; round < 20; round++) {
+    await sweep(shop)
+    const behind = await serversBehind(shop.db)
+    if (behind.length === 0) return
+    for (const serverId of behind) await converge(serverId)
+  }
+  throw new Error('the agents do not come to rest')
+}
+
+test('payments, tasks, confirmations, time-outs and expiries all at once: no deadlock, nothing lost or doubled', async () => {
+  const { shop } = market
+  const { db } = shop
+  const events = await placeMany(14)
+  const serverIds = (await db.select({ id: servers.id }).from(servers)).map(row => row.id)
+  const ids = (await db.select({ id: orders.id }).from(orders)).map(row => row.id)
+  const past = new Date(Date.now() - 1000)
+  const worker = async (seed: number) => {
+    const roll = dice(seed)
+    const some = <T>(list: T[]): T => list[roll(list.length)] as T
+    const actions: (() => Promise<unknown>)[] = [
+      () => settlePayment(shop, some(events)),
+      () => settlePayment(shop, some(events)),
+      () => converge(some(serverIds)),
+      () => converge(some(serverIds)),
+      () => sweep(shop),
+      () => db.transaction(tx => advance(tx, shop, ids.toSorted(() => roll(3) - 1).slice(0, 5))),
+      () => requestTask(shop, some(ids), some(['change', 'reset', 'deliver']), null).then(runTasks),
+      () => requestTask(shop, some(ids), 'change', null),
+      runTasks,
+      () =>
+        db
+          .update(orders)
+          .set({ reservedUntil: past })
+          .where(eq(orders.id, ids[roll(3)] ?? 0)),
+      () => timeOutOrders(shop),
+      () =>
+        db
+          .update(orders)
+          .set({ expiredAt: past })
+          .where(sql`${orders.id} = ${ids[3 + roll(3)]} and ${orders.expiredAt} is not null`),
+      () => expireOrders(shop)
+    ]
+    for (let turn = 0; turn < 40; turn++) await some(actions)()
+  }
+  // An error, a deadlock among them, fails the test here.
+  await Promise.all([11, 22, 33, 44, 55, 66, 77, 88].map(worker))
+  await settleDown(events)
+  await expireOrders(shop)
+  await settleDown(events)
+
+  expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
+  const { rows } = await db.execute<{ state: string; task: string | null; wrong: string | null }>(sql`
+    select o.state, o.task, case
+      when o.state = 'delivered' and (o.delivery_num <> o.quantity
+        or (select count(*) from ${proxies} p where p.order_id = o.id and p.state = 'live') <> o.quantity
+        or (select count(*) from leases l where l.order_id = o.id and l.state = 'active') <> 1
+        or exists (select 1 from leases l where l.order_id = o.id and l.state = 'reserved')) then 'not whole'
+      when o.state <> 'delivered' and exists (select 1 from leases l where l.order_id = o.id and l.state <> 'released')
+        then 'holds addresses'
+      when o.state <> 'delivered' and exists (select 1 from ${agentUsers} u where u.order_id = o.id) then 'has users' end as wrong
+    from ${orders} o order by o.id`)
+  expect(rows.filter(row => row.wrong)).toEqual([])
+  expect(rows.filter(row => row.task)).toEqual([])
+  const states = Map.groupBy(rows, row => row.state)
+  // All were paid: each is delivered, ended, or waits for addresses.
+  expect([...states.keys()].every(state => ['delivered', 'expired', 'failed'].includes(state))).toBe(true)
+  expect(states.get('delivered')?.length).toBeGreaterThan(5)
+  expect(states.get('expired')?.length).toBeGreaterThan(0)
+
+  // The agents hold just the delivered orders' users, with just their addresses.
+  for (const [at, runner] of [market, ...others].entries()) {
+    const state = await fetch(`http://127.0.0.1:${runner.agent.port}/api/state`, {
+      headers: { authorization: `Bearer ${runner.agent.token}` }
+    })
+    const { users } = (await state.json()) as { users: { user: string; prefixes: string[] }[] }
+    const wanted = await db.execute<{ name: string; addresses: number }>(sql`
+      select o.proxy_username as name, count(*) as addresses from ${proxies} p join ${orders} o on o.id = p.order_id
+      where p.state = 'live' and p.server_id = ${serverIds.toSorted((a, b) => a - b)[at]} group by 1`)
+    const sizes = users.map(user => ({
+      name: user.user,
+      addresses: user.prefixes.reduce((sum, prefix) => sum + 2 ** (32 - Number(prefix.split('/')[1])), 0)
+    }))
+    const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
+    expect(sizes.toSorted(byName)).toEqual(wanted.rows.toSorted(byName))
+  }
+}, 120_000)
+
+test('what an agent refuses ends the task with its words, and the next change takes it up', async () => {
+  const { shop } = market
+  const { db } = shop
+  const [order] = await db.select().from(orders).where(eq(orders.state, 'delivered')).limit(1)
+  if (!order) throw new Error('no delivered order')
+  const row = async () => {
+    const [found] = await db.select().from(orders).where(eq(orders.id, order.id))
+    return found
+  }
+  expect((await requestTask(shop, order.id, 'change', null)).ok).toBe(true)
+  await runTasks()
+  // As `converge` notes it.
+  await db.update(agentUsers).set({ refusal: 'no such range' }).where(eq(agentUsers.orderId, order.id))
+  await db.transaction(tx => advance(tx, shop, [order.id]))
+  expect(await row()).toMatchObject({
+    state: 'delivered',
+    task: null,
+    taskError: 'A server refused the proxies: no such range',
+    failReason: 'A server refused the proxies: no such range'
+  })
+  expect((await requestTask(shop, order.id, 'change', null)).ok).toBe(true)
+  await settleDown([])
+  expect(await row()).toMatchObject({ state: 'delivered', task: null, taskError: null, failReason: null })
+  const { rows } = await db.execute(
+    sql`select count(*) as held from leases where order_id = ${order.id} and state <> 'released'`
+  )
+  expect(rows).toEqual([{ held: 1 }])
+  expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
+})

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { ORDER_STATES, type OrderState } from '@netlet/contract'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isLive, LIVE_STATES, next, TRANSITIONS, type OrderEvent } from './states.ts'
+
+const EVENTS = Object.keys(TRANSITIONS) as OrderEvent[]
+const START: OrderState = 'placed'
+
+/** Every way that the table has. */
+const WAYS = EVENTS.flatMap(event => TRANSITIONS[event].from.map(from => ({ from, event, to: TRANSITIONS[event].to })))
+
+const walk = (events: OrderEvent[]): OrderState[] =>
+  events.reduce<OrderState[]>(
+    (seen, event) => [...seen, next(seen.at(-1) ?? START, event) ?? seen.at(-1) ?? START],
+    [START]
+  )
+
+test('whatever happens in whatever order, an order stays on the ways of the table', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), events => {
+      const states = walk(events)
+      events.forEach((event, at) => {
+        const [from, to] = [states[at], states[at + 1]]
+        expect(ORDER_STATES).toContain(to)
+        if (from !== to) expect(WAYS).toContainEqual({ from, event, to })
+      })
+      // Whoever paid is never taken for someone who has not.
+      const paid = states.indexOf('paid')
+      if (paid >= 0) expect(states.slice(paid).some(state => state === 'placed' || state === 'timed_out')).toBe(false)
+      // The end is the end.
+      const end = states.indexOf('expired')
+      if (end >= 0) expect(new Set(states.slice(end))).toEqual(new Set(['expired']))
+      // Delivered proxies are not undelivered, and the same payment settles once.
+      const delivered = states.indexOf('delivered')
+      if (delivered >= 0)
+        expect(states.slice(delivered).every(state => ['delivered', 'expired'].includes(state))).toBe(true)
+      expect(states.filter((state, at) => state === 'paid' && states[at - 1] !== 'paid').length).toBeLessThanOrEqual(1)
+    }),
+    { numRuns: 500 }
+  )
+})
+
+test('every state is reached, and only an expired order has no way on', () => {
+  const reached = new Set<OrderState>([START])
+  for (const from of reached) for (const way of WAYS) if (way.from === from) reached.add(way.to)
+  expect([...reached].toSorted()).toEqual([...ORDER_STATES].toSorted())
+  const ends = ORDER_STATES.filter(state => !WAYS.some(way => way.from === state))
+  expect(ends).toEqual(['expired'])
+})
+
+test('the time runs in just those states that can expire', () => {
+  for (const state of ORDER_STATES) {
+    expect(isLive(state)).toBe(next(state, 'expire') === 'expired')
+    expect((LIVE_STATES as readonly OrderState[]).includes(state)).toBe(isLive(state))
+  }
+})
+
+test('docs/ORDERS.md draws this table and nothing else', async () => {
+  const text = await readFile(new URL('../../../../../docs/ORDERS.md', import.meta.url), 'utf8')
+  const diagram = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/.exec(text)?.[1] ?? ''
+  const drawn = [...diagram.matchAll(/^ *(\w+|\[\*\]) --> (\w+|\[\*\])(?:: *(\w+))?$/gm)].map(
+    ([, from, to, event]) => `${from} ${event ?? ''} ${to}`
+  )
+  const expected = [`[*]  ${START}`, ...WAYS.map(({ from, event, to }) => `${from} ${event} ${to}`), 'expired  [*]']
+  expect(drawn.toSorted()).toEqual(expected.toSorted())
+})
