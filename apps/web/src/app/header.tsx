@@ -14,6 +14,14 @@ export function Header() {
   const [open, setOpen] = useState(false)
   const { pathname, search } = useLocation()
   useEffect(() => setOpen(false), [pathname, search])
+  useEffect(() => {
+    if (!open) return
+    const escape = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') setOpen(false)
+    }
+    document.addEventListener('keydown', escape)
+    return () => document.removeEventListener('keydown', escape)
+  }, [open])
   return (
     <header className={classes.header}>
       <div className="wide bar">

@@ -54,6 +54,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    Tabs: { styles: { tab: { justifyContent: 'center' }, tabLabel: { flex: 'none' } } },
     // Its <header> would count as a second banner of the page.
     Modal: { defaultProps: { centered: true, radius: 'md', attributes: { header: { role: 'presentation' } } } }
   }
@@ -63,12 +64,14 @@ export const theme = createTheme({
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    '--mantine-color-lagoon-light-color': lagoon[8],
     '--mantine-color-dimmed': gray[7],
     '--mantine-color-placeholder': '#5d6b6b',
     '--mantine-color-error': '#b42318',
     '--mantine-color-default-border': gray[4]
   },
   dark: {
+    '--mantine-color-lagoon-light-color': lagoon[3],
     '--mantine-color-dimmed': dark[2],
     '--mantine-color-placeholder': '#8d9c9b',
     '--mantine-color-error': '#ff8f85',
