@@ -89,7 +89,7 @@ const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, 'Unknown order')
 const Timestamp = z
   .union(
     [
-      z.int(),
+      z.int('Please select the expire time'),
       z
         .string()
         .regex(/^\d{9,14}$/)

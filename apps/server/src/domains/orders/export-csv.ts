@@ -50,7 +50,9 @@ export async function exportOrders(shop: Pick<Shop, 'db' | 'now'>, ids?: number[
     columns: [...COLUMNS],
     // A spreadsheet would run a product's name that begins with '='.
     escape_formulas: true,
-    record_delimiter: 'windows'
+    record_delimiter: 'windows',
+    // It would quote the whole delimiter only, but any part of it ends a line for some reader.
+    quoted_match: /[\r\n]/
   })
   // A client that goes away ends the reading too; a failure ends the reply halfway, which the client notices.
   pipeline(Readable.from(lines(shop.db, ids, first, names, now)), csv, () => {})

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { transact } from '../../platform/db/transact.ts'
 import { iso, isoOrNull } from '../../platform/clock.ts'
 import type { Actor } from '../../platform/http/actor.ts'
-import type { Result } from '../../platform/result.ts'
+import { done, type Result } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { record } from '../audit/index.ts'
 import { findOrder } from './list.ts'
@@ -18,7 +18,7 @@ export async function setExpiry(
   id: number,
   expiredAt: Date
 ): Promise<Result<Order>> {
-  return transact(shop.db, async tx => {
+  const moved = await transact(shop.db, async tx => {
     const order = await lockOrder(tx, id)
     if (!order || order.deletedAt) return refuse('not_found')
     const now = shop.now()
@@ -38,6 +38,7 @@ export async function setExpiry(
     await note(tx, id, 'expiry set', { from: before.expired_at, to: after.expired_at, by: actor.username })
     const entry = { action: 'extend order', targetType: 'order', targetId: id, before, after }
     await record(tx, actor, entry, actor.ip)
-    return findOrder(tx, id, null, now)
+    return done
   })
+  return moved.ok ? findOrder(shop.db, id, null, shop.now()) : moved
 }

@@ -1,0 +1,285 @@
+import type { Order } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DAY } from '../../platform/clock.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { products, variants } from '../catalog/tables.ts'
+import { serverGroups } from '../fleet/tables.ts'
+import { createRule } from '../inventory/index.ts'
+import { orderRoutes, transition } from './index.ts'
+import { orders, payments } from './tables.ts'
+
+let shop: TestShop
+let admin: TestClient
+let buyer: TestClient & { user: { id: number } }
+let plan: { productId: number; variantId: number; serverGroupId: number; rules: number[] }
+/** Noon in the middle of a month, so that yesterday and last month are where they seem to be. */
+const NOW = new Date('2026-05-15T12:00:00Z')
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: orderRoutes, now: () => NOW })
+  const { db } = shop.shop
+  admin = await shop.admin({ username: 'boss' })
+  buyer = await shop.customer({ username: 'buyer' })
+  const [group] = await db.insert(serverGroups).values({ name: 'here' }).returning()
+  const [product] = await db.insert(products).values({ platformId: '1', name: 'Plan' }).returning()
+  const rule = await createRule(db, {
+    name: 'Rule, "1"',
+    description: '',
+    price: '0.50',
+    platformVariantId: '9',
+    aclValue: 'a.test'
+  })
+  if (!group || !product || !rule.ok) throw new Error('nothing was inserted')
+  const [variant] = await db
+    .insert(variants)
+    .values({ productId: product.id, platformId: '2', name: 'Here', price: '2.00', serverGroupId: group.id })
+    .returning()
+  if (!variant) throw new Error('nothing was inserted')
+  plan = { productId: product.id, variantId: variant.id, serverGroupId: group.id, rules: [rule.rule.id] }
+})
+afterAll(() => shop?.close())
+
+let count = 0
+async function insertOrder(change: Partial<typeof orders.$inferInsert> = {}): Promise<number> {
+  count += 1
+  const [row] = await shop.shop.db
+    .insert(orders)
+    .values({
+      ...plan,
+      orderId: `NL-test-${count}`,
+      userId: buyer.user.id,
+      productName: 'Plan',
+      variantName: 'Here',
+      quantity: 8,
+      cartStep: 8,
+      proxyTime: 30,
+      variantPrice: '2.00',
+      aclPrice: '0.50',
+      amount: '20.00',
+      reservedUntil: NOW,
+      createdAt: NOW,
+      state: 'timed_out',
+      proxyUsername: `user${count}`,
+      proxyPassword: 'secret',
+      ...change
+    })
+    .returning({ id: orders.id })
+  if (!row) throw new Error('nothing was inserted')
+  return row.id
+}
+
+const live = (days = 30) => ({
+  state: 'delivered' as const,
+  deliveryNum: 8,
+  paidAt: NOW,
+  payAmount: '20.00',
+  expiredAt: new Date(NOW.getTime() + days * DAY)
+})
+const paid = (orderId: number, amount: string, at: Date, accepted = true) =>
+  shop.shop.db.insert(payments).values({
+    orderId,
+    platformOrderId: `p${orderId}-${at.getTime()}-${amount}`,
+    platformOrderNumber: '#1',
+    kind: 'renewal',
+    amount,
+    discount: '0',
+    accepted,
+    createdAt: at
+  })
+const at = (id: number, call = '') => `/api/orders/order_list/${id}/${call}`
+
+test('the figures: exact money, by day and month, without what was deleted', async () => {
+  const figures = async () => (await admin.get('/api/orders/statistics')).data
+  expect(await figures()).toEqual({
+    total: 0,
+    paid: 0,
+    unpaid: 0,
+    today: 0,
+    totalAmount: '0.00',
+    monthlyAmount: '0.00',
+    dailyAmount: '0.00'
+  })
+  const yesterday = new Date(NOW.getTime() - DAY)
+  const lastMonth = new Date(NOW.getTime() - 20 * DAY)
+  const one = await insertOrder({ ...live(), createdAt: yesterday })
+  const deleted = await insertOrder({ ...live(), deletedAt: NOW })
+  await insertOrder()
+  await paid(one, '0.10', NOW)
+  await paid(one, '0.20', NOW)
+  await paid(one, '1000000000.01', yesterday)
+  await paid(one, '5.00', lastMonth)
+  await paid(one, '77.00', NOW, false)
+  await paid(deleted, '99.00', NOW)
+  expect(await figures()).toEqual({
+    total: 2,
+    paid: 1,
+    unpaid: 1,
+    today: 1,
+    totalAmount: '1000000005.31',
+    monthlyAmount: '1000000000.31',
+    dailyAmount: '0.30'
+  })
+})
+
+test('the export: quoted, harmless in a spreadsheet, only what was asked for', async () => {
+  const evil = await insertOrder({
+    productName: '=HYPERLINK("http://x","y"), 1',
+    variantName: '+1\nnext',
+    failReason: '@sum'
+  })
+  const plain = await insertOrder()
+  const hidden = await insertOrder({ deletedAt: NOW })
+  const reply = await admin.fetch(`/api/orders/export?order_ids=${evil},${plain},${hidden}`)
+  expect(reply.status).toBe(200)
+  expect(reply.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(reply.headers.get('content-disposition')).toBe('attachment; filename="orders_2026-05-15T12-00-00.csv"')
+  const [head = '', first = '', ...rest] = (await reply.text()).split('\r\n')
+  expect(head.split(',').slice(0, 3)).toEqual(['id', 'order_id', 'shopify_order_number'])
+  expect(first).toMatch(
+    new RegExp(`^${plain},NL-test-\\d+,,buyer,buyer@example.com,Plan,Here,8,"Rule, ""1""",20.00,,0,`)
+  )
+  expect(rest.join('\n')).toContain(`"'=HYPERLINK(""http://x"",""y""), 1","'+1\nnext",8,`)
+  expect(rest.join('\n')).toContain("'@sum")
+  expect(rest.join('\n')).not.toContain(`\n${hidden},`)
+  const all = await (await admin.fetch('/api/orders/export')).text()
+  expect(all.split('\r\n').filter(line => /^\d+,NL-test/.test(line)).length).toBe(4)
+  expect((await admin.fetch('/api/orders/export?order_ids=1,x')).status).toBe(400)
+})
+
+test('an export of more than a page is whole', async () => {
+  const first = await insertOrder()
+  await shop.shop.db.execute(sql`insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state,
+      product_name, variant_name, quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules,
+      reserved_until, proxy_username, proxy_password)
+    select 'NL-many-' || n, user_id, product_id, variant_id, server_group_id, 'timed_out', 'Plan', 'Here', 8, 8, 30, 2, 0.5, 20,
+      rules, reserved_until, 'many' || n, 'x' from orders, generate_series(1, 2500) n where id = ${first}`)
+  const lines = (await (await admin.fetch('/api/orders/export')).text())
+    .split('\r\n')
+    .filter(line => line.includes('NL-many-'))
+  expect(new Set(lines.map(line => line.split(',')[0])).size).toBe(2500)
+  await shop.shop.db.execute(sql`delete from orders where order_id like 'NL-many-%'`)
+})
+
+test('an order that holds nothing is deleted: it disappears for everyone, with a trace', async () => {
+  const { db } = shop.shop
+  const id = await insertOrder({ state: 'expired', paidAt: NOW, payAmount: '20.00', expiredAt: NOW })
+  expect((await admin.delete(at(id))).code).toBe(2000)
+  expect((await admin.delete(at(id))).status).toBe(404)
+  expect((await admin.get<{ total: number }>(`/api/orders/search?order_id=NL-test-${count}`)).data.total).toBe(0)
+  expect((await admin.get(at(id, 'events/'))).status).toBe(404)
+  const { rows } = await db.execute(
+    sql`select actor_name, action, target_id from audit_log where action = 'delete order'`
+  )
+  expect(rows.at(-1)).toEqual({ actor_name: 'boss', action: 'delete order', target_id: String(id) })
+})
+
+test('the expiry is set to a moment in the future, for orders whose time runs', async () => {
+  const id = await insertOrder({ ...live(3), reminderSentAt: NOW })
+  const extend = (expired_at: unknown, order = id) =>
+    admin.post<Order>(at(order, 'update_proxy_expired_at/'), { expired_at })
+  const wanted = NOW.getTime() + 40 * DAY
+  expect((await extend(wanted)).data.expired_at).toBe(new Date(wanted).toISOString())
+  // Seconds are recognised too, and text as forms send it.
+  expect((await extend(wanted / 1000 + 60)).data.expired_at).toBe(new Date(wanted + 60_000).toISOString())
+  expect((await extend(String(wanted))).data.expired_at).toBe(new Date(wanted).toISOString())
+  const refused = await extend(NOW.getTime())
+  expect(refused).toMatchObject({ status: 400, msg: 'The expire time must lie in the future' })
+  for (const bad of [null, '', 'tomorrow', -1, 1e17]) {
+    expect(await extend(bad), String(bad)).toMatchObject({ status: 400, msg: 'Please select the expire time' })
+  }
+  const [row] = await shop.shop.db.select().from(orders).where(eq(orders.id, id))
+  expect(row).toMatchObject({ expiredAt: new Date(wanted), reminderSentAt: null })
+  const unpaid = await insertOrder()
+  const over = await insertOrder({ ...live(), state: 'expired' })
+  const failed = await insertOrder({ ...live(), state: 'failed', expiredAt: null, deliveryNum: 0 })
+  for (const order of [unpaid, over, failed]) expect((await extend(wanted, order)).status).toBe(409)
+  expect((await extend(wanted, 999_999)).status).toBe(404)
+  const events = await admin.get<{ kind: string; detail: Record<string, unknown> }[]>(at(id, 'events/'))
+  expect(events.data.map(event => event.kind)).toEqual(['expiry set', 'expiry set', 'expiry set'])
+  expect(events.data[0]?.detail).toMatchObject({ to: new Date(wanted).toISOString(), by: 'boss' })
+  const { rows } = await shop.shop.db.execute(
+    sql`select before, after from audit_log where action = 'extend order' and target_id = ${String(id)} order by id limit 1`
+  )
+  expect(rows).toEqual([
+    {
+      before: { expired_at: new Date(NOW.getTime() + 3 * DAY).toISOString() },
+      after: { expired_at: new Date(wanted).toISOString() }
+    }
+  ])
+})
+
+test('pages follow on each other; searches find by id, user and product', async () => {
+  const other = await shop.customer({ username: 'pager' })
+  for (let n = 0; n < 7; n++)
+    await insertOrder({ userId: other.user.id, productName: n === 3 ? 'Rare 50%_plan' : 'Plan' })
+  type Page = { data: Order[]; total: number }
+  const page = async (query: string, who: TestClient = other) =>
+    (await who.get<Page>(`/api/orders/order_list/?${query}`)).data
+  const all = await page('limit=100')
+  expect(all.total).toBe(7)
+  const parts = await Promise.all([0, 3, 6].map(offset => page(`limit=3&offset=${offset}`)))
+  expect(parts.flatMap(part => part.data.map(order => order.id))).toEqual(all.data.map(order => order.id))
+  expect(parts.every(part => part.total === 7)).toBe(true)
+  expect((await page('search=50%25_')).data).toHaveLength(1)
+  expect((await page('search=%25')).data).toHaveLength(1)
+  expect((await page(`product_type=999`)).total).toBe(0)
+  expect((await page('pay_status=1')).total).toBe(0)
+  expect((await page('limit=100', admin)).total).toBeGreaterThan(7)
+  expect((await page('username=pager', admin)).total).toBe(7)
+  // A customer's own list knows no other user's name.
+  expect((await page('username=buyer')).total).toBe(7)
+  const search = async (query: string) => (await admin.get<Page>(`/api/orders/search?${query}`)).data.total
+  expect(await search('username=pager&product_name=rare')).toBe(1)
+  expect(await search(`order_id=${all.data[0]?.order_id}`)).toBe(1)
+  for (const bad of ['limit=0', 'limit=10001', 'offset=-1', 'state=sold', 'product_type=x']) {
+    expect((await admin.get(`/api/orders/order_list/?${bad}`)).status, bad).toBe(400)
+  }
+})
+
+test('a way that the table does not have is never taken', async () => {
+  const id = await insertOrder()
+  await expect(
+    shop.shop.db.transaction(tx => transition(tx, { id, state: 'timed_out' }, 'deliver_all'))
+  ).rejects.toThrow('An order that is timed_out cannot deliver_all')
+  const [row] = await shop.shop.db.select({ state: orders.state }).from(orders).where(eq(orders.id, id))
+  expect(row).toEqual({ state: 'timed_out' })
+})
+
+test('what is asked every few seconds finds its rows by an index', async () => {
+  const plans: Record<string, [query: ReturnType<typeof sql>, index: string]> = {
+    'the payment poll': [
+      sql`select state from orders where order_id = 'NL-x' and user_id = 1`,
+      'orders_orderId_unique'
+    ],
+    'a user’s list': [
+      sql`select * from orders where user_id = 1 and deleted_at is null order by id desc limit 5`,
+      'orders_user'
+    ],
+    'a settlement': [sql`select * from orders where order_id = 'NL-x' for update`, 'orders_orderId_unique'],
+    'a known payment': [sql`select 1 from payments where platform_order_id = '1'`, 'payments_platformOrderId_unique'],
+    'time-outs': [
+      sql`select id from orders where state = 'placed' and reserved_until <= now() order by reserved_until limit 100`,
+      'orders_reservations'
+    ],
+    expiries: [
+      sql`select * from orders where state in ('paid', 'delivering', 'partly_delivered', 'delivered') and expired_at <= now() order by expired_at, id limit 50`,
+      'orders_expiry'
+    ],
+    'failed reservations': [
+      sql`select id from orders where state = 'failed' and expired_at is null and reserved_until <= now()`,
+      'orders_expiry'
+    ],
+    tasks: [sql`select id from orders where task is not null and task_at < now() order by task_at`, 'orders_tasks']
+  }
+  await shop.shop.db.transaction(async tx => {
+    // Few rows here: whether the index can serve, not whether it already pays.
+    await tx.execute(sql`set local enable_seqscan = off`)
+    await tx.execute(sql`set local enable_bitmapscan = off`)
+    for (const [what, [query, index]] of Object.entries(plans)) {
+      const { rows } = await tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${query}`)
+      expect(rows.map(row => row['QUERY PLAN']).join('\n'), what).toContain(index)
+    }
+  })
+})
