@@ -1,23 +1,23 @@
 import { ProductForm, ServerForm, type Reason, type Refusal } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { demoPlans, demoRules, demoDiscountCodes } from '../../apps/sandbox/src/shopify/catalogue.ts'
+import { demoPlans, demoRules, demoRulesProduct, demoDiscountCodes } from '../../apps/sandbox/src/shopify/catalogue.ts'
 import { demoLocations } from '../../apps/sandbox/src/shopify/plan.ts'
 import { createUser } from '../../apps/server/src/domains/accounts/index.ts'
 import { users } from '../../apps/server/src/domains/accounts/tables.ts'
 import {
   createProduct,
+  deleteTag,
   listPlatformProducts,
   openPlatform,
   syncCollections,
   syncTags
 } from '../../apps/server/src/domains/catalog/index.ts'
-import { products } from '../../apps/server/src/domains/catalog/tables.ts'
+import { products, tags } from '../../apps/server/src/domains/catalog/tables.ts'
 import { proxies } from '../../apps/server/src/domains/delivery/tables.ts'
 import { createGroup, createServer } from '../../apps/server/src/domains/fleet/index.ts'
 import { serverGroups, servers } from '../../apps/server/src/domains/fleet/tables.ts'
 import { addAclRule } from '../../apps/server/src/domains/inventory/index.ts'
 import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
-import { seedLevelCodes } from '../../apps/server/src/domains/rewards/index.ts'
 import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
 import type { Shop } from '../../apps/server/src/platform/shop.ts'
 import type { NewcomerSettings } from './settings.ts'
@@ -95,7 +95,6 @@ async function accounts(shop: Shop): Promise<Actor> {
 
 /** The discount codes that the stand-in platform knows, one a level. */
 async function levels(shop: Shop): Promise<void> {
-  await seedLevelCodes(shop.db)
   const ofLevels = demoDiscountCodes.filter(code => code.code !== 'WELCOME10')
   for (const [at, { code, value }] of ofLevels.entries()) {
     await shop.db
@@ -144,6 +143,7 @@ async function catalogue(shop: Shop, admin: Actor): Promise<void> {
   const groups = new Map(rows.map(group => [group.name, group.id]))
   must(await syncCollections(shop, admin))
   must(await syncTags(shop, admin))
+  await hideRulesTag(shop, admin)
   const known = new Map(demoPlans.flatMap(plan => plan.variants.map(variant => [variant.id, variant])))
   const offered = must(await listPlatformProducts(shop, undefined))
   for (const plan of offered.filter(product =>
@@ -166,6 +166,12 @@ async function catalogue(shop: Shop, admin: Actor): Promise<void> {
     })
     must(await createProduct(shop, admin, form))
   }
+}
+
+/** The platform marks the access rules with a tag; shoppers pick plans, so it is none of theirs. */
+async function hideRulesTag(shop: Shop, admin: Actor): Promise<void> {
+  const [tag] = await shop.db.select({ id: tags.id }).from(tags).where(eq(tags.name, demoRulesProduct.tag))
+  if (tag) must(await deleteTag(shop, admin, tag.id), 'not_found')
 }
 
 /** The demo fits its own commands: a refusal is a bug, but for the one that says that it is there already. */

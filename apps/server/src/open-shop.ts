@@ -1,4 +1,5 @@
 import { ensureAdmin } from './domains/accounts/index.ts'
+import { seedLevelCodes } from './domains/rewards/index.ts'
 import { storeLogLines } from './domains/settings/index.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -36,6 +37,7 @@ export async function openShop(
   const jobs = await openJobs({ databaseUrl: config.databaseUrl, worker, log, queues: allQueues })
   const shop: Shop = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret) }
   await ensureAdmin(shop)
+  await seedLevelCodes(db)
   if (worker) await startWorkers(shop)
   return {
     shop,

@@ -1,7 +1,8 @@
 import { accountJobs, accountQueues } from './domains/accounts/index.ts'
 import { catalogJobs, catalogQueues } from './domains/catalog/index.ts'
-import { deliveryJobs, deliveryQueues } from './domains/delivery/index.ts'
+import { checkJobs, checkQueues, deliveryJobs, deliveryQueues } from './domains/delivery/index.ts'
 import { fleetJobs, fleetQueues } from './domains/fleet/index.ts'
+import { inventoryJobs, inventoryQueues } from './domains/inventory/index.ts'
 import { mailJobs, mailQueues } from './domains/mail/index.ts'
 import { paymentJobs, paymentQueues } from './domains/payments/index.ts'
 import { rewardsJobs, rewardsQueues } from './domains/rewards/index.ts'
@@ -13,14 +14,25 @@ export const allQueues: JobQueue<object>[] = [
   ...mailQueues,
   ...accountQueues,
   ...catalogQueues,
+  ...inventoryQueues,
   ...fleetQueues,
   ...deliveryQueues,
+  ...checkQueues,
   ...paymentQueues,
   ...rewardsQueues
 ]
 
 /** Lets this process work on all of them. */
 export async function startWorkers(shop: Shop): Promise<void> {
-  for (const start of [mailJobs, accountJobs, catalogJobs, fleetJobs, deliveryJobs, paymentJobs, rewardsJobs])
+  for (const start of [
+    mailJobs,
+    accountJobs,
+    catalogJobs,
+    inventoryJobs,
+    fleetJobs,
+    deliveryJobs,
+    paymentJobs,
+    rewardsJobs
+  ])
     await start(shop)
 }

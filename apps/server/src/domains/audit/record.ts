@@ -1,4 +1,5 @@
 import type { Executor } from '../../platform/db/client.ts'
+import { storableJson } from '../../platform/db/storable-json.ts'
 import type { Caller } from '../../platform/http/mount.ts'
 import { auditLog } from './tables.ts'
 
@@ -24,8 +25,8 @@ export async function record(
     action: entry.action,
     targetType: entry.targetType,
     targetId: String(entry.targetId),
-    before: withoutSecrets(entry.before),
-    after: withoutSecrets(entry.after),
+    before: storableJson(withoutSecrets(entry.before)),
+    after: storableJson(withoutSecrets(entry.after)),
     ip: ip ?? null
   })
 }

@@ -4,6 +4,7 @@ import { applyProductEventQueue, registerWebhooksQueue } from './queues.ts'
 import { registerShopWebhooks } from './register-webhooks.ts'
 
 export { createProduct } from './create-product.ts'
+export { deleteTag } from './edit-groupings.ts'
 export { findVariant, type OptionChoice, type SellableVariant } from './find-variant.ts'
 export { finishPlatformEvent, recordPlatformEvent, takePlatformEvent, type PlatformEvent } from './platform-events.ts'
 export { listPlatformProducts } from './platform-products.ts'

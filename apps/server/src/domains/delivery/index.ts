@@ -7,6 +7,7 @@ import { checkTaskQueue, deliveredQueue, expireQueue, orderTaskQueue, sweepQueue
 import { sweep } from './sweep.ts'
 import { runTask } from './tasks.ts'
 
+export { checkJobs, checkQueues } from './checks/index.ts'
 export { advance } from './advance.ts'
 export { expireOrders } from './expire.ts'
 export { deliveredQueue } from './queues.ts'
