@@ -32,7 +32,7 @@ export function createAgentRunner(dataDir: string): AgentRunner {
         DATA_DIR: dataDir
       })
       if (!config.ok) throw new Error(config.message)
-      const started = await startAgent(config.config, { log: pino({ level: 'silent' }) as never })
+      const started = await startAgent(config.config, { log: pino({ level: 'silent' }) })
       if (!started.ok) throw new Error(started.message)
       agent = started.agent
       ports.agent = agent.port

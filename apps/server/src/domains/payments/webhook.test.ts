@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => market?.close())
 
 async function one(query: SQL): Promise<Record<string, unknown>> {
-  const { rows } = await market.shop.db.execute<Record<string, unknown>>(query)
+  const { rows } = await market.shop.db.execute(query)
   if (!rows[0]) throw new Error('no row')
   return rows[0]
 }
