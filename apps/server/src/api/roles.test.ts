@@ -1,0 +1,129 @@
+import type { Order } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
+import { users } from '../domains/accounts/tables.ts'
+import { describeCalls, type ApiCall } from './calls.ts'
+import { exampleOf } from './examples.ts'
+import { MATRIX, OWNED } from './roles.matrix.ts'
+import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
+
+const ROLES = ['visitor', 'customer', 'other', 'banned', 'admin', 'read', 'renew'] as const
+type Role = (typeof ROLES)[number]
+
+const rows = MATRIX.split('\n')
+  .map(line => /^((?:GET|POST|PUT|DELETE) \S+)\s+(.*\S)\s*$/.exec(line))
+  .filter(match => match !== null)
+  .map(([, call = '', outcomes = '']) => ({ call, outcomes: outcomes.split(/\s+/) }))
+const { calls, components } = describeCalls()
+const nameOf = ({ method, path }: ApiCall) => `${method} ${path}`
+
+test('every call of the contract has its row, and no row is left over', () => {
+  expect(rows.map(row => row.call).toSorted()).toEqual(calls.map(nameOf).toSorted())
+  for (const { call, outcomes } of rows) {
+    expect(outcomes, call).toHaveLength(ROLES.length)
+    for (const outcome of outcomes) expect(['in', '401', '403', '404'], call).toContain(outcome)
+  }
+})
+
+describe('who gets past authorisation', () => {
+  let shop: StockedShop
+  let people: Record<'customer' | 'other' | 'banned' | 'admin', Buyer>
+  let order: { id: number; orderId: string }
+  let othersOrder: { id: number; orderId: string }
+  let keys: Record<'read' | 'renew', string>
+
+  beforeAll(async () => {
+    shop = await startStockedShop()
+    people = {
+      customer: await shop.customer({ username: 'custom1' }),
+      other: await shop.customer({ username: 'other1' }),
+      banned: await shop.customer({ username: 'banned1' }),
+      admin: await shop.admin()
+    }
+    order = await shop.buy(people.customer)
+    othersOrder = await shop.buy(people.other)
+    await shop.shop.db.update(users).set({ isActive: false }).where(eq(users.id, people.banned.user.id))
+    const { id } = people.customer.user
+    keys = { read: (await shop.apiKey(id, 'read')).key, renew: (await shop.apiKey(id, 'renew')).key }
+  })
+  afterAll(() => shop?.close())
+
+  /** A session of its own for each call: some calls end the one that they came with. */
+  async function headersOf(role: Role): Promise<Record<string, string>> {
+    if (role === 'visitor') return {}
+    if (role === 'read' || role === 'renew') return { authorization: `Bearer ${keys[role]}` }
+    const { id: userId } = people[role].user
+    const { db, now } = shop.shop
+    const token = await startSession(db, { userId, ip: '127.0.0.1', userAgent: 'test', now: now() })
+    return { cookie: `${SESSION_COOKIE}=${token}` }
+  }
+
+  /** The path with an id: the customer's own thing where there is one, else one that does not exist. */
+  async function urlOf(call: ApiCall): Promise<string> {
+    const name = nameOf(call)
+    if (OWNED.order.includes(name)) return call.path.replace(':id', String(order.id))
+    if (OWNED.orderKey.includes(name)) return `${call.path}?order_id=${order.orderId}`
+    // A new one each time, since it is gone once it was revoked.
+    if (OWNED.apiKey.includes(name)) {
+      const { id } = await shop.apiKey(people.customer.user.id, 'read')
+      return call.path.replace(':id', String(id))
+    }
+    return call.path.replace(':id', '999999')
+  }
+
+  test.each(rows)('$call', async ({ call: name, outcomes }) => {
+    const call = calls.find(one => nameOf(one) === name)
+    if (!call) throw new Error('no such call')
+    const isOwned = Object.values(OWNED).some(list => list.includes(name))
+    const found: string[] = []
+    for (const role of ROLES) {
+      const signed = outcomes[0] === '401' && call.access === 'public'
+      const reply = await shop.app.inject({
+        method: call.method,
+        url: await urlOf(call),
+        headers: {
+          ...(await headersOf(role)),
+          ...(call.body && { 'content-type': 'application/json' }),
+          'x-forwarded-for': `192.0.2.${found.length}`
+        },
+        // Not valid where anything has to be in it: it is about who gets as far as being told so.
+        ...(call.body && { payload: JSON.stringify(signed ? exampleOf(call.body, components) : {}) })
+      })
+      expect(reply.statusCode, reply.body).not.toBe(500)
+      const refused = [401, 403, ...(isOwned ? [404] : [])]
+      found.push(refused.includes(reply.statusCode) ? String(reply.statusCode) : 'in')
+    }
+    expect(Object.fromEntries(ROLES.map((role, at) => [role, found[at]]))).toEqual(
+      Object.fromEntries(ROLES.map((role, at) => [role, outcomes[at]]))
+    )
+  })
+
+  test("nothing that a customer can read holds another's name, order, proxies or codes", async () => {
+    const detail = await people.customer.get<{ proxy_list: { ip: string; username: string }[]; order: Order }>(
+      `/api/orders/order_list/${order.id}/get_proxy_detail/`
+    )
+    const [proxy] = detail.data.proxy_list
+    const secrets = ['custom1', order.orderId, proxy?.username ?? '', `${proxy?.ip}:`, 'OF-custom1']
+    expect(secrets).not.toContain('')
+    const readable = calls.filter(
+      call => call.method === 'GET' && call.access !== 'admin' && !call.path.includes('logout')
+    )
+    const own = new Set<string>()
+    for (const call of readable) {
+      const path = `${call.path.replace(':id', String(othersOrder.id))}?limit=100&order_id=${othersOrder.orderId}&tags=1`
+      const text = await (await people.other.fetch(path)).text()
+      for (const secret of secrets) expect(text, `${call.path} told ${secret}`).not.toContain(secret)
+      for (const mark of ['other1', othersOrder.orderId, 'OF-other1']) if (text.includes(mark)) own.add(mark)
+    }
+    // The same marks of its own are there: the calls were let in and showed something.
+    expect(own.size).toBe(3)
+  })
+
+  test('a customer that names another user in a list still sees only its own', async () => {
+    const list = await people.other.get<{ data: Order[]; total: number }>('/api/orders/order_list/?username=custom1')
+    expect(list.data.data.map(one => one.username)).toEqual(['other1'])
+    const codes = await people.other.get<{ total: number }>('/api/rewards/coupon_code/?search=custom1')
+    expect(codes.data.total).toBe(0)
+  })
+})

@@ -1,0 +1,106 @@
+import { eq, sql } from 'drizzle-orm'
+import { createApiKey } from '../domains/accounts/api-keys.ts'
+import { addCollection, addProduct, addRule, addTag } from '../domains/catalog/shelf.fixture.ts'
+import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
+import { addCidr } from '../domains/inventory/index.ts'
+import { orders, platformEvents } from '../domains/orders/tables.ts'
+import { settlePayment } from '../domains/payments/index.ts'
+import { coupons, giftCards } from '../domains/rewards/tables.ts'
+import { faqs, tickets } from '../domains/support/tables.ts'
+import { writeSettings } from '../domains/settings/index.ts'
+import { paidEvent } from '../testing/buying.ts'
+import type { TestClient } from '../testing/client.ts'
+import { startTestShop, type TestShop, type TestUser } from '../testing/shop.ts'
+
+/** Nothing listens there: what the shop sends to servers and to the platform fails at once, and stays on this machine. */
+export const CLOSED_PORT = 9
+
+export type Buyer = TestClient & { user: TestUser }
+export type StockedShop = TestShop & {
+  productId: number
+  groupId: number
+  serverId: number
+  rules: number[]
+  /** A delivered order: its key for the paths and the id that the platform knows. */
+  buy(buyer: Buyer): Promise<{ id: number; orderId: string }>
+  /** An API key of a user that may do one thing. */
+  apiKey(userId: number, scope: 'read' | 'renew'): Promise<{ id: number; key: string }>
+}
+
+/** The whole shop with something in every table that its lists show. `close()` it in `afterAll`. */
+export async function startStockedShop(): Promise<StockedShop> {
+  const started = await startTestShop({})
+  const { shop } = started
+  const { db } = shop
+  await writeSettings(
+    db,
+    shop.secrets,
+    {
+      shopify_shop_url: `http://127.0.0.1:${CLOSED_PORT}`,
+      shopify_app_key: 'platform token',
+      shopify_api_secret: 'platform secret',
+      max_unpaid_orders: 1000
+    },
+    shop.now()
+  )
+  const [server] = await db
+    .insert(servers)
+    .values({ name: 'node', ip: '127.0.0.1', agentPort: CLOSED_PORT, sshPort: CLOSED_PORT })
+    .returning()
+  const [group] = await db.insert(serverGroups).values({ name: 'group' }).returning()
+  if (!server || !group) throw new Error('nothing was inserted')
+  await db.insert(serverGroupServers).values({ groupId: group.id, serverId: server.id })
+  const range = await db.transaction(tx => addCidr(tx, { cidr: '127.40.0.0/20', serverId: server.id }))
+  if (!range.ok) throw new Error(range.reason)
+  const rules = [await addRule(db, '0.50', 'one.test'), await addRule(db, '0.25', 'two.test')]
+  const product = await addProduct(
+    db,
+    {},
+    [{ name: 'New York', option1: 'New York', price: '2.00', cartStep: 8, serverGroupId: group.id }],
+    { collectionIds: [await addCollection(db, 'Metro')], tagIds: [await addTag(db, 'fast')] }
+  )
+  await db.insert(faqs).values({ question: 'Why?', answer: 'Because.' })
+  await db
+    .insert(tickets)
+    .values({ username: 'anna', email: 'anna@example.com', phone: '1', message: 'Help', clientIp: '127.0.0.1' })
+  await db.insert(giftCards).values({ mount: '5.00', point: 50, code: 'GIFT5' })
+
+  return {
+    ...started,
+    productId: product.id,
+    groupId: group.id,
+    serverId: server.id,
+    rules,
+    async buy(buyer) {
+      const placed = await buyer.post<{ order_id: string }>('/api/orders/checkout', {
+        product_id: product.id,
+        quantity: 8,
+        option_selected: { option1: 'New York', acl_selected: rules.slice(0, 1) }
+      })
+      if (placed.code !== 2000) throw new Error(placed.msg)
+      const orderId = placed.data.order_id
+      await db.insert(platformEvents).values({
+        eventId: `paid ${orderId}`,
+        topic: 'orders/paid',
+        payload: paidEvent({ orderId, amount: '20.00' })
+      })
+      await settlePayment(shop, `paid ${orderId}`)
+      const [order] = await db
+        .update(orders)
+        .set({ state: 'delivered', deliveryNum: 8 })
+        .where(eq(orders.orderId, orderId))
+        .returning()
+      if (!order) throw new Error('the order is not there')
+      await db.execute(sql`update proxies set state = 'live' where order_id = ${order.id}`)
+      await db
+        .insert(coupons)
+        .values({ holderId: buyer.user.id, code: `OF-${buyer.user.username}`, codeType: 1, discount: '1.00' })
+      return { id: order.id, orderId }
+    },
+    async apiKey(userId, scope) {
+      const made = await createApiKey(shop, userId, { name: scope, scopes: [scope] })
+      if (!made.ok) throw new Error(made.reason)
+      return made.data
+    }
+  }
+}
