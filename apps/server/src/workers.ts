@@ -24,15 +24,16 @@ export const allQueues: JobQueue<object>[] = [
 
 /** Lets this process work on all of them. */
 export async function startWorkers(shop: Shop): Promise<void> {
-  for (const start of [
+  const starts = [
     mailJobs,
     accountJobs,
     catalogJobs,
     inventoryJobs,
     fleetJobs,
     deliveryJobs,
+    checkJobs,
     paymentJobs,
     rewardsJobs
-  ])
-    await start(shop)
+  ]
+  for (const start of starts) await start(shop)
 }
