@@ -42,7 +42,6 @@ export async function serveWeb(
       root: dist,
       preCompressed: true,
       index: false,
-      wildcard: false,
       cacheControl: false,
       setHeaders(reply, path) {
         // The names of assets hold a hash of their content.
