@@ -4,6 +4,7 @@ import type { Transaction } from '../../platform/db/client.ts'
 import type { Sender } from '../../platform/jobs.ts'
 import { agentProgress, unwantUsers, wantUsers } from '../fleet/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
+import { notifyAdmins } from '../mail/index.ts'
 import { lockOrders, transition, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { deliveredQueue } from './queues.ts'
@@ -53,6 +54,7 @@ async function advanceOne(tx: Transaction, shop: Advancing, order: OrderRow): Pr
   const failReason = reasonToShow(order, refusal, behind.length === 0 ? order.quantity - live : 0)
   if (deliveryNum !== order.deliveryNum || failReason !== order.failReason) {
     await tx.update(orders).set({ deliveryNum, failReason }).where(eq(orders.id, order.id))
+    if (refusal && failReason !== order.failReason) await tellAdmins(tx, shop, order, refusal)
   }
   if (behind.length > 0) {
     if (deliveryNum > 0 && order.state === 'delivering') await transition(tx, order, 'deliver_part')
@@ -71,6 +73,14 @@ async function advanceOne(tx: Transaction, shop: Advancing, order: OrderRow): Pr
   }
   await finishOwnTask(tx, order, null)
   return []
+}
+
+async function tellAdmins(tx: Transaction, shop: Advancing, order: OrderRow, refusal: string): Promise<void> {
+  await notifyAdmins(tx, shop.jobs, {
+    subject: `A server refuses proxies of order ${order.orderId}`,
+    text: `The agent of a server refused what it should serve for order ${order.orderId}: ${refusal}.\n\nIts row under Orders shows the same. 'Deliver' asks the agent again.`,
+    key: `refused:${order.id}`
+  })
 }
 
 /** Why an order is not as it should be, in words for its row; another reason that stands there stays. */

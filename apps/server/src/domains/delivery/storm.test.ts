@@ -1,6 +1,6 @@
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { paidEvent } from '../../testing/buying.ts'
+import { adminMails, paidEvent } from '../../testing/buying.ts'
 import type { AgentRunner } from '../../testing/agent-runner.ts'
 import { startMarket, type Market } from '../../testing/market.ts'
 import { createUser } from '../accounts/index.ts'
@@ -22,6 +22,7 @@ let others: AgentRunner[]
 
 beforeAll(async () => {
   market = await startMarket({ range: '127.26.0.0/26', ruleCount: 2 })
+  await market.admin('http://127.0.0.1:9', 'boss1')
   others = [await market.addServer('127.26.1.0/26'), await market.addServer('127.26.2.0/26')]
 }, 120_000)
 afterAll(() => market?.close())
@@ -179,6 +180,7 @@ test('what an agent refuses ends the task with its words, and the next change ta
     taskError: 'A server refused the proxies: no such range',
     failReason: 'A server refused the proxies: no such range'
   })
+  expect((await adminMails(market)).at(-1)).toContain('no such range')
   expect((await requestTask(shop, order.id, 'change', null)).ok).toBe(true)
   await settleDown([])
   expect(await row()).toMatchObject({ state: 'delivered', task: null, taskError: null, failReason: null })

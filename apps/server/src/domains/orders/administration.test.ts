@@ -7,6 +7,7 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { createRule } from '../inventory/index.ts'
+import { remindExpiries } from '../payments/after-delivery.ts'
 import { orderRoutes, transition } from './index.ts'
 import { orders, payments } from './tables.ts'
 
@@ -208,6 +209,26 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
       after: { expired_at: new Date(wanted).toISOString() }
     }
   ])
+})
+
+test('a customer is reminded once before the end, and again when the end was moved', async () => {
+  const { db } = shop.shop
+  const remind = async () => {
+    const told = await Promise.all([remindExpiries(shop.shop), remindExpiries(shop.shop)])
+    return told[0] + told[1]
+  }
+  await remind()
+  const soon = await insertOrder(live(2.9))
+  const [later, over, failed] = [live(3.1), live(-1), { ...live(), state: 'failed' as const, expiredAt: null }]
+  for (const order of [later, over, failed]) await insertOrder(order)
+  expect(await remind()).toBe(1)
+  expect(await remind()).toBe(0)
+  await admin.post(at(soon, 'update_proxy_expired_at/'), { expired_at: NOW.getTime() + DAY })
+  expect(await remind()).toBe(1)
+  const { rows } = await db.execute(sql`select data -> 'data' ->> 'renew_url' as url from pgboss.job
+    where name = 'send-mail' and data ->> 'template' = 'expiry-reminder' and data ->> 'key' like ${`reminder:${soon}:%`}`)
+  expect(rows).toHaveLength(2)
+  expect(rows[0]?.['url']).toContain(`renew=${soon}`)
 })
 
 test('pages follow on each other; searches find by id, user and product', async () => {
