@@ -17,9 +17,13 @@ import { proxies } from '../../apps/server/src/domains/delivery/tables.ts'
 import { createGroup, createServer } from '../../apps/server/src/domains/fleet/index.ts'
 import { serverGroups, servers } from '../../apps/server/src/domains/fleet/tables.ts'
 import { addAclRule } from '../../apps/server/src/domains/inventory/index.ts'
+import { createGiftCard } from '../../apps/server/src/domains/rewards/index.ts'
 import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
+import { createFaq } from '../../apps/server/src/domains/support/index.ts'
+import { faqs } from '../../apps/server/src/domains/support/tables.ts'
 import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
 import type { Shop } from '../../apps/server/src/platform/shop.ts'
+import { demoFaqs, demoGiftCards } from './demo-texts.ts'
 import type { NewcomerSettings } from './settings.ts'
 
 export const DEMO_ADMIN = { username: 'admin', password: 'Admin#2026', email: 'admin@example.com' }
@@ -66,6 +70,7 @@ export async function seed(
   if (product) return
   // Each step skips what a start that was cut short has done already.
   await levels(shop)
+  await texts(shop, admin)
   await rules(shop, admin)
   await fleet(shop, admin, settings)
   await catalogue(shop, admin)
@@ -102,6 +107,13 @@ async function levels(shop: Shop): Promise<void> {
       .set({ code, discount: value })
       .where(eq(levelCodes.level, at + 1))
   }
+}
+
+async function texts(shop: Shop, admin: Actor): Promise<void> {
+  for (const card of demoGiftCards) must(await createGiftCard(shop.db, admin, card), 'code_taken')
+  const [faq] = await shop.db.select({ id: faqs.id }).from(faqs).limit(1)
+  if (faq) return
+  for (const one of demoFaqs) must(await createFaq(shop.db, admin, one))
 }
 
 async function rules(shop: Shop, admin: Actor): Promise<void> {

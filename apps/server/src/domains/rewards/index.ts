@@ -1,4 +1,5 @@
 export { grantForPayment } from './grant-for-payment.ts'
+export { createGiftCard } from './gift-cards.ts'
 export { grantPoints, type Grant } from './grant.ts'
 export { rewardsJobs, rewardsQueues } from './jobs.ts'
 export { discountCodeFor, seedLevelCodes } from './level-codes.ts'

@@ -7,6 +7,8 @@ import { clientAddress, clientNetwork } from '../accounts/index.ts'
 import { createFaq, deleteFaq, listFaqs, updateFaq } from './faqs.ts'
 import { deleteTicket, listTickets, submitTicket } from './tickets.ts'
 
+export { createFaq } from './faqs.ts'
+
 /** Puts the calls about questions, answers and tickets on the server. */
 export function supportRoutes(mount: Mount, shop: Shop): void {
   const { db } = shop
