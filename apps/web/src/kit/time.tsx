@@ -23,9 +23,11 @@ export function Ago({ at }: { at: string }) {
   const language = useLanguage()
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
+    // What has just happened lies after the last look at the clock.
+    setNow(Date.now())
     const timer = setInterval(() => setNow(Date.now()), 30_000)
     return () => clearInterval(timer)
-  }, [])
+  }, [at])
   const time = new Date(at)
   return (
     <time dateTime={at} title={time.toLocaleString(language)}>
