@@ -40,15 +40,11 @@ export const test = base.extend<object, { shop: RunningShop }>({
         stdio: ['ignore', 'pipe', 'pipe']
       })
       const lines: string[] = []
-      let running = false
       for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => {
-          lines.push(text)
-          running ||= text.includes('Netlet is running.')
-        })
+        stream.setEncoding('utf8').on('data', (text: string) => lines.push(text))
       }
       const deadline = Date.now() + 120_000
-      while (!running) {
+      while (!lines.join('').includes('Netlet is running.')) {
         if (child.exitCode !== null || Date.now() > deadline)
           throw new Error(`The shop did not start:\n${lines.join('')}`)
         await new Promise(resolve => setTimeout(resolve, 100))

@@ -2,5 +2,3 @@
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 // The listener alone would keep a program alive that has nothing left to do.
 process.channel?.unref()
-
-export {}

@@ -10,6 +10,7 @@ export type Program = {
   name: string
   /** Asks the program to end and waits for it; it is killed where it does not listen. */
   stop(): Promise<void>
+  runs(): boolean
   /** Settles when the program ends, wanted or not. */
   ended: Promise<number | null>
 }
@@ -23,6 +24,7 @@ export function startProgram(name: string, args: string[], env: Record<string, s
     env: { ...environment, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })
+  const runs = () => child.exitCode === null && child.signalCode === null && child.pid !== undefined
   const ended = new Promise<number | null>(resolve => {
     child.once('exit', code => resolve(code))
     child.once('error', () => resolve(1))
@@ -30,8 +32,9 @@ export function startProgram(name: string, args: string[], env: Record<string, s
   return {
     name,
     ended,
+    runs,
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return
+      if (!runs()) return
       child.kill('SIGTERM')
       const impatience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
       await ended
@@ -43,9 +46,7 @@ export function startProgram(name: string, args: string[], env: Record<string, s
 /** Waits until `url` answers with 200, or a program of ours has ended. */
 export async function untilAnswers(url: string, program: Program, deadlineMs = 60_000): Promise<boolean> {
   const deadline = Date.now() + deadlineMs
-  let over = false
-  void program.ended.then(() => (over = true))
-  while (!over && Date.now() < deadline) {
+  while (program.runs() && Date.now() < deadline) {
     const answered = await fetch(url, { signal: AbortSignal.timeout(2000) }).then(
       reply => reply.ok,
       () => false
