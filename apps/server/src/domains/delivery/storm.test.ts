@@ -1,5 +1,6 @@
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MINUTE } from '../../platform/clock.ts'
 import { adminMails, paidEvent } from '../../testing/buying.ts'
 import type { AgentRunner } from '../../testing/agent-runner.ts'
 import { startMarket, type Market } from '../../testing/market.ts'
@@ -189,4 +190,31 @@ test('what an agent refuses ends the task with its words, and the next change ta
   )
   expect(rows).toEqual([{ held: 1 }])
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
+})
+
+test('a task whose job is gone is taken up by the sweep, once it must be lost', async () => {
+  const { shop } = market
+  const { db } = shop
+  const [order] = await db.select().from(orders).where(eq(orders.state, 'delivered')).limit(1)
+  if (!order) throw new Error('no delivered order')
+  expect((await requestTask(shop, order.id, 'reset', null)).ok).toBe(true)
+  await db.execute(sql`delete from pgboss.job where name = 'order-task'`)
+  const jobs = async () => {
+    const { rows } = await db.execute<{ data: { orderId: number; taskId: string } }>(
+      sql`select data from pgboss.job where name = 'order-task'`
+    )
+    return rows.map(row => row.data)
+  }
+  await sweep(shop)
+  expect(await jobs()).toEqual([])
+  const later = { ...shop, now: () => new Date(Date.now() + 2 * MINUTE) }
+  await sweep(later)
+  await sweep(later)
+  const [job, ...more] = await jobs()
+  expect(more).toEqual([])
+  await runTask(shop, job ?? { orderId: 0, taskId: '' })
+  await settleDown([])
+  const [after] = await db.select().from(orders).where(eq(orders.id, order.id))
+  expect(after).toMatchObject({ task: null, taskError: null, state: 'delivered' })
+  expect(after?.proxyPassword).not.toBe(order.proxyPassword)
 })
