@@ -7,9 +7,9 @@ export type Scope = 'read' | 'renew'
 
 type Shape = z.ZodType
 
-export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R extends Shape> = {
+export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R extends Shape, A extends Access> = {
   summary: string
-  access: Access
+  access: A
   /** Customers' API keys with this scope may call it too. */
   scope?: Scope
   params?: P
@@ -25,8 +25,9 @@ export type Route<
   P extends Shape = Shape,
   Q extends Shape = Shape,
   B extends Shape = Shape,
-  R extends Shape = Shape
-> = RouteOptions<P, Q, B, R> & { method: Method; path: string }
+  R extends Shape = Shape,
+  A extends Access = Access
+> = RouteOptions<P, Q, B, R, A> & { method: Method; path: string }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -36,10 +37,11 @@ type None = typeof none
 /** Declares one call of the API: the server's validation, the client's types and the documentation come from it. */
 export function route<
   R extends Shape,
+  const A extends Access,
   P extends Shape = None,
   Q extends Shape = None,
   B extends Shape = z.ZodUndefined
->(method: Method, path: string, options: RouteOptions<P, Q, B, R>): Route<P, Q, B, R> {
+>(method: Method, path: string, options: RouteOptions<P, Q, B, R, A>): Route<P, Q, B, R, A> {
   return { method, path, ...options }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { clientAddress } from './client-address.ts'
 import type { Caller } from './mount.ts'
 
 /** Who does something, and from where: what the audit log writes down. */
@@ -7,6 +8,5 @@ export type Actor = { id: number; username: string; ip: string }
 export const actorOf = ({ caller, request }: { caller: Caller; request: FastifyRequest }): Actor => ({
   id: caller.id,
   username: caller.username,
-  // A dual-stack listener names IPv4 clients in IPv6's words.
-  ip: request.ip.replace(/^::ffff:(?=\d+\.)/i, '')
+  ip: clientAddress(request)
 })

@@ -1,6 +1,12 @@
 import { refusals, refuse, SUCCESS, type Reason, type Refusal } from '@netlet/contract'
 import cookie from '@fastify/cookie'
-import fastify, { LogController, type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply
+} from 'fastify'
 import type { Log } from '../log.ts'
 
 declare module 'fastify' {
@@ -14,14 +20,17 @@ const BODY_LIMIT = 1024 * 1024
 
 /** An HTTP server with our envelope for every kind of failure. Routes are added by `mount`. */
 export async function createApp(options: { log: Log; trustProxy: string | false }): Promise<FastifyInstance> {
+  const loggerInstance: FastifyBaseLogger = options.log
   const app = fastify({
-    loggerInstance: options.log as FastifyBaseLogger,
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: BODY_LIMIT,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     // A path that cannot be decoded is the caller's mistake and deserves our envelope too.
-    frameworkErrors: (error, _request, reply) => sendError(error, reply as never, options.log),
+    frameworkErrors(error, _request, reply) {
+      sendError(error, reply as never, options.log)
+    },
     clientErrorHandler(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy(error)
       const body = JSON.stringify(envelopeOf(refuse('bad_request')))
@@ -43,7 +52,8 @@ export async function createApp(options: { log: Log; trustProxy: string | false 
     } catch {
       return next(Object.assign(new Error('The body is not valid UTF-8'), { statusCode: 400 }))
     }
-    parseJson(request, text, next)
+    // It answers through `next`; its type only says that it might be a promise.
+    void parseJson(request, text, next)
   })
   app.setErrorHandler<FastifyError>((error, _request, reply) => sendError(error, reply, options.log))
   app.addHook('onSend', async (_request, reply) => {

@@ -1,4 +1,4 @@
-import { refuse, type BodyOf, type QueryOf, type ReplyOf, type Route, type Scope } from '@netlet/contract'
+import { refuse, type ReplyOf, type Route, type Scope } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Result } from '../result.ts'
@@ -35,14 +35,9 @@ export const SENT = Symbol('sent')
 
 export type Handler<R, Who> = (call: Call<R, Who>) => Promise<Result<ReplyOf<R>> | typeof SENT>
 
-type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
-type WhoCalls<R> = R extends { access: 'public' } ? Caller | null : Caller
+type WhoCalls<R extends Route> = R['access'] extends 'public' ? Caller | null : Caller
 
-export type Mount = <R extends AnyRoute>(
-  route: R,
-  handler: Handler<R, R['access'] extends 'public' ? Caller | null : Caller>
-) => void
-export type { BodyOf, QueryOf, WhoCalls }
+export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>) => void
 
 /** Makes the function that puts a call of the contract and its handler on the server. */
 export function mounter(app: FastifyInstance, guard: Guard): Mount {
@@ -67,13 +62,13 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
 }
 
 /** Lists of domains are long; everything else is small. */
-function bodyLimit(route: AnyRoute): number {
+function bodyLimit(route: Route): number {
   if (route.path.startsWith('/api/servers/acls')) return 4 * 1024 * 1024
   if (route.path === '/api/settings/config') return 2 * 1024 * 1024
   return 1024 * 1024
 }
 
-function forbidden(route: AnyRoute, caller: Caller | null) {
+function forbidden(route: Route, caller: Caller | null) {
   if (route.access === 'public') return null
   if (!caller) return 'unauthorized' as const
   if (caller.scopes) return route.scope && caller.scopes.includes(route.scope) ? null : ('forbidden' as const)
@@ -84,7 +79,7 @@ function forbidden(route: AnyRoute, caller: Caller | null) {
 type Parts = { params: unknown; query: unknown; body: unknown }
 
 /** Checks each part against the contract; a refusal maps every field to its message. */
-function parse(route: AnyRoute, request: FastifyRequest): Result<Parts> {
+function parse(route: Route, request: FastifyRequest): Result<Parts> {
   const found: Parts = { params: request.params, query: request.query, body: request.body }
   for (const part of ['params', 'query', 'body'] as const) {
     const schema = route[part]
