@@ -14,11 +14,11 @@ beforeAll(async () => {
   await db.execute(sql`insert into products (platform_id, name) values ('1', 'Plan')`)
   await db.execute(sql`insert into variants (product_id, platform_id, name, price) values (1, '2', 'Here', 2)`)
   await db.execute(sql`insert into users (username, email, password_hash, invite_code)
-    select 'u' || n, 'u' || n || '@example.com', 'x', 'i' || n from generate_series(1, 20) n`)
+    select 'u' || n, 'u' || n || '@example.com', 'x', 'i' || n from generate_series(1, 1000) n`)
   await db.execute(sql`insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state, product_name,
       variant_name, quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules, reserved_until,
       expired_at, proxy_username, proxy_password)
-    select 'NL-' || n, 1 + n % 20, 1, 1, 1, (array['placed', 'timed_out', 'delivered', 'expired', 'failed'])[1 + n % 5], 'Plan',
+    select 'NL-' || n, 1 + n % 1000, 1, 1, 1, (array['placed', 'timed_out', 'delivered', 'expired', 'failed'])[1 + n % 5], 'Plan',
       'Here', 8, 8, 30, 2, 0.5, 20, array[1], now() + n * interval '1 minute',
       case when n % 5 in (2, 3) then now() + n * interval '1 minute' end, 'p' || n, 'x' from generate_series(1, 3000) n`)
   await db.execute(sql`analyze orders`)
