@@ -178,9 +178,12 @@ export const fleet = {
         .trim()
         .max(500)
         .regex(/^\/api(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+\/?$/, 'please enter a correct uri'),
-      json_input: z.union([z.string(), z.record(z.string(), z.unknown())], {
-        error: 'please enter a correct json_input'
-      })
+      json_input: z.union(
+        [z.string().trim().min(1, 'please enter a correct json_input'), z.record(z.string(), z.unknown())],
+        {
+          error: 'please enter a correct json_input'
+        }
+      )
     })
   ),
   applyRemovals: action(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { Done, Id, IdName, IdParams, ListQuery, Money, MoneyInput, Time, page, text } from './shapes.ts'
+import { Done, Id, IdName, IdParams, ListQuery, Money, MoneyInput, RuleId, Time, page, text } from './shapes.ts'
 
 export const AclRule = z.object({
   id: z.number(),
@@ -33,7 +33,7 @@ export type AclGroup = z.infer<typeof AclGroup>
 export const AclGroupForm = z.object({
   name: text('Please enter group name'),
   description: text('Please enter description', 2000),
-  acls: z.array(Id, { error: 'Please select acl' }).min(1, 'Please select acl').max(500)
+  acls: z.array(RuleId, { error: 'Please select acl' }).min(1, 'Please select acl').max(500)
 })
 
 export type AclGroupForm = z.output<typeof AclGroupForm>
@@ -51,6 +51,8 @@ export const Cidr = z.object({
 export type Cidr = z.infer<typeof Cidr>
 
 const count = z.union([z.string().regex(/^\d{1,9}$/), z.int().min(0)]).transform(Number)
+
+const RuleParams = z.object({ id: RuleId })
 
 const S = '/api/servers'
 
@@ -70,14 +72,14 @@ export const inventory = {
   updateRule: route('PUT', `${S}/acls/:id/`, {
     summary: 'Edit an access rule; the agents of every order concerned follow',
     access: 'admin',
-    params: IdParams,
+    params: RuleParams,
     body: AclRuleForm,
     reply: AclRule
   }),
   deleteRule: route('DELETE', `${S}/acls/:id/`, {
     summary: 'Delete an access rule without live leases',
     access: 'admin',
-    params: IdParams,
+    params: RuleParams,
     reply: Done
   }),
   groups: route('GET', `${S}/acl-groups/`, {
@@ -113,7 +115,7 @@ export const inventory = {
       sort_order: z.enum(['asc', 'desc']).default('asc'),
       delivery_count_exact: count.optional(),
       delivery_count_min: count.optional(),
-      exclude_acl: Id.optional(),
+      exclude_acl: RuleId.optional(),
       unreferenced: z
         .enum(['true', 'false', '1', '0'])
         .optional()
@@ -126,7 +128,7 @@ export const inventory = {
     summary: 'Set the rules that this range is never sold with',
     access: 'admin',
     params: IdParams,
-    body: z.object({ exclude_acl: z.array(Id).max(500) }),
+    body: z.object({ exclude_acl: z.array(RuleId).max(500) }),
     reply: Cidr
   }),
   cleanUnusedCidrs: route('POST', `${S}/cidrs/clean_unused/`, {

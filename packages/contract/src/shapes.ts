@@ -16,6 +16,9 @@ export const Id = z.union(
 )
 export const IdParams = z.object({ id: Id })
 
+/** The key of an access rule: 4 bytes wide, since rules travel in lists. A larger number is nobody's. */
+export const RuleId = Id.refine(id => id <= 2_147_483_647, 'Must be an id')
+
 /** NUL and halves of a surrogate pair cannot be stored: PostgreSQL's text and jsonb refuse them. */
 export const storable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
 

@@ -61,6 +61,7 @@ const BY_NAME: Record<string, unknown> = {
 
 const BY_COMPONENT: Record<string, unknown> = {
   Id: 1,
+  RuleId: 1,
   IdList: '1,2',
   Money: '20.00',
   Time: '2026-03-01T12:00:00.000Z'

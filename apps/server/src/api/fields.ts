@@ -7,7 +7,13 @@ export type Field = {
   required: boolean
 }
 
-const SHORT: Record<string, string> = { Id: 'id', IdList: 'comma-joined ids', Money: 'money', Time: 'time' }
+const SHORT: Record<string, string> = {
+  Id: 'id',
+  RuleId: 'id',
+  IdList: 'comma-joined ids',
+  Money: 'money',
+  Time: 'time'
+}
 
 /** The fields of an object as flat lines; a named shape inside is one line when `deep` is not asked for. */
 export function fieldsOf(schema: JsonSchema | undefined, components: Components, deep: boolean): Field[] {

@@ -31,6 +31,7 @@ export type Components = Record<string, JsonSchema>
 /** Small shapes that need a word of explanation. */
 const EXPLAINED: Record<string, string> = {
   Id: 'A positive whole number, also taken as text',
+  RuleId: 'The id of an access rule',
   IdList: 'Ids, separated by commas: 1,2,3',
   Money: 'An exact amount of dollars as text with 2 decimals',
   Time: 'ISO 8601, UTC'

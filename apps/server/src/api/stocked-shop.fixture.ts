@@ -92,9 +92,12 @@ export async function startStockedShop(): Promise<StockedShop> {
         .returning()
       if (!order) throw new Error('the order is not there')
       await db.execute(sql`update proxies set state = 'live' where order_id = ${order.id}`)
-      await db
-        .insert(coupons)
-        .values({ holderId: buyer.user.id, code: `OF-${buyer.user.username}`, codeType: 1, discount: '1.00' })
+      await db.insert(coupons).values({
+        holderId: buyer.user.id,
+        code: `OF-${buyer.user.username}-${order.id}`,
+        codeType: 1,
+        discount: '1.00'
+      })
       return { id: order.id, orderId }
     },
     async apiKey(userId, scope) {

@@ -1,17 +1,4 @@
-import { isIP } from 'node:net'
-import type { FastifyRequest } from 'fastify'
-
-/**
- * The client's address as the database takes it: IPv4 clients of a dual-stack listener without their ::ffff: prefix,
- * no zone. Where a proxy in front passes on something that is no address, it is the proxy's own.
- */
-export function clientAddress(request: Pick<FastifyRequest, 'ip' | 'socket'>): string {
-  for (const named of [request.ip, request.socket.remoteAddress]) {
-    const address = named?.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '') ?? ''
-    if (isIP(address)) return address
-  }
-  return '0.0.0.0'
-}
+export { clientAddress } from '../../platform/http/client-address.ts'
 
 /** What limits count as one client: an IPv4 address, or the /64 that an IPv6 customer has for itself. */
 export function clientNetwork(address: string): string {

@@ -1,4 +1,6 @@
 import { refuse, routes } from '@netlet/contract'
+import type { FastifyRequest } from 'fastify'
+import { clientAddress } from '../../platform/http/client-address.ts'
 import type { Caller, Mount } from '../../platform/http/mount.ts'
 import { ok } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
@@ -9,9 +11,9 @@ import { applyRemovals, flushAccessLog, listAcl, requestApi, resetAllProxy, serv
 import { createUserByPrefix, deleteAllUsers, deleteProxyUser } from './manage-users.ts'
 import { createServer, updateServer, type Actor } from './save-server.ts'
 
-const actorOf = ({ caller, request }: { caller: Caller; request: { ip: string } }): Actor => ({
+const actorOf = ({ caller, request }: { caller: Caller; request: FastifyRequest }): Actor => ({
   caller,
-  ip: request.ip
+  ip: clientAddress(request)
 })
 
 /** Puts the fleet's calls on the server. */

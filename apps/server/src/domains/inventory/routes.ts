@@ -1,4 +1,6 @@
 import { routes } from '@netlet/contract'
+import type { FastifyRequest } from 'fastify'
+import { clientAddress } from '../../platform/http/client-address.ts'
 import type { Caller, Mount } from '../../platform/http/mount.ts'
 import { ok } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
@@ -6,7 +8,10 @@ import { createAclGroup, deleteAclGroup, listAclGroups, updateAclGroup } from '.
 import { cleanUnusedCidrs, editCidr, listCidrs } from './manage-cidrs.ts'
 import { addAclRule, editAclRule, listRules, type OnRulesChanged, removeAclRule } from './manage-rules.ts'
 
-const actorOf = ({ caller, request }: { caller: Caller; request: { ip: string } }) => ({ caller, ip: request.ip })
+const actorOf = ({ caller, request }: { caller: Caller; request: FastifyRequest }) => ({
+  caller,
+  ip: clientAddress(request)
+})
 
 /**
  * Puts the inventory's calls on the server.

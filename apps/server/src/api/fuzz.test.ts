@@ -1,0 +1,279 @@
+import { SUCCESS, type Route } from '@netlet/contract'
+import * as contract from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
+import { describeCalls, type ApiCall } from './calls.ts'
+import { exampleOf } from './examples.ts'
+import { brokenBody, HOSTILE_HEADERS, HOSTILE_IDS, hostileQuery, mutate, seeded, toJson } from './hostile.fixture.ts'
+import { CLOSED_PORT, startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
+
+/** Another seed tries other requests: FUZZ_SEED=7 FUZZ_CALLS=100000. */
+const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_301)
+const CALLS = Number(process.env['FUZZ_CALLS'] ?? 20_000)
+const AT_ONCE = 8
+
+const random = seeded(SEED)
+const { calls, components } = describeCalls()
+const routeOf = (call: ApiCall): Route => {
+  const [domain, name = ''] = call.id.split('.')
+  return (contract.routes[domain as contract.Domain] as Record<string, Route>)[name] as Route
+}
+
+let shop: StockedShop
+let customer: Buyer
+let admin: Buyer
+
+beforeAll(async () => {
+  shop = await startStockedShop()
+  // The ids that requests name are small: these users are expendable, the two that call are not among them.
+  for (let n = 0; n < 10; n++) await shop.customer()
+  customer = await shop.customer({ username: 'caller1' })
+  admin = await shop.admin({ username: 'caller2' })
+  for (let n = 0; n < 3; n++) await shop.buy(customer)
+})
+afterAll(() => shop?.close())
+
+type Role = 'visitor' | 'customer' | 'admin'
+type Attempt = {
+  call: ApiCall
+  role: Role
+  method: ApiCall['method']
+  url: string
+  headers: Record<string, string>
+  payload: string | Buffer | undefined
+  /** What the contract says to it, where that can be told: the part that it refuses, and the fields. */
+  refused: { status: number; fields: string[] } | null
+}
+
+function makeAttempt(): Attempt {
+  const withInput = calls.filter(call => call.params ?? call.query ?? call.body)
+  const call = random.chance(0.95) ? random.pick(withInput) : random.pick(calls)
+  const role =
+    call.access === 'admin' && random.chance(0.8) ? 'admin' : random.pick(['visitor', 'customer', 'admin'] as const)
+  const isNamed = !random.chance(0.25)
+  const { query, isPlain } = makeQuery(call)
+  const path = call.path.replace(':id', isNamed ? honestId(call) : random.pick(HOSTILE_IDS))
+  const url = `${path}${query ? `?${query}` : ''}`
+  const { payload, type, body } = makeBody(call)
+  const hostile = random.chance(0.05) ? random.pick(HOSTILE_HEADERS) : {}
+  const headers = { ...(type === undefined ? {} : { 'content-type': type }), ...hostile }
+  const isPlainBody = !call.body || body !== undefined
+  const isKnown = isPlain && isPlainBody && (isNamed || !call.params) && Object.keys(hostile).length === 0
+  return {
+    call,
+    role,
+    method: call.method,
+    url,
+    headers,
+    payload,
+    refused: isKnown ? foretell(call, role, body) : null
+  }
+}
+
+/** What is deleted is gone: other things are deleted than are edited. */
+const honestId = (call: ApiCall) =>
+  random.pick(call.method === 'DELETE' ? ['7', '8', '999999'] : ['1', '1', '2', '3', '999999'])
+
+function makeQuery(call: ApiCall): { query: string; isPlain: boolean } {
+  const honest = call.query ? (exampleOf(call.query, components) as Record<string, unknown>) : {}
+  if (random.chance(0.4)) return { query: hostileQuery(honest, random), isPlain: false }
+  const given = call.query ? random.chance(0.5) : false
+  return { query: given ? new URLSearchParams(honest as Record<string, string>).toString() : '', isPlain: true }
+}
+
+function makeBody(call: ApiCall): { payload: string | Buffer | undefined; type: string | undefined; body: unknown } {
+  if (!call.body) return { payload: undefined, type: undefined, body: undefined }
+  const honest = confined(exampleOf(call.body, components))
+  if (random.chance(0.12)) return { ...brokenBody(honest, random), body: undefined }
+  const text = toJson(confined(random.chance(0.12) ? honest : mutate(honest, random)))
+  return { payload: text, type: 'application/json', body: JSON.parse(text) as unknown }
+}
+
+/** Whatever a request says, the shop it runs in talks to nobody but this machine's closed port. */
+function confined(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const found = value as Record<string, unknown>
+  if (typeof found['shopify_shop_url'] === 'string') found['shopify_shop_url'] = `http://127.0.0.1:${CLOSED_PORT}`
+  if (found['ip'] === '192.0.2.10')
+    Object.assign(found, { ip: '127.0.0.1', agent_port: CLOSED_PORT, port: CLOSED_PORT })
+  if ('ip' in found && !('agent_port' in found)) found['agent_port'] = CLOSED_PORT
+  return found
+}
+
+/** Asks the contract itself. Null: it has nothing against it, the rest is the handler's business. */
+function foretell(call: ApiCall, role: Role, body: unknown): Attempt['refused'] {
+  if (role === 'visitor' && call.access !== 'public') return { status: 401, fields: [] }
+  if (role === 'customer' && call.access === 'admin') return { status: 403, fields: [] }
+  const parsed = routeOf(call).body?.safeParse(body ?? undefined)
+  if (!parsed || parsed.success) return null
+  return { status: 400, fields: parsed.error.issues.map(issue => issue.path.join('.') || 'body') }
+}
+
+type Outcome = { status: number; text: string; location: string | undefined }
+
+async function send(attempt: Attempt): Promise<Outcome> {
+  const { call, role, method, url, payload } = attempt
+  const headers = { ...attempt.headers }
+  // A logout ends what the others are to be tried with.
+  if (role !== 'visitor' && !headers['cookie'])
+    headers['cookie'] = `${SESSION_COOKIE}=${call.path.includes('logout') ? await newSession(role) : sessionOf(role)}`
+  const reply = await shop.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
+  return { status: reply.statusCode, text: reply.body, location: reply.headers.location }
+}
+
+const userOf = (role: Role) => (role === 'admin' ? admin : customer)
+const sessionOf = (role: Role) => userOf(role).cookies.get(SESSION_COOKIE) ?? ''
+const newSession = (role: Role) =>
+  startSession(shop.shop.db, { userId: userOf(role).user.id, ip: '127.0.0.1', userAgent: 'test', now: shop.shop.now() })
+
+/** What is wrong with a reply; empty where nothing is. */
+function faultOf({ call, refused }: Attempt, { status, text, location }: Outcome): string {
+  if (call.raw === 'redirect' && status === 302) return location?.startsWith('/') ? '' : `leads to ${location}`
+  if (call.raw && status === 200) return ''
+  let reply: { code?: unknown; msg?: unknown; data?: unknown }
+  try {
+    reply = JSON.parse(text) as typeof reply
+  } catch {
+    return 'no JSON'
+  }
+  if (status === 200) {
+    if (refused) return `the contract refuses it: ${refused.fields.join(', ')}`
+    if (reply.code !== SUCCESS) return 'a success whose code is another'
+    const shaped = routeOf(call).reply.safeParse(reply.data)
+    return shaped.success ? '' : `data is not what the contract says: ${shaped.error.message}`
+  }
+  if (![400, 401, 403, 404, 409, 413, 415, 429, 503].includes(status)) return 'a status that nobody expects'
+  if (reply.code !== status) return 'the code is not the status'
+  if (typeof reply.msg !== 'string' || reply.msg === '') return 'no msg'
+  if (reply.msg === contract.refusals.unavailable[1]) return 'the database was not there'
+  if (refused && refused.status !== status && status !== 413) return `the contract says ${refused.status}`
+  const errors = (reply.data as { errors?: Record<string, string> } | null)?.errors ?? {}
+  const silent = status === 400 && refused ? refused.fields.filter(field => !errors[field]) : []
+  return silent.length > 0 ? `data.errors says nothing of ${silent.join(', ')}` : ''
+}
+
+/** They are written because of refused calls: failures are counted, a captcha and a code have a limited number of tries. */
+const WRITTEN_BY_REFUSALS = ['login_failures', 'captchas', 'email_codes', 'sessions', 'log_lines']
+
+/** One number for each table's rows and what is in them. */
+async function contentOfTables(): Promise<string> {
+  const { rows } = await shop.shop.db.execute(sql.raw(await tablesQuery()))
+  return JSON.stringify(rows[0])
+}
+
+let tablesSql = ''
+async function tablesQuery(): Promise<string> {
+  if (tablesSql) return tablesSql
+  const { rows } = await shop.shop.db.execute<{ schema: string; name: string }>(
+    sql`select schemaname as schema, tablename as name from pg_tables where schemaname in ('public', 'inventory')`
+  )
+  const names = rows
+    .filter(({ name }) => !WRITTEN_BY_REFUSALS.includes(name))
+    .map(({ schema, name }) => `${schema}.${name}`)
+  const columns = names.map(
+    name => `(select count(*) || ':' || coalesce(sum(hashtextextended(t::text, 0)), 0) from ${name} t) as "${name}"`
+  )
+  tablesSql = `select ${columns.join(', ')}, (select count(*) from pgboss.job) as jobs`
+  return tablesSql
+}
+
+const shown = ({ role, method, url, headers, payload }: Attempt, { status, text }: Outcome, fault: string) =>
+  `${fault}\n  ${role} ${method} ${url.slice(0, 300)} ${JSON.stringify(headers).slice(0, 200)}\n  ${String(payload).slice(0, 600)}\n  → ${status} ${text.slice(0, 400)}`
+
+test(`${CALLS} requests that no honest caller sends (seed ${SEED})`, { timeout: 600_000 }, async () => {
+  const faults: string[] = []
+  const statuses: Record<number, number> = {}
+  const tried = new Set<string>()
+  let before = await contentOfTables()
+
+  const run = async (attempt: Attempt) => {
+    const outcome = await send(attempt)
+    statuses[outcome.status] = (statuses[outcome.status] ?? 0) + 1
+    tried.add(attempt.call.id)
+    const fault = faultOf(attempt, outcome)
+    if (fault) faults.push(shown(attempt, outcome, fault))
+    return outcome
+  }
+  const unchanged = async (what: string) => {
+    const after = await contentOfTables()
+    if (after !== before) faults.push(`Refused calls left something behind: ${differences(before, after)}\n  ${what}`)
+    before = after
+  }
+
+  const looked = { alone: 0 }
+  for (let made = 0; made < CALLS && faults.length < 25;) {
+    const batch = Array.from({ length: Math.min(400, CALLS - made) }, makeAttempt)
+    made += batch.length
+    // Those that cannot succeed run together, and the tables must be afterwards what they were before.
+    const hopeless = batch.filter(attempt => attempt.refused)
+    await together(hopeless, run)
+    await unchanged(`after ${made} calls, among those that the contract refuses`)
+    // Of the others, each that was looked at alone and was refused must have left nothing either.
+    const others = batch.filter(attempt => !attempt.refused)
+    const alone = others.filter((_, at) => at % 8 === 0)
+    for (const attempt of alone) {
+      const outcome = await run(attempt)
+      if (outcome.status >= 400 && outcome.status < 500) await unchanged(shown(attempt, outcome, 'refused'))
+      else before = await contentOfTables()
+      looked.alone++
+    }
+    await together(
+      others.filter((_, at) => at % 8 !== 0),
+      run
+    )
+    before = await contentOfTables()
+  }
+  console.log(`fuzz: seed ${SEED}, ${JSON.stringify(statuses)}, ${looked.alone} looked at alone`)
+  expect(faults.join('\n\n')).toBe('')
+  expect(tried.size).toBe(calls.length)
+  // Enough of them get past the contract, and past the handlers, to be worth anything.
+  expect(statuses[200]).toBeGreaterThan(CALLS / 40)
+})
+
+async function together(attempts: Attempt[], run: (attempt: Attempt) => Promise<unknown>): Promise<void> {
+  const waiting = attempts.values()
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const attempt of waiting) await run(attempt)
+    })
+  )
+}
+
+function differences(before: string, after: string): string {
+  const [old, now] = [before, after].map(text => JSON.parse(text) as Record<string, unknown>)
+  return Object.keys(now ?? {})
+    .filter(name => old?.[name] !== now?.[name])
+    .map(name => `${name} ${String(old?.[name])} → ${String(now?.[name])}`)
+    .join(', ')
+}
+
+test.each([
+  ['PUT', '/api/servers/cidrs/1/', { exclude_acl: [2_147_483_648] }, 400],
+  ['PUT', '/api/servers/acl-groups/1/', { name: 'a', description: 'a', acls: ['999999999999999'] }, 400],
+  ['GET', '/api/servers/cidrs/?exclude_acl=2147483648', undefined, 400],
+  ['DELETE', '/api/servers/acls/999999999999999/', undefined, 404]
+] as const)('a number that no rule can have: %s %s', async (method, url, body, status) => {
+  const reply = await send({ ...bare, method, url, ...jsonOf(body) })
+  expect(reply).toMatchObject({ status })
+})
+
+test('a proxy in front that names a client which is no address does not keep anything from being written down', async () => {
+  const reply = await send({
+    ...bare,
+    method: 'POST',
+    url: '/api/servers/server-groups/',
+    ...jsonOf({ name: 'behind a proxy', description: 'x', servers: [shop.serverId] }, { 'x-forwarded-for': 'nonsense' })
+  })
+  expect(reply.text).toContain('"code":2000')
+})
+
+const bare = {
+  call: calls.find(call => call.id === 'inventory.cidrs') as ApiCall,
+  role: 'admin' as const,
+  refused: null
+}
+const jsonOf = (body: unknown, headers: Record<string, string> = {}) => ({
+  headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+  payload: body === undefined ? undefined : JSON.stringify(body)
+})
