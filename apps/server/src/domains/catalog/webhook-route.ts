@@ -18,7 +18,7 @@ export function productWebhookRoute(mount: Mount, shop: Shop): void {
       verifyWebhook(request.rawBody, signature, settings.shopify_api_secret)
     if (!signed) return refuse('bad_signature')
     const headers = webhookHeaders(request.headers)
-    if (!headers?.topic.startsWith('products/')) return refuse('bad_request')
+    if (!headers?.topic.startsWith('products/') || !request.body) return refuse('bad_request')
     const { eventId, topic } = headers
     await shop.db.transaction(async tx => {
       const isNew = await recordPlatformEvent(tx, { eventId, topic, payload: request.body })

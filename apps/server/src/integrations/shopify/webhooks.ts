@@ -27,7 +27,8 @@ export type WebhookHeaders = {
 export function webhookHeaders(headers: Record<string, string | string[] | undefined>): WebhookHeaders | null {
   const read = (name: string) => {
     const value = headers[name]
-    return typeof value === 'string' && value !== '' ? value : null
+    // Ids are keys in the database, and no key is that long.
+    return typeof value === 'string' && value !== '' && value.length <= 255 ? value : null
   }
   const topic = read('x-shopify-topic')
   const webhookId = read('x-shopify-webhook-id')

@@ -8,6 +8,7 @@ import fastify, {
   type FastifyReply
 } from 'fastify'
 import type { Log } from '../log.ts'
+import { isDeeperThan } from './json-depth.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,6 +18,7 @@ declare module 'fastify' {
 }
 
 const BODY_LIMIT = 1024 * 1024
+const DEEPEST_JSON = 100
 
 /** An HTTP server with our envelope for every kind of failure. Routes are added by `mount`. */
 export async function createApp(options: { log: Log; trustProxy: string | false }): Promise<FastifyInstance> {
@@ -52,6 +54,8 @@ export async function createApp(options: { log: Log; trustProxy: string | false 
     } catch {
       return next(Object.assign(new Error('The body is not valid UTF-8'), { statusCode: 400 }))
     }
+    if (isDeeperThan(text, DEEPEST_JSON))
+      return next(Object.assign(new Error('The body is nested too deeply'), { statusCode: 400 }))
     // It answers through `next`; its type only says that it might be a promise.
     void parseJson(request, text, next)
   })
