@@ -1,9 +1,8 @@
-import type { Socket } from 'node:net'
 import { type Address, parseAddress } from '../net/ip.ts'
 import type { Lease } from './authority.ts'
 import type { Egress } from './dial.ts'
 import type { Plane, Tracked } from './plane.ts'
-import type { Remote } from './remote.ts'
+import type { Wire, WireOwner } from './wire.ts'
 
 /**
  * What a connection is doing: it speaks HTTP or SOCKS, or it is joined to a target. The sockets' events go to the
@@ -24,36 +23,31 @@ export interface Stage {
 }
 
 /** A client's connection and the connection to a target that belongs to it. */
-export class ClientConnection implements Tracked {
+export class ClientConnection implements Tracked, WireOwner {
   readonly plane: Plane
-  readonly socket: Socket
+  readonly socket: Wire
   readonly egress: Egress
   readonly clientText: string
   lease: Lease | null = null
-  remote: Socket | null = null
+  remote: Wire | null = null
   stage: Stage
   #accountedUp = 0
   #accountedDown = 0
   #gone = false
-  #waitsForClient = false
 
-  private constructor(plane: Plane, socket: Socket, egress: Egress, stage: (connection: ClientConnection) => Stage) {
+  private constructor(plane: Plane, socket: Wire, egress: Egress, stage: (connection: ClientConnection) => Stage) {
     this.plane = plane
     this.socket = socket
     this.egress = egress
-    this.clientText = plainText(socket.remoteAddress ?? '')
+    this.clientText = plainText(socket.peer.address)
     this.stage = stage(this)
-    socket.on('data', (chunk: Buffer) => this.stage.clientData(chunk))
-    socket.on('end', () => this.stage.clientEnd())
-    socket.on('drain', () => this.#drained())
-    socket.on('error', () => this.destroy())
-    socket.on('close', () => this.destroy())
     plane.opened(this)
+    socket.start(this)
   }
 
-  /** Takes over an accepted socket; one that is gone already is dropped. */
-  static accept(plane: Plane, socket: Socket, stage: (connection: ClientConnection) => Stage): void {
-    const text = plainText(socket.localAddress ?? '')
+  /** Takes over an accepted connection; one that is gone already is dropped. */
+  static accept(plane: Plane, socket: Wire, stage: (connection: ClientConnection) => Stage): void {
+    const text = plainText(socket.local.address)
     const address = parseAddress(text)
     if (address === null || plane.connections >= plane.limits.connections) {
       socket.destroy()
@@ -81,35 +75,35 @@ export class ClientConnection implements Tracked {
     return true
   }
 
-  /** Makes a connected socket the target's; an earlier one must be dropped before. */
-  attach(target: Remote): void {
-    const remote = target.socket
+  /** Makes a connected wire the target's; an earlier one must be dropped before. */
+  attach(remote: Wire): void {
     this.remote = remote
-    target.receive = chunk => {
-      if (this.remote !== remote) return false
-      this.stage.remoteData(chunk)
-      // The piece is only lent, see Remote: what the client's socket could not send at once has to go first.
-      this.#waitsForClient = this.socket.writableLength > 0
-      return !this.#waitsForClient
-    }
-    remote.on('end', () => {
-      if (this.remote === remote) this.stage.remoteEnd()
-    })
-    remote.on('drain', () => {
-      if (this.remote === remote) this.stage.remoteDrain()
-    })
-    remote.on('error', () => remote.destroy())
-    remote.on('close', () => {
-      if (this.remote !== remote) return
-      this.remote = null
-      this.stage.remoteGone()
-    })
+    remote.start(this)
   }
 
-  #drained(): void {
-    if (!this.#waitsForClient) return
-    this.#waitsForClient = false
-    this.remote?.resume()
+  wireData(wire: Wire, chunk: Buffer): void {
+    if (wire === this.socket) return this.stage.clientData(chunk)
+    if (wire !== this.remote) return
+    this.stage.remoteData(chunk)
+    // The piece may be lent only: what the client did not take at once has to go first.
+    if (this.socket.unsent > 0) wire.pause()
+  }
+
+  wireEnd(wire: Wire): void {
+    if (wire === this.socket) this.stage.clientEnd()
+    else if (wire === this.remote) this.stage.remoteEnd()
+  }
+
+  wireDrained(wire: Wire): void {
+    if (wire === this.socket) this.remote?.resume()
+    else if (wire === this.remote) this.stage.remoteDrain()
+  }
+
+  wireClosed(wire: Wire): void {
+    if (wire === this.socket) return this.destroy()
+    if (wire !== this.remote) return
+    this.remote = null
+    this.stage.remoteGone()
   }
 
   dropRemote(): void {

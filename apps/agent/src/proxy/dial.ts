@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net'
 import { type Address, formatV4, parseAddress } from '../net/ip.ts'
 import type { Lease } from './authority.ts'
 import type { Plane } from './plane.ts'
-import { Remote } from './remote.ts'
+import { Wire } from './wire.ts'
 
 /** Why a request does not reach its target, as the client is told. `code` stands in the access log. */
 export type Refused = {
@@ -24,8 +23,6 @@ const fault = (code: DialFault): Refused => ({ code, ...faults[code] })
 
 /** What a connection leaves from: the address that the client came in on. */
 export type Egress = { text: string; address: Address }
-
-export type Dialing = { tick: (now: number) => void; cancel: () => void }
 
 /** The most addresses of one name that are tried. */
 const maxTries = 3
@@ -51,90 +48,104 @@ function judgeAddress(plane: Plane, lease: Lease, address: Address, port: number
   return null
 }
 
+type Done = (result: Wire | Refused) => void
+
 /**
  * Resolves, judges every address that comes back, and connects from the leased address to exactly one that was judged.
  * A name of which any address is refused is refused as a whole: such an answer is an attempt, not a mistake. The
- * caller ticks the result, so that attempts end in time, and may cancel it; `done` is not called after that.
+ * caller ticks the result, so that attempts end in time, and may cancel it; `done` is not called after that, and may be
+ * called within this call.
  */
-export function dial(
-  plane: Plane,
-  lease: Lease,
-  egress: Egress,
-  host: string,
-  port: number,
-  done: (result: Remote | Refused) => void
-): Dialing {
-  let cancelled = false
-  let expires = Infinity
-  let expire = (): void => {}
-  let current: Socket | null = null
-  const finish = (result: Remote | Refused): void => {
-    if (cancelled) return
-    cancelled = true
-    done(result)
-  }
-  const family = egress.address.v4 >= 0 ? 4 : 6
+export function dial(plane: Plane, lease: Lease, egress: Egress, host: string, port: number, done: Done): Dialing {
+  const dialing = new Dialing(plane, lease, egress, port, done)
+  dialing.start(host)
+  return dialing
+}
 
-  const proceed = (texts: readonly string[]): void => {
-    if (cancelled) return
+export class Dialing {
+  readonly #plane: Plane
+  readonly #lease: Lease
+  readonly #egress: Egress
+  readonly #port: number
+  readonly #family: 4 | 6
+  #done: Done | null
+  #wire: Wire | null = null
+  #expires = Infinity
+  #targets: readonly string[] = []
+  #index = 0
+  #retries = 0
+
+  constructor(plane: Plane, lease: Lease, egress: Egress, port: number, done: Done) {
+    this.#plane = plane
+    this.#lease = lease
+    this.#egress = egress
+    this.#port = port
+    this.#family = egress.address.v4 >= 0 ? 4 : 6
+    this.#done = done
+  }
+
+  start(host: string): void {
+    if (parseAddress(host) !== null) return this.#judge([host])
+    if (looksNumeric(host)) return this.#finish(fault('not-found'))
+    this.#plane.resolve(host, this.#family, resolved => {
+      if (this.#done === null) return
+      if (resolved.ok) this.#judge(resolved.addresses)
+      else this.#finish(fault(resolved.reason === 'timeout' ? 'dns-timeout' : 'not-found'))
+    })
+  }
+
+  #judge(texts: readonly string[]): void {
     const targets: string[] = []
     for (const text of texts) {
       const address = parseAddress(text)
       if (address === null) continue
-      const refused = judgeAddress(plane, lease, address, port)
-      if (refused !== null) return finish(refused)
-      if (address.v4 >= 0 === (family === 4)) targets.push(address.v4 >= 0 ? formatV4(address.v4) : text)
+      const refused = judgeAddress(this.#plane, this.#lease, address, this.#port)
+      if (refused !== null) return this.#finish(refused)
+      const v4 = address.v4 >= 0
+      if (v4 === (this.#family === 4)) targets.push(v4 ? formatV4(address.v4) : text)
     }
-    attempt(targets.slice(0, maxTries), 0, 0, 'unreachable')
+    this.#targets = targets.slice(0, maxTries)
+    this.#attempt('unreachable')
   }
 
-  const attempt = (targets: readonly string[], index: number, retries: number, last: DialFault): void => {
-    const target = targets[index]
-    if (cancelled) return
-    if (target === undefined) return finish(fault(last))
-    const remote = new Remote(target, port, family, egress.text)
-    const { socket } = remote
-    current = socket
-    const failed = (code: string): void => {
-      socket.destroy()
-      // The kernel picked a local port that still waits for this very target to end: another one will do.
-      if (code === 'EADDRNOTAVAIL' && retries < maxPortRetries) return attempt(targets, index, retries + 1, last)
-      attempt(targets, index + 1, 0, faultOf(code))
-    }
-    const onError = (error: NodeJS.ErrnoException): void => failed(error.code ?? '')
-    socket.once('error', onError)
-    expires = plane.now + plane.limits.connectMs
-    expire = () => {
-      socket.off('error', onError)
-      socket.on('error', () => {})
-      failed('ETIMEDOUT')
-    }
-    socket.once('connect', () => {
-      socket.off('error', onError)
-      expires = Infinity
-      finish(remote)
+  /** Tries the present target; `last` is told where there is none left. */
+  #attempt(last: DialFault): void {
+    const target = this.#targets[this.#index]
+    if (target === undefined) return this.#finish(fault(last))
+    this.#expires = this.#plane.now + this.#plane.limits.connectMs
+    this.#wire = Wire.connect(target, this.#port, this.#family, this.#egress.text, code => {
+      if (code !== null) this.#failed(code)
+      else if (this.#wire !== null) this.#finish(this.#wire)
     })
   }
 
-  const literal = parseAddress(host)
-  if (literal !== null) proceed([host])
-  else if (looksNumeric(host)) finish(fault('not-found'))
-  else {
-    plane.resolve(host, family, resolved => {
-      if (cancelled) return
-      if (resolved.ok) proceed(resolved.addresses)
-      else finish(fault(resolved.reason === 'timeout' ? 'dns-timeout' : 'not-found'))
-    })
-  }
-  return {
-    tick: now => {
-      if (now > expires) expire()
-    },
-    cancel: () => {
-      cancelled = true
-      current?.on('error', () => {})
-      current?.destroy()
+  #failed(code: string): void {
+    this.#wire?.destroy()
+    // The kernel picked a local port that still waits for this very target to end: another one will do.
+    if (code === 'EADDRNOTAVAIL' && this.#retries < maxPortRetries) this.#retries++
+    else {
+      this.#index++
+      this.#retries = 0
     }
+    this.#attempt(faultOf(code))
+  }
+
+  #finish(result: Wire | Refused): void {
+    const done = this.#done
+    this.#done = null
+    this.#expires = Infinity
+    done?.(result)
+  }
+
+  tick(now: number): void {
+    if (now > this.#expires) this.#failed('ETIMEDOUT')
+  }
+
+  cancel(): void {
+    if (this.#done === null) return
+    this.#done = null
+    this.#expires = Infinity
+    this.#wire?.destroy()
   }
 }
 

@@ -21,13 +21,13 @@ export class DrainStage implements Stage {
     connection.stage = new DrainStage(connection)
     connection.dropRemote()
     const { socket } = connection
-    if (message === undefined) socket.end()
-    else socket.end(message)
+    if (message !== undefined) socket.write(message)
+    socket.end()
     socket.resume()
   }
 
   tick(now: number): void {
-    const waiting = this.#connection.socket.writableLength
+    const waiting = this.#connection.socket.unsent
     if (waiting !== this.#waiting) {
       this.#waiting = waiting
       this.#since = now

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { ClientConnection, Stage } from './connection.ts'
 import { dial, type Dialing, judgeTarget } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
@@ -9,6 +8,7 @@ import { parseRequestHead, type RequestHead } from './request-head.ts'
 import { RequestBody } from './request-body.ts'
 import { ResponseReader } from './response-reader.ts'
 import { TunnelStage } from './tunnel-stage.ts'
+import type { Wire } from './wire.ts'
 
 /** How much of the next requests is kept while one is under way, before the client is made to wait. */
 const maxPending = 65_536
@@ -117,18 +117,18 @@ export class HttpStage implements Stage {
         this.#readHeads()
       } else {
         connection.attach(result)
-        if (head.connect) this.#tunnel(result.socket, established)
-        else this.#send(head, result.socket)
+        if (head.connect) this.#tunnel(result, established)
+        else this.#send(head, result)
       }
     })
     // Where the answer was known at once it has been given already.
     if (this.#phase === 'dialing') this.#dialing = dialing
   }
 
-  #send(head: RequestHead, remote: Socket): void {
+  #send(head: RequestHead, remote: Wire): void {
     this.#phase = 'exchange'
     this.#response = new ResponseReader(head, this.#connection.plane.limits.responseHeadBytes)
-    remote.write(head.forward, 'latin1')
+    remote.write(head.forward)
     this.#body = new RequestBody(head.framing)
     const pending = this.#body.done ? null : this.#pending.take()
     // While dialling, a client that sent much was made to wait.
@@ -153,7 +153,7 @@ export class HttpStage implements Stage {
       this.#up -= fed.rest.length
       this.#pending.push(fed.rest, this.#connection.plane.now)
     }
-    if (remote.writableNeedDrain) socket.pause()
+    if (remote.unsent > 0) socket.pause()
   }
 
   remoteData(chunk: Buffer): void {
@@ -216,7 +216,7 @@ export class HttpStage implements Stage {
     if (rest !== null) this.#connection.stage.remoteData(rest)
   }
 
-  #tunnel(remote: Socket, hello: Buffer | null): void {
+  #tunnel(remote: Wire, hello: Buffer | null): void {
     const connection = this.#connection
     const startedAt = this.#startedAt
     const what = this.#head?.method ?? '-'

@@ -1,8 +1,9 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { ClientConnection, type Stage } from './connection.ts'
 import { HttpStage } from './http-stage.ts'
 import type { Plane } from './plane.ts'
 import { SocksStage } from './socks-stage.ts'
+import { Wire } from './wire.ts'
 
 const socks5 = 5
 
@@ -37,15 +38,18 @@ class FirstByteStage implements Stage {
   remoteGone(): void {}
 }
 
+const firstStage = (connection: ClientConnection): Stage => new FirstByteStage(connection)
+
 export type ListenResult = { ok: true; servers: Server[]; port: number } | { ok: false; host: string; code: string }
 
 const bind = (plane: Plane, host: string, port: number, shared: boolean): Promise<Server | string> =>
   new Promise(resolve => {
-    const server = createServer({ allowHalfOpen: true, noDelay: true, highWaterMark: 1 }, (socket: Socket) =>
-      ClientConnection.accept(plane, socket, connection => new FirstByteStage(connection))
-    )
+    const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    server.listen({ host, port, backlog: 4096, reusePort: shared, ipv6Only: false }, () => resolve(server))
+    server.listen({ host, port, backlog: 4096, reusePort: shared, ipv6Only: false }, () => {
+      Wire.accept(server, wire => ClientConnection.accept(plane, wire, firstStage))
+      resolve(server)
+    })
   })
 
 /**
@@ -69,8 +73,6 @@ export async function listenProxy(
       for (const server of servers) server.close()
       return { ok: false, host, code: bound }
     }
-    // Accept errors (no more file descriptors) pass; the listener stays.
-    bound.on('error', () => {})
     servers.push(bound)
     const address = bound.address()
     if (address !== null && typeof address !== 'string') chosen = address.port

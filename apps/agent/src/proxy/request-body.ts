@@ -1,6 +1,9 @@
-import type { Socket } from 'node:net'
 import { ChunkScanner } from './chunks.ts'
 import type { Framing } from './request-head.ts'
+import type { Wire } from './wire.ts'
+
+const lineEnd = Buffer.from('\r\n')
+const lastChunk = Buffer.from('0\r\n\r\n')
 
 /** Passes a request's body on to the target and finds its end. Chunked bodies are framed anew, see `ChunkScanner`. */
 export class RequestBody {
@@ -15,7 +18,7 @@ export class RequestBody {
   }
 
   /** Writes what belongs to the body; `rest` is what stands behind its end. */
-  feed(chunk: Buffer, remote: Socket): { ok: true; rest: Buffer | null } | { ok: false } {
+  feed(chunk: Buffer, remote: Wire): { ok: true; rest: Buffer | null } | { ok: false } {
     if (this.#scanner === null) {
       const used = Math.min(this.#left, chunk.length)
       this.#left -= used
@@ -27,14 +30,12 @@ export class RequestBody {
       if (used > 0) remote.write(chunk.subarray(0, used))
       return { ok: true, rest: chunk.subarray(used) }
     }
-    remote.cork()
+    const parts: Buffer[] = []
     const scan = this.#scanner.scan(chunk, 0, (start, end) => {
-      remote.write(`${(end - start).toString(16)}\r\n`, 'latin1')
-      remote.write(chunk.subarray(start, end))
-      remote.write('\r\n', 'latin1')
+      parts.push(Buffer.from(`${(end - start).toString(16)}\r\n`), chunk.subarray(start, end), lineEnd)
     })
-    if (scan.ok && scan.done) remote.write('0\r\n\r\n', 'latin1')
-    remote.uncork()
+    if (scan.ok && scan.done) parts.push(lastChunk)
+    remote.write(Buffer.concat(parts))
     if (!scan.ok) return scan
     this.done = scan.done
     return { ok: true, rest: scan.used < chunk.length ? chunk.subarray(scan.used) : null }

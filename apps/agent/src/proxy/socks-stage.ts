@@ -1,11 +1,10 @@
-import type { Socket } from 'node:net'
 import { formatV4 } from '../net/ip.ts'
 import type { ClientConnection, Stage } from './connection.ts'
 import { dial, type Dialing, judgeTarget, type Refused } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
-import type { Remote } from './remote.ts'
 import { parseAuthority } from './request-head.ts'
 import { TunnelStage } from './tunnel-stage.ts'
+import type { Wire } from './wire.ts'
 
 /** RFC 1928 reply codes. */
 const codes = {
@@ -119,10 +118,9 @@ export class SocksStage implements Stage {
     if (connection.stage === this) this.#dialing = dialing
   }
 
-  #join(target: Remote): void {
+  #join(remote: Wire): void {
     const connection = this.#connection
-    const remote = target.socket
-    connection.attach(target)
+    connection.attach(remote)
     const stage = new TunnelStage(connection, remote, note => this.#log(200, note))
     connection.stage = stage
     connection.socket.write(answer(codes.ok, remote))
@@ -176,9 +174,9 @@ export class SocksStage implements Stage {
 }
 
 /** A reply with the address that the connection leaves from (zeros where there is none). */
-function answer(code: number, remote: Socket | null): Buffer {
-  const v4 = (remote?.localAddress ?? '0.0.0.0').split('.').map(Number)
-  const port = remote?.localPort ?? 0
+function answer(code: number, remote: Wire | null): Buffer {
+  const { address, port } = remote?.local ?? { address: '', port: 0 }
+  const v4 = address.split('.').map(Number)
   // An IPv6 egress is told as zeros: clients use the connection that they have, never this address.
   return Buffer.from([5, code, 0, 1, ...(v4.length === 4 ? v4 : [0, 0, 0, 0]), port >> 8, port & 255])
 }

@@ -1,11 +1,11 @@
-import type { Socket } from 'node:net'
 import type { ClientConnection, Stage } from './connection.ts'
+import type { Wire } from './wire.ts'
 
-/** Two sockets joined: bytes pass both ways as they come, an end on one side becomes an end on the other. */
+/** Two connections joined: bytes pass both ways as they come, an end on one side becomes an end on the other. */
 export class TunnelStage implements Stage {
   readonly #connection: ClientConnection
-  readonly #client: Socket
-  readonly #remote: Socket
+  readonly #client: Wire
+  readonly #remote: Wire
   readonly #finished: (note: string) => void
   #seen = -1
   #quietSince: number
@@ -13,17 +13,20 @@ export class TunnelStage implements Stage {
   #remoteEnded = false
   #note = 'ok'
 
-  /** `finished` runs once, when the tunnel is over. The target's socket is the connection's `remote`. */
-  constructor(connection: ClientConnection, remote: Socket, finished: (note: string) => void) {
+  /** `finished` runs once, when the tunnel is over. The target's wire is the connection's `remote`. */
+  constructor(connection: ClientConnection, remote: Wire, finished: (note: string) => void) {
     this.#connection = connection
     this.#client = connection.socket
     this.#remote = remote
     this.#finished = finished
     this.#quietSince = connection.plane.now
+    // From here on every piece goes straight to the target.
+    this.#client.lends = true
   }
 
   clientData(chunk: Buffer): void {
-    if (!this.#remote.write(chunk)) this.#client.pause()
+    this.#remote.write(chunk)
+    if (this.#remote.unsent > 0) this.#client.pause()
   }
 
   remoteData(chunk: Buffer): void {
@@ -36,30 +39,30 @@ export class TunnelStage implements Stage {
 
   clientEnd(): void {
     this.#clientEnded = true
-    this.#remote.end()
-    this.#closeIfBothEnded()
+    if (this.#remoteEnded) this.#close()
+    else this.#remote.end()
   }
 
   remoteEnd(): void {
     this.#remoteEnded = true
-    this.#client.end()
-    this.#closeIfBothEnded()
+    if (this.#clientEnded) this.#close()
+    else this.#client.end()
   }
 
   remoteGone(): void {
-    // After both ends the target's socket closes first or last; before that, the client learns of the break.
+    // After both ends the target's wire closes first or last; before that, the client learns of the break.
     if (!this.#remoteEnded) {
       this.#note = 'target-broke'
       // A reset, so that the client does not take a broken stream for a whole one; bytes on their way go first.
-      if (this.#client.writableLength === 0) this.#client.resetAndDestroy()
-      else this.#client.destroySoon()
+      if (this.#client.unsent === 0) this.#client.reset()
+      else this.#client.closeWhenSent()
     }
   }
 
-  #closeIfBothEnded(): void {
-    if (!this.#clientEnded || !this.#remoteEnded) return
-    this.#client.destroySoon()
-    this.#remote.destroySoon()
+  /** Both sides have ended. */
+  #close(): void {
+    this.#remote.closeWhenSent()
+    this.#client.closeWhenSent()
   }
 
   tick(now: number): void {

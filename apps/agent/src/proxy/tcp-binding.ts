@@ -1,0 +1,55 @@
+/**
+ * The runtime's own TCP handles, without the stream objects that `node:net` puts around them (why: see
+ * docs/adr/agent-bare-handles.md). This file is all that knows their shapes; Node's version is pinned, and the agent's
+ * tests run over them.
+ */
+export type TcpHandle = {
+  /** Called for each read, with the handle as `this`; a returned buffer is the next one to be read into. */
+  onread: (this: TcpHandle) => Uint8Array | undefined
+  onconnection: (status: number, client: TcpHandle) => void
+  useUserBuffer(buffer: Uint8Array): void
+  readStart(): number
+  readStop(): number
+  writeBuffer(request: WriteRequest, data: Uint8Array): number
+  writeLatin1String(request: WriteRequest, data: string): number
+  shutdown(request: ShutdownRequest): number
+  bind(address: string, port: number, flags: number): number
+  bind6(address: string, port: number, flags: number): number
+  connect(request: ConnectRequest, address: string, port: number): number
+  connect6(request: ConnectRequest, address: string, port: number): number
+  getsockname(out: SocketName): number
+  getpeername(out: SocketName): number
+  setNoDelay(on: boolean): number
+  close(closed?: () => void): void
+  reset(closed?: () => void): number
+}
+export type SocketName = { address: string; port: number }
+export type WriteRequest = { oncomplete: (status: number) => void }
+export type ShutdownRequest = { oncomplete: (status: number) => void }
+export type ConnectRequest = { oncomplete: (status: number) => void }
+
+type TcpBinding = {
+  TCP: new (kind: number) => TcpHandle
+  TCPConnectWrap: new () => ConnectRequest
+  constants: { SOCKET: number }
+}
+type StreamBinding = {
+  WriteWrap: new () => WriteRequest
+  ShutdownWrap: new () => ShutdownRequest
+  /** What the last call to or from a stream has to tell, at the two places below. */
+  streamBaseState: Int32Array
+  kReadBytesOrError: number
+  kLastWriteWasAsync: number
+}
+
+const { binding } = process as unknown as { binding: (name: string) => unknown }
+const tcp = binding('tcp_wrap') as TcpBinding
+const stream = binding('stream_wrap') as StreamBinding
+
+export const { TCPConnectWrap } = tcp
+export const { WriteWrap, ShutdownWrap } = stream
+export const newTcp = (): TcpHandle => new tcp.TCP(tcp.constants.SOCKET)
+/** Bytes of the read that is being told of, or a negative error. */
+export const lastRead = (): number => stream.streamBaseState[stream.kReadBytesOrError] ?? 0
+/** Whether the last write goes on after the call. */
+export const lastWriteGoesOn = (): boolean => stream.streamBaseState[stream.kLastWriteWasAsync] !== 0
