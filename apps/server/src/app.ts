@@ -4,7 +4,7 @@ import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
 import { catalogRoutes, requestWebhooks } from './domains/catalog/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
-import { fleetRoutes, renewDenyLists } from './domains/fleet/index.ts'
+import { fleetRoutes, askDenyLists } from './domains/fleet/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { paymentRoutes } from './domains/payments/index.ts'
@@ -27,7 +27,7 @@ export async function createShopApp(shop: Shop): Promise<FastifyInstance> {
   orderRoutes(mount, shop)
   deliveryRoutes(mount, shop)
   paymentRoutes(mount, shop)
-  inventoryRoutes(mount, shop, tx => renewDenyLists(tx, shop.jobs))
+  inventoryRoutes(mount, shop, tx => askDenyLists(tx, shop.jobs))
   fleetRoutes(mount, shop)
   rewardsRoutes(mount, shop)
   supportRoutes(mount, shop)

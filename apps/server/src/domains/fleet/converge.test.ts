@@ -4,7 +4,7 @@ import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { AgentUnreachable, convergeServer } from './converge.ts'
-import { renewPrefixes, serversBehind, unwantUsers } from './desired.ts'
+import { renewDenyLists, renewPrefixes, serversBehind, unwantUsers } from './desired.ts'
 import {
   addTestServer,
   heldBy,
@@ -208,10 +208,12 @@ test('an edit of the access rules reaches the agents', async () => {
   expect(await denied()).toEqual(['u127380n0 shop.test'])
   const edited = await admin.put(`/api/servers/acls/${rule.data.id}/`, { ...form, acl_value: 'shop.test\nmall.test' })
   expect(edited.code).toBe(2000)
+  await renewDenyLists(shop)
   await convergeServer(shop, id, noOrders)
   expect(await denied()).toEqual(['u127380n0 mall.test', 'u127380n0 shop.test'])
   const deleted = await admin.delete(`/api/servers/acls/${rule.data.id}/`)
   expect(deleted.code).toBe(2000)
+  await renewDenyLists(shop)
   await convergeServer(shop, id, noOrders)
   expect(await denied()).toEqual([])
 })

@@ -25,13 +25,18 @@ export class AgentUnreachable extends Error {
  * @throws AgentUnreachable where the agent is away
  */
 export async function convergeServer(shop: Following, serverId: number, onConfirmed: OnConfirmed): Promise<void> {
-  const ran = await withServerLock(shop.db, serverId, async () => {
-    const [server] = await shop.db
-      .select()
-      .from(servers)
-      .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
-    if (server) await follow(shop, server, { onConfirmed })
-  })
+  const ran = await withServerLock(
+    shop.db,
+    serverId,
+    async () => {
+      const [server] = await shop.db
+        .select()
+        .from(servers)
+        .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
+      if (server) await follow(shop, server, { onConfirmed })
+    },
+    { waitMs: 1000 }
+  )
   // Someone else is at it, and may have looked for the last time before our change was there: look again soon.
   if (!ran) {
     const startAfter = new Date(shop.now().getTime() + 1000)

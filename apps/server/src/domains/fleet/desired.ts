@@ -1,7 +1,8 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import type { Executor } from '../../platform/db/client.ts'
 import type { Sender } from '../../platform/jobs.ts'
-import { convergeQueue } from './queues.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { convergeQueue, denyListsQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
 const nextGeneration = sql<number>`nextval('agent_generation')`
@@ -64,18 +65,31 @@ export async function unwantUsers(tx: Executor, jobs: Sender, orderId: number, s
   )
 }
 
-/** After an edit of the access rules: every agent gets its deny lists anew. */
-export async function renewDenyLists(tx: Executor, jobs: Sender): Promise<void> {
-  const rows = await tx
-    .update(agentUsers)
-    .set({ generation: nextGeneration, refusal: null })
-    .where(eq(agentUsers.wanted, true))
-    .returning({ serverId: agentUsers.serverId })
-  await followOn(
-    tx,
-    jobs,
-    rows.map(row => row.serverId)
-  )
+/** After an edit of the access rules: every agent gets its deny lists anew, soon after the transaction has committed. */
+export async function askDenyLists(tx: Executor, jobs: Sender): Promise<void> {
+  await jobs.send(tx, denyListsQueue, {}, { key: 'all' })
+}
+
+/**
+ * The work of it. In a transaction of its own: it touches every user, and one that holds the inventory's locks too
+ * would wait in a circle with deliveries.
+ */
+export async function renewDenyLists({ db, jobs }: Pick<Shop, 'db' | 'jobs'>): Promise<void> {
+  await db.transaction(async tx => {
+    const { rows } = await tx.execute<{ serverId: number }>(sql`
+      with ordered as (
+        select server_id, username from agent_users where wanted order by server_id, username for update
+      )
+      update agent_users set generation = nextval('agent_generation'), refusal = null
+      from ordered
+      where agent_users.server_id = ordered.server_id and agent_users.username = ordered.username
+      returning agent_users.server_id as "serverId"`)
+    await followOn(
+      tx,
+      jobs,
+      rows.map(row => row.serverId)
+    )
+  })
 }
 
 /** After an edit of a server's own ranges: its agent loads and unloads them. */

@@ -12,7 +12,7 @@ import type { Shop } from '../../platform/shop.ts'
 import { auditLog } from '../audit/tables.ts'
 import { addGroup, addOrders } from '../inventory/fixtures.ts'
 import { activate, assignCidrs, inventoryRoutes, reserve } from '../inventory/index.ts'
-import { renewDenyLists, wantUsers } from './desired.ts'
+import { askDenyLists, wantUsers } from './desired.ts'
 import { fleetQueues } from './jobs.ts'
 import { convergeQueue } from './queues.ts'
 import { fleetRoutes } from './routes.ts'
@@ -96,7 +96,7 @@ export function startFleetShop(): Promise<TestShop> {
   return startTestShop({
     routes(mount, shop) {
       fleetRoutes(mount, shop)
-      inventoryRoutes(mount, shop, tx => renewDenyLists(tx, shop.jobs))
+      inventoryRoutes(mount, shop, tx => askDenyLists(tx, shop.jobs))
     },
     queues: [convergeQueue, ...fleetQueues]
   })

@@ -5,7 +5,7 @@ export { AgentUnreachable, convergeServer } from './converge.ts'
 export {
   agentProgress,
   followOn,
-  renewDenyLists,
+  askDenyLists,
   renewPrefixes,
   serversBehind,
   unwantUsers,

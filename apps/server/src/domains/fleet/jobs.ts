@@ -1,16 +1,18 @@
 import type { Shop } from '../../platform/shop.ts'
 import { checkServers } from './health.ts'
 import { provisionServer } from './provision/provision.ts'
-import { healthQueue, provisionQueue, repairAllQueue, repairQueue } from './queues.ts'
+import { renewDenyLists } from './desired.ts'
+import { denyListsQueue, healthQueue, provisionQueue, repairAllQueue, repairQueue } from './queues.ts'
 import { repairAll, repairServer } from './repair.ts'
 
 /** The queues of the fleet but `convergeQueue`, which those work on who own what agents confirm. */
-export const fleetQueues = [healthQueue, repairAllQueue, repairQueue, provisionQueue]
+export const fleetQueues = [healthQueue, repairAllQueue, repairQueue, provisionQueue, denyListsQueue]
 
 /** Watches, repairs and installs servers in this process. */
 export async function fleetJobs(shop: Shop): Promise<void> {
   const { jobs } = shop
   await jobs.work(healthQueue, () => checkServers(shop))
+  await jobs.work(denyListsQueue, () => renewDenyLists(shop))
   await jobs.work(repairAllQueue, () => repairAll(shop))
   await jobs.work(repairQueue, async ({ serverId }) => void (await repairServer(shop, serverId, 10_000)), {
     concurrency: 4

@@ -26,3 +26,6 @@ export const provisionQueue = queue<{ serverId: number; init: boolean; ranges: b
   expireInSeconds: 900,
   deleteAfterSeconds: 3600
 })
+
+/** Gives every agent its deny lists anew, after an edit of the access rules. */
+export const denyListsQueue = queue<object>('renew-deny-lists')

@@ -8,8 +8,8 @@ import { ok, type Result } from '../../platform/result.ts'
 import { randomCode } from '../../platform/secrets.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { users } from '../accounts/tables.ts'
-import { findVariant, openPlatform, type OptionChoice } from '../catalog/index.ts'
-import { reserve, rulesById } from '../inventory/index.ts'
+import { openPlatform, priceSelection, type OptionChoice } from '../catalog/index.ts'
+import { reserve } from '../inventory/index.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { orders } from './tables.ts'
@@ -36,12 +36,13 @@ const CUSTOMER_LOCK = 7303
  * refused.
  */
 export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): Promise<Result<Placed>> {
-  if (caller.isSuperuser) return refuse('admin_purchase')
+  // Nor through a customer's eyes: the customer would owe what an administrator chose.
+  if (caller.isSuperuser || caller.impersonatorId !== null) return refuse('admin_purchase')
   const priced = await price(shop, placing)
   if (!priced.ok) return priced
   const platform = await openPlatform(shop)
   if (!platform.ok) return platform
-  const { variant, rules, variantPrice, aclPrice, amount } = priced.data
+  const { variant, rules, basePrice, aclPrice, amount } = priced.data
 
   return transact(shop.db, async tx => {
     const settings = await readSettings(tx, shop.secrets)
@@ -60,7 +61,7 @@ export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): 
     const checkoutUrl = platform.data.checkoutUrl({
       lines: [
         { variantId: variant.platformVariantId, quantity: placing.quantity },
-        ...rules.map(rule => ({ variantId: rule.platformVariantId, quantity: placing.quantity }))
+        ...priced.data.rulePlatformVariants.map(variantId => ({ variantId, quantity: placing.quantity }))
       ],
       email: await emailOf(tx, caller.id),
       note: `Order ${orderId}`,
@@ -81,10 +82,10 @@ export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): 
         quantity: placing.quantity,
         cartStep: variant.step,
         proxyTime: variant.proxyTime,
-        variantPrice,
+        variantPrice: basePrice,
         aclPrice,
         amount,
-        rules: rules.map(rule => rule.id).toSorted((a, b) => a - b),
+        rules,
         checkoutUrl,
         discountCode,
         reservedUntil,
@@ -100,7 +101,7 @@ export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): 
       orderId: order.id,
       groupId: variant.groupId,
       step: variant.step,
-      rules: rules.map(rule => rule.id),
+      rules,
       quantity: placing.quantity
     })
     if (!lease.ok) return refuse(lease.reason)
@@ -108,29 +109,19 @@ export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): 
   })
 }
 
-/** The server's own price: quantity × (variant price + the selected rules' prices), exact. */
+/** The server's own price, exact, and whether the quantity is one that is sold. */
 async function price(shop: Pick<Shop, 'db'>, placing: Placing) {
-  if (new Set(placing.rules).size !== placing.rules.length) return refuse('duplicate_rule')
-  const variant = await findVariant(shop.db, { productId: placing.productId, options: placing.options })
-  if (!variant.ok) return variant
-  const { step } = variant.data
+  const priced = await priceSelection(shop.db, placing)
+  if (!priced.ok) return priced
+  const { step } = priced.data.variant
   if (placing.quantity < step || placing.quantity % step !== 0) {
     return refuse('wrong_quantity', {
       msg: `The quantity must be a positive multiple of ${step}`,
       data: { cart_step: step }
     })
   }
-  const rules = await rulesById(shop.db, placing.rules)
-  if (rules.length !== placing.rules.length) return refuse('unknown_rule')
-  const variantCents = toCents(variant.data.price)
-  const aclCents = rules.reduce((sum, rule) => sum + toCents(rule.price), 0n)
-  return ok({
-    variant: variant.data,
-    rules,
-    variantPrice: fromCents(variantCents),
-    aclPrice: fromCents(aclCents),
-    amount: fromCents(BigInt(placing.quantity) * (variantCents + aclCents))
-  })
+  const amount = fromCents(BigInt(placing.quantity) * toCents(priced.data.price))
+  return ok({ ...priced.data, amount })
 }
 
 async function emailOf(db: Executor, userId: number): Promise<string> {
