@@ -35,12 +35,15 @@ export function install() {
   writeFileSync(stamp, wanted)
 }
 
-/** @returns {string} the Node 24 binary: this one if it is new enough, else the one among the packages. */
+/**
+ * The one among the packages comes first, also where the host's is newer: that version is what was tested.
+ * @returns {string} the Node 24 binary
+ */
 export function node24() {
-  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const file = join(root, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   if (existsSync(file)) return file
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
   console.error(`No Node 24 for ${process.platform}-${process.arch} among the packages. Install Node 24 and run again.`)
   process.exit(1)
 }
