@@ -7,9 +7,10 @@ import { adminRoutes } from './admin-routes.ts'
 import { listCollections, listTags } from './list-groupings.ts'
 import { listProducts, recommendProducts } from './list-products.ts'
 import { quoteEachRule, quoteVariant } from './quote.ts'
+import { applyProductEventQueue } from './queues.ts'
+import { receivePlatformEvent } from './receive-platform-event.ts'
 import { openReplyCache } from './reply-cache.ts'
 import { largestStock, openStockBoard } from './stock-board.ts'
-import { productWebhookRoute } from './webhook-route.ts'
 
 const isAdmin = (caller: Caller | null) => caller?.isSuperuser === true
 
@@ -50,7 +51,9 @@ export function catalogRoutes(mount: Mount, shop: Shop): void {
     return quoteVariant(db, { productId: body.product_id, options, rules })
   })
   adminRoutes(mount, shop, { stock, changed: () => replies.clear() })
-  productWebhookRoute(mount, shop)
+  mount(routes.orders.productWebhook, ({ request }) =>
+    receivePlatformEvent(shop, request, { topic: 'products/', queue: applyProductEventQueue })
+  )
 }
 
 /** The same for queries that mean the same, however they were written. */

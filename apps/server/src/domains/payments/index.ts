@@ -1,11 +1,11 @@
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../platform/http/mount.ts'
 import type { Shop } from '../../platform/shop.ts'
+import { receivePlatformEvent } from '../catalog/index.ts'
 import { deliveredQueue } from '../delivery/index.ts'
 import { announceDelivery, remindExpiries, resettle, tagPlatformOrder } from './after-delivery.ts'
 import { reconcileQueue, remindQueue, resettleQueue, settleQueue, tagQueue } from './queues.ts'
 import { reconcilePayments } from './reconcile.ts'
-import { payWebhookRoute } from './receive-webhook.ts'
 import { renewCheckout } from './renew-checkout.ts'
 import { settlePayment } from './settle.ts'
 
@@ -13,7 +13,9 @@ export { settlePayment } from './settle.ts'
 export const paymentQueues = [settleQueue, tagQueue, resettleQueue, reconcileQueue, remindQueue]
 
 export function paymentRoutes(mount: Mount, shop: Shop): void {
-  payWebhookRoute(mount, shop)
+  mount(routes.orders.payWebhook, ({ request }) =>
+    receivePlatformEvent(shop, request, { topic: 'orders/paid', queue: settleQueue })
+  )
   mount(routes.orders.renew, ({ params, caller }) =>
     renewCheckout(shop, params.id, caller.isSuperuser ? null : caller.id)
   )

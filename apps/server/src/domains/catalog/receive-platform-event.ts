@@ -1,0 +1,35 @@
+import { refuse } from '@netlet/contract'
+import type { FastifyRequest } from 'fastify'
+import { verifyWebhook, webhookHeaders } from '../../integrations/shopify/index.ts'
+import type { JobQueue } from '../../platform/jobs.ts'
+import { done, type Result } from '../../platform/result.ts'
+import type { Shop } from '../../platform/shop.ts'
+import { readSettings } from '../settings/index.ts'
+import { recordPlatformEvent } from './platform-events.ts'
+
+/**
+ * Takes a webhook of the platform: verifies its signature over the raw bytes, notes the event, and leaves the work to a
+ * job, all within the platform's patience. An event that is known already changes nothing and is a success.
+ * @param topic what the event's topic has to start with; another one is a bad request
+ */
+export async function receivePlatformEvent(
+  shop: Pick<Shop, 'db' | 'jobs' | 'secrets'>,
+  request: FastifyRequest,
+  { topic: expected, queue }: { topic: string; queue: JobQueue<{ eventId: string }> }
+): Promise<Result<null>> {
+  const settings = await readSettings(shop.db, shop.secrets)
+  const signature = request.headers['x-shopify-hmac-sha256']
+  const signed =
+    request.rawBody !== null &&
+    typeof signature === 'string' &&
+    verifyWebhook(request.rawBody, signature, settings.shopify_api_secret)
+  if (!signed) return refuse('bad_signature')
+  const headers = webhookHeaders(request.headers)
+  if (!headers?.topic.startsWith(expected) || !request.body) return refuse('bad_request')
+  const { eventId, topic } = headers
+  await shop.db.transaction(async tx => {
+    const isNew = await recordPlatformEvent(tx, { eventId, topic, payload: request.body })
+    if (isNew) await shop.jobs.send(tx, queue, { eventId }, { key: eventId })
+  })
+  return done
+}
