@@ -14,11 +14,15 @@ const SECRET_PATHS = [
   'accessToken'
 ]
 
-/** @param beside gets every line too (info and above) */
-export function createLog(name: string, level: string, beside?: DestinationStream): Log {
+/**
+ * @param beside gets every line too (info and above)
+ * @param main where the lines go; standard output by default
+ */
+export function createLog(name: string, level: string, beside?: DestinationStream, main?: DestinationStream): Log {
   const options = {
     name,
     level,
+    serializers: { err: errorForLog },
     redact: {
       paths: [
         ...SECRET_PATHS,
@@ -29,12 +33,40 @@ export function createLog(name: string, level: string, beside?: DestinationStrea
       censor: '[secret]'
     }
   }
-  if (!beside) return pino(options)
+  if (!beside) return main ? pino(options, main) : pino(options)
   return pino(
     options,
     pino.multistream([
-      { level: 'trace', stream: pino.destination(1) },
+      { level: 'trace', stream: main ?? pino.destination(1) },
       { level: 'info', stream: beside }
     ])
   )
+}
+
+type LoggedError = {
+  type: string
+  message: string
+  stack: string
+  code?: unknown
+  constraint?: unknown
+  cause?: LoggedError
+}
+
+/**
+ * What of an error is written down. A failed query's own text quotes the values it was asked with, and PostgreSQL's
+ * `detail` the row: passwords and addresses among them. The statement and the place tell enough.
+ */
+function errorForLog(error: unknown): LoggedError | string {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : 'no error, but something else was thrown'
+  const { query, code, constraint } = error as { query?: unknown; code?: unknown; constraint?: unknown }
+  const message = typeof query === 'string' ? `Failed query: ${query}` : error.message
+  const places = (error.stack ?? '').slice((error.stack ?? '').indexOf('\n    at '))
+  return {
+    type: error.name === 'Error' ? error.constructor.name : error.name,
+    message,
+    stack: `${message}${places.startsWith('\n') ? places : ''}`,
+    ...(code === undefined ? {} : { code }),
+    ...(constraint === undefined ? {} : { constraint }),
+    ...(error.cause instanceof Error ? { cause: errorForLog(error.cause) as LoggedError } : {})
+  }
 }

@@ -1,0 +1,44 @@
+import { Writable } from 'node:stream'
+import { DrizzleQueryError } from 'drizzle-orm/errors'
+import { expect, test } from 'vitest'
+import { createLog } from './log.ts'
+
+/** What the log writes to its second destination. */
+function logged(write: (log: ReturnType<typeof createLog>) => void): string {
+  let text = ''
+  const beside = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString()
+      done()
+    }
+  })
+  write(createLog('test', 'info', beside, new Writable({ write: (_chunk, _encoding, done) => done() })))
+  return text
+}
+
+test('a failed query is told without the values that it was asked with', () => {
+  const cause = Object.assign(new Error('duplicate key value violates unique constraint "users_email"'), {
+    code: '23505',
+    constraint: 'users_email',
+    detail: 'Key (email)=(anna@example.com) already exists.'
+  })
+  const failed = new DrizzleQueryError('insert into "orders" values ($1)', ['proxy-password'], cause)
+  const text = logged(log => log.error({ err: failed }, 'request failed'))
+  expect(text).not.toMatch(/proxy-password|anna@example\.com/)
+  for (const kept of ['insert into', '23505', 'users_email', 'log.test.ts', 'request failed'])
+    expect(text).toContain(kept)
+})
+
+test('an error keeps its kind, message, place and causes', () => {
+  const text = logged(log =>
+    log.warn({ err: new TypeError('outer', { cause: new RangeError('inner') }) }, 'job failed')
+  )
+  const { err } = JSON.parse(text) as { err: { type: string; message: string; stack: string; cause: { type: string } } }
+  expect(err).toMatchObject({ type: 'TypeError', message: 'outer', cause: { type: 'RangeError', message: 'inner' } })
+  expect(err.stack).toContain('log.test.ts')
+})
+
+test('fields that hold secrets are blanked', () => {
+  const text = logged(log => log.info({ password: 'p1', headers: { cookie: 'p2', authorization: 'p3' } }, 'x'))
+  expect(text).not.toMatch(/p1|p2|p3/)
+})
