@@ -10,6 +10,7 @@ const BY_NAME: Record<string, unknown> = {
   amount: '20.00',
   at: '2026-03-01T12:00:00.000Z',
   captcha: 42,
+  captcha_image_base: 'data:image/png;base64,…',
   cart_step: 8,
   channel_id: '112233445566778899',
   cidr: '192.0.2.0/24',

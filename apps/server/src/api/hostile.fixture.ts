@@ -98,7 +98,7 @@ const VALUES: unknown[] = [
   { length: 3 },
   { toString: 'x', valueOf: null },
   { $ne: null },
-  deep(60)
+  deep(40)
 ]
 
 type Path = (string | number)[]

@@ -18,11 +18,14 @@ nav { position: sticky; top: 1rem; align-self: start; display: grid; }
 nav a { display: flex; justify-content: space-between; gap: 1rem; padding: 0.35rem 0.5rem; color: inherit; text-decoration: none; border-radius: 6px; }
 nav a:hover { background: var(--surface); color: var(--accent); }
 nav span, .who { color: var(--quiet); }
+nav span { white-space: nowrap; }
 section + section { margin-top: 2.5rem; }
 details { background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: 0 0.9rem; margin-bottom: 0.5rem; }
 details[open] { padding-bottom: 0.9rem; }
 summary { display: flex; flex-wrap: wrap; gap: 0.2rem 0.7rem; align-items: baseline; padding: 0.6rem 0; cursor: pointer; }
 summary::-webkit-details-marker { display: none; }
+summary::after { content: '+'; margin-left: auto; color: var(--quiet); }
+details[open] > summary::after { content: '−'; }
 .method { font: 600 0.75rem/1.4 ui-monospace, monospace; min-width: 3.4rem; color: var(--accent); }
 .delete { color: light-dark(#b3261e, #ff9d93); }
 .post, .put { color: light-dark(#8a5200, #f2bd6b); }
