@@ -1,5 +1,6 @@
-// The near end of the benchmark, a process of its own: drives a proxy for a while and reports what it managed.
-import { connect, type Socket } from 'node:net'
+// The near end of the benchmark, a process of its own: drives a proxy for a while and reports what it managed. It stands
+// on the agent's own lean connections, so that it is not what limits the proxies.
+import { Wire, type WireOwner } from '../../apps/agent/src/proxy/wire.ts'
 
 export type Job = {
   kind: 'tunnels' | 'requests' | 'bytes' | 'idle'
@@ -13,36 +14,47 @@ export type Job = {
 }
 export type Report = { count: number; seconds: number; p50: number; p99: number; errors: number }
 
-const open = (job: Job, n: number): Socket =>
-  connect({
-    host: job.addresses[n % job.addresses.length] ?? '',
-    port: job.port,
-    noDelay: true,
-    autoSelectFamily: false
+/** Connects to the proxy's next address; `owner` hears of everything after that, `failed` of a refusal. */
+function open(job: Job, n: number, first: string, owner: Partial<WireOwner>, failed: () => void): void {
+  const host = job.addresses[n % job.addresses.length] ?? ''
+  // Clients of 128 addresses: with one, finding it a free port takes longer than the proxying.
+  const from = `127.251.0.${1 + (n & 127)}`
+  const wire: Wire = Wire.connect(host, job.port, 4, from, code => {
+    if (code !== null) {
+      wire.destroy()
+      return failed()
+    }
+    wire.start({ ...silent, ...owner })
+    wire.write(first)
   })
+}
+const silent: WireOwner = { wireData: () => {}, wireEnd: () => {}, wireDrained: () => {}, wireClosed: () => {} }
 
 const connectHead = (job: Job): string =>
   `CONNECT 127.0.0.1:${job.target} HTTP/1.1\r\nHost: 127.0.0.1:${job.target}\r\nProxy-Authorization: ${job.auth}\r\n\r\n`
 
-/** Opens a tunnel and calls back with the socket when the proxy said yes. */
-function tunnel(job: Job, n: number, ready: (socket: Socket) => void, failed: () => void): void {
-  const socket = open(job, n)
-  let head = ''
-  const onData = (chunk: Buffer): void => {
+/** Opens a tunnel and calls back with its wire when the proxy said yes; `data` gets what comes through it. */
+function tunnel(
+  job: Job,
+  n: number,
+  ready: (wire: Wire) => void,
+  data: (wire: Wire, chunk: Buffer) => void,
+  failed: () => void
+): void {
+  let head: string | null = ''
+  const broken = (wire: Wire): void => {
+    wire.destroy()
+    if (head !== null) failed()
+  }
+  const wireData = (wire: Wire, chunk: Buffer): void => {
+    if (head === null) return data(wire, chunk)
     head += chunk.toString('latin1')
     if (!head.includes('\r\n\r\n')) return
-    socket.off('data', onData)
-    socket.off('close', failed)
-    if (head.startsWith('HTTP/1.1 200')) ready(socket)
-    else {
-      socket.destroy()
-      failed()
-    }
+    if (!head.startsWith('HTTP/1.1 200')) return broken(wire)
+    head = null
+    ready(wire)
   }
-  socket.on('data', onData)
-  socket.on('error', () => socket.destroy())
-  socket.once('close', failed)
-  socket.write(connectHead(job))
+  open(job, n, connectHead(job), { wireData, wireEnd: broken, wireClosed: broken }, failed)
 }
 
 function report(times: number[], count: number, startedAt: number, errors: number): Report {
@@ -67,19 +79,13 @@ function tunnels(job: Job): Promise<Report> {
           errors++
           setTimeout(next, 10)
         }
-        tunnel(
-          job,
-          serial++,
-          socket => {
-            socket.once('close', () => next())
-            socket.once('data', () => {
-              times.push(performance.now() - began)
-              socket.destroy()
-            })
-            socket.write('x')
-          },
-          failed
-        )
+        const echoed = (wire: Wire): void => {
+          times.push(performance.now() - began)
+          wire.destroy()
+          // Not within the read that this is told in.
+          setImmediate(next)
+        }
+        tunnel(job, serial++, wire => wire.write('x'), echoed, failed)
       }
       next()
     })
@@ -90,21 +96,21 @@ function tunnels(job: Job): Promise<Report> {
 
 /** Requests one after the other on each of `concurrency` kept connections. */
 async function requests(job: Job): Promise<Report> {
-  const head = Buffer.from(
+  const head =
     `GET http://127.0.0.1:${job.target}/index.html HTTP/1.1\r\nHost: 127.0.0.1:${job.target}\r\n` +
-      `Proxy-Authorization: ${job.auth}\r\nUser-Agent: bench\r\nAccept: */*\r\nProxy-Connection: keep-alive\r\n\r\n`
-  )
+    `Proxy-Authorization: ${job.auth}\r\nUser-Agent: bench\r\nAccept: */*\r\nProxy-Connection: keep-alive\r\n\r\n`
   const startedAt = performance.now()
   const times: number[] = []
   let errors = 0
   const lane = (n: number): Promise<void> =>
     new Promise(resolve => {
-      const socket = open(job, n)
       let began = performance.now()
       let seen = ''
-      socket.on('error', () => errors++)
-      socket.on('close', () => resolve())
-      socket.on('data', (chunk: Buffer) => {
+      const broken = (): void => {
+        errors++
+        resolve()
+      }
+      const wireData = (wire: Wire, chunk: Buffer): void => {
         seen += chunk.toString('latin1')
         const end = seen.indexOf('\r\n\r\n')
         if (end < 0 || seen.length < end + 4 + 512) return
@@ -112,13 +118,14 @@ async function requests(job: Job): Promise<Report> {
         seen = ''
         const now = performance.now()
         times.push(now - began)
-        if (now - startedAt > job.ms) socket.destroy()
-        else {
-          began = now
-          socket.write(head)
+        if (now - startedAt > job.ms) {
+          wire.destroy()
+          return resolve()
         }
-      })
-      socket.write(head)
+        began = now
+        wire.write(head)
+      }
+      open(job, n, head, { wireData, wireEnd: broken, wireClosed: broken }, broken)
     })
   await Promise.all(Array.from({ length: job.concurrency }, (_, n) => lane(n)))
   return report(times, times.length, startedAt, errors)
@@ -128,28 +135,28 @@ async function requests(job: Job): Promise<Report> {
 async function bytes(job: Job): Promise<Report> {
   let errors = 0
   let count = 0
-  const sockets = await Promise.all(
+  const wires = await Promise.all(
     Array.from(
       { length: job.concurrency },
       (_, n) =>
-        new Promise<Socket | null>(resolve => {
+        new Promise<Wire | null>(resolve => {
           const failed = (): void => {
             errors++
             resolve(null)
           }
-          tunnel(job, n, resolve, failed)
+          tunnel(job, n, resolve, (_wire, chunk) => (count += chunk.length), failed)
         })
     )
   )
+  count = 0
   const startedAt = performance.now()
-  for (const socket of sockets) socket?.on('data', (chunk: Buffer) => (count += chunk.length))
   await new Promise(resolve => setTimeout(resolve, job.ms))
   const done = report([], count, startedAt, errors)
-  for (const socket of sockets) socket?.destroy()
+  for (const wire of wires) wire?.destroy()
   return done
 }
 
-const held: Socket[] = []
+const held: Wire[] = []
 
 /** Opens `concurrency` tunnels and keeps them until the process ends. */
 async function idle(job: Job): Promise<Report> {
@@ -160,15 +167,15 @@ async function idle(job: Job): Promise<Report> {
       { length: Math.min(50, job.concurrency - n) },
       (_, i) =>
         new Promise<void>(resolve => {
-          const keep = (socket: Socket): void => {
-            held.push(socket)
+          const keep = (wire: Wire): void => {
+            held.push(wire)
             resolve()
           }
           const failed = (): void => {
             errors++
             resolve()
           }
-          tunnel(job, n + i, keep, failed)
+          tunnel(job, n + i, keep, () => {}, failed)
         })
     )
     await Promise.all(batch)

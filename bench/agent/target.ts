@@ -1,5 +1,6 @@
 // The far end of the benchmark, a process of its own: answers requests, echoes bytes, and sends as many as asked for.
 import { createServer, type Socket } from 'node:net'
+import { Wire } from '../../apps/agent/src/proxy/wire.ts'
 
 const body = 'x'.repeat(512)
 const answer = Buffer.from(
@@ -19,10 +20,7 @@ const http = createServer({ noDelay: true }, socket => {
   })
 })
 
-const echo = createServer({ noDelay: true }, socket => {
-  socket.on('error', () => socket.destroy())
-  socket.pipe(socket)
-})
+const echo = createServer()
 
 /** Sends until the other side closes. */
 const bulk = createServer({ noDelay: true }, (socket: Socket) => {
@@ -43,5 +41,15 @@ const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
     })
   })
 
-process.send?.({ http: await listen(http), echo: await listen(echo), bulk: await listen(bulk) })
+const ports = { http: await listen(http), echo: await listen(echo), bulk: await listen(bulk) }
+// A lean connection, as the near end has: neither is to be what limits the proxies.
+Wire.accept(echo, accepted =>
+  accepted.start({
+    wireData: (wire, chunk) => wire.write(chunk),
+    wireEnd: wire => wire.closeWhenSent(),
+    wireDrained: () => {},
+    wireClosed: () => {}
+  })
+)
+process.send?.(ports)
 process.on('disconnect', () => process.exit(0))

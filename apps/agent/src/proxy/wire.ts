@@ -15,8 +15,9 @@ import {
 
 /** What all quiet connections read into. What arrives is copied out at once, so that one buffer serves them all. */
 const shared = Buffer.allocUnsafeSlow(65_536)
-/** A connection that fills the shared buffer gets a larger one of its own and is passed on without copying. */
-const ownBytes = 262_144
+/** A connection that reads this much at once gets a larger buffer of its own and is passed on without copying. */
+const busyBytes = 16_384
+const ownBytes = 131_072
 /** The most such buffers, so that many stalled transfers cannot fill the memory. */
 const maxOwned = 256
 /** After so many small reads the own buffer goes back. */
@@ -229,12 +230,12 @@ export class Wire {
 
   #nextBuffer(own: Buffer | null, bytes: number): Buffer | undefined {
     if (own === null) {
-      if (bytes < shared.length || owned >= maxOwned) return undefined
+      if (bytes < busyBytes || owned >= maxOwned) return undefined
       owned++
       this.#smallReads = 0
       return (this.#own = spare.pop() ?? Buffer.allocUnsafeSlow(ownBytes))
     }
-    this.#smallReads = bytes < shared.length / 2 ? this.#smallReads + 1 : 0
+    this.#smallReads = bytes < busyBytes ? this.#smallReads + 1 : 0
     if (!this.#reading || this.#smallReads <= maxSmallReads) return undefined
     owned--
     spare.push(own)
