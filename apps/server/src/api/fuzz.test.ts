@@ -110,14 +110,16 @@ function foretell(call: ApiCall, role: Role, body: unknown): Attempt['refused'] 
   return { status: 400, fields: parsed.error.issues.map(issue => issue.path.join('.') || 'body') }
 }
 
+/** They end the session that they came with when they go through, and the others are still to be tried with it. */
+const ENDS_SESSION = new Set(['accounts.logout', 'accounts.login', 'accounts.signUp', 'accounts.discordRedirect'])
+
 type Outcome = { status: number; text: string; location: string | undefined }
 
 async function send(attempt: Attempt): Promise<Outcome> {
   const { call, role, method, url, payload } = attempt
   const headers = { ...attempt.headers }
-  // A logout ends what the others are to be tried with.
   if (role !== 'visitor' && !headers['cookie'])
-    headers['cookie'] = `${SESSION_COOKIE}=${call.path.includes('logout') ? await newSession(role) : sessionOf(role)}`
+    headers['cookie'] = `${SESSION_COOKIE}=${ENDS_SESSION.has(call.id) ? await newSession(role) : sessionOf(role)}`
   const reply = await shop.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
   return { status: reply.statusCode, text: reply.body, location: reply.headers.location }
 }
