@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Control } from './api/control.ts'
 import { managementApi, readTls } from './api/server.ts'
 import type { AgentConfig } from './config.ts'
-import { AccessLog } from './log/access-log.ts'
+import { AccessLog, type TakeLines } from './log/access-log.ts'
 import type { Resolve } from './net/resolver.ts'
 import { Routes, type RunCommand } from './net/routes.ts'
 import { claimFolder, keptToken } from './state/folder.ts'
@@ -97,7 +97,7 @@ export async function startAgent(config: AgentConfig, world: World): Promise<Sta
   const port = address !== null && typeof address !== 'string' ? address.port : config.port
 
   warnOfRoutes(log, await routes.load(await store.read(state => state.prefixes), []))
-  const made = makeBackend({ ...config, port }, line => accessLog.add(line), world.resolve)
+  const made = makeBackend({ ...config, port }, (text, lines) => accessLog.add(text, lines), world.resolve)
   backend = made
   const started = await made.start(store)
   if (!started.ok) {
@@ -126,7 +126,7 @@ export async function startAgent(config: AgentConfig, world: World): Promise<Sta
   return { ok: true, agent: { port, proxyPort: started.port, token, routes, close } }
 }
 
-function makeBackend(config: AgentConfig, log: (line: string) => void, resolve?: Resolve): Backend {
+function makeBackend(config: AgentConfig, log: TakeLines, resolve?: Resolve): Backend {
   const plane: PlaneConfig = {
     proxyHosts: config.proxyHosts,
     proxyPort: config.proxyPort,
@@ -137,7 +137,9 @@ function makeBackend(config: AgentConfig, log: (line: string) => void, resolve?:
     limits: config.limits,
     shared: config.workers > 1
   }
-  return config.workers > 1 ? new WorkerPool(plane, config.workers, log) : localBackend(plane, log, resolve)
+  return config.workers > 1
+    ? new WorkerPool(plane, config.workers, log)
+    : localBackend(plane, line => log(line, 1), resolve)
 }
 
 function warnOfRoutes(log: Logger, routes: Awaited<ReturnType<Routes['load']>>): void {

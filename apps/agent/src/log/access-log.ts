@@ -12,6 +12,9 @@ export type AccessLogOptions = {
   flushMs: number
 }
 
+/** Takes finished lines of the access log: a text of so many, without the last line end. */
+export type TakeLines = (text: string, lines: number) => void
+
 /** Lines that wait for a slow disk, at most; later ones are counted and dropped rather than filling the memory. */
 const maxWaiting = 8 << 20
 
@@ -39,13 +42,14 @@ export class AccessLog {
     return new AccessLog(options, present?.size ?? 0)
   }
 
-  add(line: string): void {
+  /** Takes a text of so many lines. */
+  add(text: string, lines = 1): void {
     if (this.#waiting > maxWaiting) {
-      this.#dropped++
+      this.#dropped += lines
       return
     }
-    this.#lines.push(line)
-    this.#waiting += line.length + 1
+    this.#lines.push(text)
+    this.#waiting += text.length + 1
   }
 
   /** Writes what waits. Resolves when it is in the file; a full disk loses lines, never a connection. */

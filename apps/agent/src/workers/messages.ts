@@ -17,4 +17,5 @@ export type FromWorker =
   | { type: 'failed'; host: string; code: string }
   | { type: 'applied'; id: number }
   | { type: 'harvested'; id: number; rows: TrafficRow[] }
-  | { type: 'log'; lines: string[] }
+  /** Finished lines of the access log, joined: one text costs far less to send than many. */
+  | { type: 'log'; text: string; lines: number }

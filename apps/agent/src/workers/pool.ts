@@ -4,6 +4,7 @@ import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
 import type { Store } from '../state/store.ts'
 import type { Backend, Started } from './backend.ts'
+import type { TakeLines } from '../log/access-log.ts'
 import type { PlaneConfig } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
@@ -17,14 +18,14 @@ type Worker = { child: ChildProcess; waiting: Map<number, (message: FromWorker |
 export class WorkerPool implements Backend {
   readonly #config: PlaneConfig
   readonly #wanted: number
-  readonly #log: (line: string) => void
+  readonly #log: TakeLines
   readonly #workers = new Set<Worker>()
   #store: Store | null = null
   #port: number
   #nextId = 1
   #closing = false
 
-  constructor(config: PlaneConfig, wanted: number, log: (line: string) => void) {
+  constructor(config: PlaneConfig, wanted: number, log: TakeLines) {
     this.#config = config
     this.#wanted = wanted
     this.#log = log
@@ -47,7 +48,7 @@ export class WorkerPool implements Backend {
     const worker: Worker = { child, waiting: new Map(), listening: false }
     const started = new Promise<Started>(resolve => {
       child.on('message', (message: FromWorker) => {
-        if (message.type === 'log') for (const line of message.lines) this.#log(line)
+        if (message.type === 'log') this.#log(message.text, message.lines)
         else if (message.type === 'listening') {
           worker.listening = true
           resolve({ ok: true, port: message.port })

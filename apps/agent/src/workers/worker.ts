@@ -12,7 +12,7 @@ const send = (message: FromWorker): void => {
 
 function sendLog(): void {
   if (lines.length === 0) return
-  send({ type: 'log', lines })
+  send({ type: 'log', text: lines.join('\n'), lines: lines.length })
   lines = []
 }
 
