@@ -4,7 +4,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'vite'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const web = join(root, 'apps/web')
@@ -15,6 +14,8 @@ const stamp = join(dist, '.sources')
 export async function buildWeb(): Promise<boolean> {
   const wanted = await hashOfSources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
+  // Loaded only where it is needed: it costs most of a second.
+  const { build } = await import('vite')
   await build({ root: web, logLevel: 'warn' })
   writeFileSync(stamp, wanted)
   return true

@@ -1,18 +1,18 @@
 // The newcomer's mode: the whole shop on one machine, with a database, a platform, a mailbox and a proxy server of its
 // own. Everything it keeps is under DATA_DIR.
-import { openShop } from '../../apps/server/src/open-shop.ts'
-import { readConfig } from '../../apps/server/src/platform/config.ts'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { startEmbeddedPostgres } from '../../apps/server/src/platform/postgres/embedded.ts'
 import { buildWeb } from '../build-web.ts'
 import { startProgram, untilAnswers, type Program } from './programs.ts'
-import { DEMO_ADMIN, DEMO_CUSTOMER, seed } from './seed.ts'
+import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
 import { checkPorts, readSettings, StartProblem, type NewcomerSettings } from './settings.ts'
 
 type Stop = () => Promise<void>
 
+/** Raise it where the demo's contents change in a way that an older folder should get too. */
+const PREPARED = 1
+
 async function run(): Promise<void> {
-  const settings = readSettings(process.env)
-  await checkPorts(settings)
   const stops: Stop[] = []
   let stopping = false
   const stop = async (code: number) => {
@@ -24,6 +24,8 @@ async function run(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0))
   process.on('disconnect', () => void stop(0))
   try {
+    const settings = readSettings(process.env)
+    await checkPorts(settings)
     const programs = await start(settings, stops, () => stopping)
     if (!programs) return
     for (const program of programs) {
@@ -90,18 +92,52 @@ async function start(settings: NewcomerSettings, stops: Stop[], stopping: () => 
     CHECK_AMAZON_URL: `${platformUrl}/check/amazon`,
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn'
   }
-  await answers(`${platformUrl}/outbox.json`, platform)
-  const { shop, close } = await openShop(readConfig({ ...process.env, ...shopEnv }), { worker: false })
+  const surroundings = async () => {
+    await answers(`${platformUrl}/outbox.json`, platform)
+    await answers(`http://127.0.0.1:${agentPort}/healthz`, agent)
+  }
+  const preparation = preparationOf(settings, shopEnv.PUBLIC_URL)
+  if (!preparation.done()) {
+    // Before anything is written: another shop on the same folder would find its own agent moved.
+    await surroundings()
+    await prepare(settings, { ...process.env, ...shopEnv }, platformUrl)
+    preparation.note()
+  }
+  await building
+  if (stopping()) return null
+  const server = startOne('The shop', ['apps/server/src/main.ts', 'all'], shopEnv)
+  await surroundings()
+  await answers(`${url}/readyz`, server)
+  return [platform, agent, server]
+}
+
+/** Was the database filled by a start with the very same addresses? */
+function preparationOf({ dataDir, port, platformPort, agentPort, proxyPort }: NewcomerSettings, url: string) {
+  // Beside the embedded database's own files, and removed with them. Another database is looked at each time.
+  const marker = process.env['DATABASE_URL'] ? null : `${dataDir}/postgres/prepared.json`
+  const prepared = JSON.stringify({ version: PREPARED, port, platformPort, agentPort, proxyPort, url })
+  return {
+    done: () => marker !== null && existsSync(marker) && readFileSync(marker, 'utf8') === prepared,
+    note() {
+      if (marker) writeFileSync(marker, prepared)
+    }
+  }
+}
+
+/** Migrates and fills the database, or moves the addresses in it. */
+async function prepare(settings: NewcomerSettings, env: NodeJS.ProcessEnv, platformUrl: string): Promise<void> {
+  // Loaded only here: a later start has its programs up by the time that these modules would have been read.
+  const [{ openShop }, { readConfig }, { seed }] = await Promise.all([
+    import('../../apps/server/src/open-shop.ts'),
+    import('../../apps/server/src/platform/config.ts'),
+    import('./seed.ts')
+  ])
+  const { shop, close } = await openShop(readConfig(env), { worker: false })
   try {
     await seed(shop, { settings, platformUrl })
   } finally {
     await close()
   }
-  await building
-  if (stopping()) return null
-  const server = startOne('The shop', ['apps/server/src/main.ts', 'all'], shopEnv)
-  await answers(`${url}/readyz`, server)
-  return [platform, agent, server]
 }
 
 async function answers(url: string, program: Program): Promise<void> {

@@ -23,11 +23,9 @@ import { createFaq } from '../../apps/server/src/domains/support/index.ts'
 import { faqs } from '../../apps/server/src/domains/support/tables.ts'
 import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
 import type { Shop } from '../../apps/server/src/platform/shop.ts'
+import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
 import { demoFaqs, demoGiftCards } from './demo-texts.ts'
 import type { NewcomerSettings } from './settings.ts'
-
-export const DEMO_ADMIN = { username: 'admin', password: 'Admin#2026', email: 'admin@example.com' }
-export const DEMO_CUSTOMER = { username: 'demo1', password: 'Demo#2026', email: 'demo1@example.com' }
 
 /** What the local agent leases; loopback needs no routes and no rights. */
 const DEMO_RANGE = '127.10.0.0/16'
