@@ -17,6 +17,7 @@ import {
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3)
 const ms = Number(process.env['BENCH_MS'] ?? 3000)
+const warmUpMs = 4000
 const only = process.env['BENCH_ONLY']
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
@@ -38,7 +39,7 @@ type Figure = { rate: number; perCpu: number; p99: number; errors: number }
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 const show = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2))
 
-/** Starts a benchmark process; on machines with several cores it keeps off the proxy's when there is one worker. */
+/** Starts a benchmark process. */
 const helper = (name: string): ReturnType<typeof fork> => fork(script(name), [], { serialization: 'advanced' })
 const answer = <T>(child: ReturnType<typeof fork>): Promise<T> => new Promise(resolve => child.once('message', resolve))
 
@@ -104,8 +105,10 @@ async function compare(workers: number, folder: string): Promise<void> {
   )
   for (const { name, unit, goal, job, to } of measures.filter(each => only === undefined || each.job.kind === only)) {
     const figures = new Map<string, Figure[]>()
-    // One round that does not count: both have caches to fill, and one has code to compile.
-    for (const { subject, setup } of subjects) await measure(subject, jobFor(setup, to, job))
+    // Some seconds that do not count: both have caches to fill, and one has code to compile.
+    for (let spent = 0; spent < warmUpMs; spent += ms) {
+      for (const { subject, setup } of subjects) await measure(subject, jobFor(setup, to, job))
+    }
     for (let round = 0; round < rounds; round++) {
       // Alternating, so that a slow minute of the machine hits both.
       for (const { subject, setup } of round % 2 === 0 ? subjects : subjects.toReversed()) {
