@@ -86,6 +86,7 @@ export function sendData(reply: FastifyReply, data: unknown): FastifyReply {
 
 const REASON_OF_STATUS: Record<number, Reason> = {
   400: 'bad_request',
+  403: 'forbidden',
   404: 'not_found',
   413: 'too_large',
   415: 'unsupported_type',

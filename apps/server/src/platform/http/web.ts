@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { refuse } from '@netlet/contract'
 import helmet from '@fastify/helmet'
@@ -12,7 +13,8 @@ const dist = fileURLToPath(new URL('../../../../web/dist', import.meta.url))
 /** Serves the built web app; every path that is no call and no file opens it, since it has its own router. */
 export async function serveWeb(
   app: FastifyInstance,
-  config: Pick<Config, 'newcomer' | 'secureCookies'>
+  config: Pick<Config, 'newcomer' | 'secureCookies'>,
+  folder = dist
 ): Promise<void> {
   await app.register(helmet, {
     // Pictures come from the platform's own servers; the newcomer's stand-in has no certificate.
@@ -35,11 +37,11 @@ export async function serveWeb(
     referrerPolicy: { policy: 'same-origin' },
     frameguard: { action: 'sameorigin' }
   })
-  const built = existsSync(dist)
+  const built = existsSync(join(folder, 'index.html'))
   if (!built) app.log.warn('The web app is not built, so only the API answers. Build it with `npm run build`.')
   if (built) {
     await app.register(fastifyStatic, {
-      root: dist,
+      root: folder,
       preCompressed: true,
       index: false,
       cacheControl: false,
@@ -49,6 +51,8 @@ export async function serveWeb(
       }
     })
   }
+  // The file server takes `/` for a folder, and would not list it.
+  if (built) app.get('/', (_request, reply) => reply.sendFile('index.html'))
   app.setNotFoundHandler((request, reply) => {
     const page = (request.method === 'GET' || request.method === 'HEAD') && !/^\/(api|assets)\//.test(request.url)
     if (page && built) return reply.sendFile('index.html')
