@@ -1,60 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Resolve } from '../src/net/resolver.ts'
-import {
-  basic,
-  httpTarget,
-  lease,
-  proxied,
-  socks,
-  socksAddress,
-  type TestAgent,
-  testAgent,
-  tunnel,
-  Wire
-} from './kit.ts'
+import { guardedAgent, type Guarded } from './guarded.ts'
+import { basic, proxied, socks, socksAddress, tunnel, Wire } from './kit.ts'
 
-/** Names of the tests' own world. `moving` answers otherwise each time, as a rebinding name server does. */
-const names: Record<string, string[]> = {
-  'public.test': ['127.0.0.1'],
-  'inside.test': ['10.1.2.3'],
-  'mixed.test': ['127.0.0.1', '169.254.169.254'],
-  'mapped.test': ['::ffff:10.0.0.1'],
-  'listed.test': ['127.77.0.9'],
-  'www.denied.test': ['127.0.0.1']
-}
-const asked: string[] = []
-const resolve: Resolve = (name, _family, answer) => {
-  asked.push(name)
-  if (name === 'slow.test') answer({ ok: false, reason: 'timeout' })
-  else if (name === 'moving.test') {
-    const first = asked.filter(each => each === name).length === 1
-    answer({ ok: true, addresses: [first ? '127.0.0.1' : '10.0.0.1'] })
-  } else {
-    const addresses = names[name]
-    answer(addresses === undefined ? { ok: false, reason: 'not-found' } : { ok: true, addresses })
-  }
-}
-
-let agent: TestAgent
+let agent: Guarded['agent']
 let ip: string
-let target: Awaited<ReturnType<typeof httpTarget>>
+let target: Guarded['target']
+let asked: string[]
 beforeAll(async () => {
-  agent = await testAgent({
-    world: { resolve },
-    limits: {
-      headMs: 1000,
-      keepAliveMs: 1500,
-      idleMs: 1500,
-      connectMs: 2000,
-      sweepMs: 20,
-      headBytes: 4096
-    }
-  })
-  target = await httpTarget()
-  ip = `${agent.net}.1.1`
-  await lease(agent.call, 'u', [`${agent.net}.1.0/30`], {
-    denied_domains: ['denied.test', 'example.com', '127.77.0.0/16', '127.78.0.1']
-  })
+  ;({ agent, ip, target, asked } = await guardedAgent())
 })
 
 const send = (bytes: string): Wire => new Wire(ip, agent.proxyPort).send(bytes)
