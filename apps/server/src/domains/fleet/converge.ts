@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { deniedDomains } from '../inventory/index.ts'
@@ -60,6 +60,8 @@ export async function follow(
   const agent = agentOf(server, shop.secrets)
   try {
     const behind = server.prefixesGeneration !== server.prefixesApplied
+    // Before the ranges are noted as loaded: whoever dies in between does it again.
+    if (behind) await forgetRefusals(shop, server.id)
     let loaded = behind ? await load(shop, agent, server) : null
     const followed: Followed = { prefixes: loaded, users: new Map() }
     // Users of ranges that the agent does not have would only be refused.
@@ -86,6 +88,12 @@ export async function follow(
     }
     throw error
   }
+}
+
+/** What the agent refused for lack of a range deserves another try. */
+async function forgetRefusals(shop: Following, serverId: number): Promise<void> {
+  const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
+  await shop.db.update(agentUsers).set({ refusal: null }).where(refused)
 }
 
 const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'

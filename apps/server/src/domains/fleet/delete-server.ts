@@ -20,7 +20,8 @@ export async function deleteServer(shop: Pick<Shop, 'db' | 'now'>, actor: Actor,
       .select({ id: servers.id })
       .from(servers)
       .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
-      .for('update')
+      // Deliveries refer to the row while they hold the inventory, for which this is about to wait.
+      .for('no key update')
     if (!row) return refuse('not_found')
     const before = await readServer(tx, id)
     // Before the look at the leases, so that none can begin after it.

@@ -75,6 +75,9 @@ export async function askDenyLists(tx: Executor, jobs: Sender): Promise<void> {
  * would wait in a circle with deliveries.
  */
 export async function renewDenyLists({ db, jobs }: Pick<Shop, 'db' | 'jobs'>): Promise<void> {
+  // Whoever changed a rule while this job still waited was told that it waits already, and may not have committed: first
+  // that one ends, or the agents would get the lists of before.
+  await db.transaction(tx => tx.execute(sql`lock table acl_rules in share mode`))
   await db.transaction(async tx => {
     const { rows } = await tx.execute<{ serverId: number }>(sql`
       with ordered as (
@@ -92,14 +95,15 @@ export async function renewDenyLists({ db, jobs }: Pick<Shop, 'db' | 'jobs'>): P
   })
 }
 
-/** After an edit of a server's own ranges: its agent loads and unloads them. */
+/**
+ * After an edit of a server's own ranges: its agent loads and unloads them. Not a word to the users here: the caller
+ * holds the inventory alone, and whoever holds a user may be waiting for it.
+ */
 export async function renewPrefixes(tx: Executor, jobs: Sender, serverId: number): Promise<void> {
   await tx
     .update(servers)
     .set({ prefixesGeneration: sql`${servers.prefixesGeneration} + 1` })
     .where(eq(servers.id, serverId))
-  // What the agent refused for lack of a range deserves another try.
-  await tx.update(agentUsers).set({ refusal: null }).where(eq(agentUsers.serverId, serverId))
   await followOn(tx, jobs, [serverId])
 }
 

@@ -51,7 +51,8 @@ export async function updateServer(shop: Saving, actor: Actor, id: number, form:
         .select()
         .from(servers)
         .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
-        .for('update')
+        // Deliveries refer to the row while they hold the inventory, for which this is about to wait.
+        .for('no key update')
       if (!row) return refuse('not_found')
       const before = await presented(tx, id)
       const columns = columnsOf(shop, form)
