@@ -39,20 +39,17 @@ export async function setForgottenPassword(
 ): Promise<Result<null>> {
   const now = shop.now()
   const email = form.email.toLowerCase()
+  const proven = and(
+    eq(emailCodes.verifyId, form.verify_id),
+    eq(lower(emailCodes.email), email),
+    eq(emailCodes.purpose, 'forgot'),
+    gt(emailCodes.expiresAt, now)
+  )
+  // Hashing is dear, and anyone may call this: first a look whether there is a proof at all.
+  if ((await shop.db.$count(emailCodes, proven)) === 0) return refuse('wrong_verification')
   const passwordHash = await hashPassword(form.password)
   return transact(shop.db, async tx => {
-    const taken = await tx
-      .update(emailCodes)
-      .set({ verifyId: null })
-      .where(
-        and(
-          eq(emailCodes.verifyId, form.verify_id),
-          eq(lower(emailCodes.email), email),
-          eq(emailCodes.purpose, 'forgot'),
-          gt(emailCodes.expiresAt, now)
-        )
-      )
-      .returning({ id: emailCodes.id })
+    const taken = await tx.update(emailCodes).set({ verifyId: null }).where(proven).returning({ id: emailCodes.id })
     if (taken.length === 0) return refuse('wrong_verification')
     const [user] = await tx
       .update(users)
