@@ -231,6 +231,12 @@ test('a customer is reminded once before the end, and again when the end was mov
   expect(rows[0]?.['url']).toContain(`renew=${soon}`)
 })
 
+test('nobody goes without a reminder because many orders end on one day', async () => {
+  await remindExpiries(shop.shop)
+  for (let n = 0; n < 5; n++) await insertOrder(live(2))
+  expect(await remindExpiries(shop.shop, { batch: 2 })).toBe(5)
+})
+
 test('pages follow on each other; searches find by id, user and product', async () => {
   const other = await shop.customer({ username: 'pager' })
   for (let n = 0; n < 7; n++)

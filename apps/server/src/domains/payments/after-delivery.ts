@@ -58,8 +58,19 @@ export async function tagPlatformOrder(
   shop.log.error({ platformOrderId, tags, reason: tagged.message }, 'the platform refused a tag')
 }
 
-/** Reminds customers once, three days before their order expires, with a link to renew. */
-export async function remindExpiries(shop: Shop): Promise<number> {
+/**
+ * Reminds customers once, three days before their order expires, with a link to renew.
+ * @returns how many were reminded
+ */
+export async function remindExpiries(shop: Shop, { batch = BATCH }: { batch?: number } = {}): Promise<number> {
+  for (let total = 0; ;) {
+    const some = await remindSome(shop, batch)
+    total += some
+    if (some < batch) return total
+  }
+}
+
+async function remindSome(shop: Shop, batch: number): Promise<number> {
   const now = shop.now()
   return shop.db.transaction(async tx => {
     const due = await tx
@@ -76,7 +87,7 @@ export async function remindExpiries(shop: Shop): Promise<number> {
         )
       )
       .orderBy(asc(orders.id))
-      .limit(BATCH)
+      .limit(batch)
       .for('update', { of: orders, skipLocked: true })
     for (const { order, username, email } of due) {
       await tx.update(orders).set({ reminderSentAt: now }).where(eq(orders.id, order.id))
