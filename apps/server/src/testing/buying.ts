@@ -161,11 +161,11 @@ export async function report(
   return reply.status
 }
 
-/** What came of an event, once it has been dealt with. */
+/** What came of a reported payment, once it has been dealt with. */
 export function outcomeOf(market: Market, eventId: string): Promise<string> {
   return eventually(`event ${eventId} to be dealt with`, async () => {
     const { rows } = await market.shop.db.execute<{ outcome: string | null }>(
-      sql`select outcome from platform_events where event_id = ${eventId} and processed_at is not null`
+      sql`select outcome from platform_events where event_id = ${`orders/paid ${eventId}`} and processed_at is not null`
     )
     return rows[0]?.outcome
   })

@@ -34,7 +34,7 @@ async function deliver(payload: unknown, { topic, eventId, secret = SECRET, sign
       'x-shopify-hmac-sha256': signature ?? createHmac('sha256', secret).update(body).digest('base64')
     }
   })
-  return { reply, id }
+  return { reply, id: `${topic} ${id}` }
 }
 
 const eventOf = async (id: string) => {
@@ -147,6 +147,14 @@ test('an event delivered ten times is noted and applied once', async () => {
   const second = await deliver(payload({ title: 'Too late' }), { topic: 'products/update', eventId })
   expect(second.reply.status).toBe(200)
   expect(await read()).toEqual(applied)
+})
+
+test('one event told under two topics is two things to do', async () => {
+  const { payload, product, read } = await soldProduct()
+  const eventId = `both ${product.platformId}`
+  expect(await settle(payload(), { topic: 'products/create', eventId })).toBe('nothing to do')
+  expect(await settle(payload({ title: 'Renamed' }), { topic: 'products/update', eventId })).toBe('applied')
+  expect((await read()).product?.name).toBe('Renamed')
 })
 
 test('products that the shop does not sell, new ones and bodies out of shape do no harm', async () => {

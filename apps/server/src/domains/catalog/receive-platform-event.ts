@@ -26,7 +26,9 @@ export async function receivePlatformEvent(
   if (!signed) return refuse('bad_signature')
   const headers = webhookHeaders(request.headers)
   if (!headers?.topic.startsWith(expected) || !request.body) return refuse('bad_request')
-  const { eventId, topic } = headers
+  const { topic } = headers
+  // What happened once on the platform may be told under several topics, all with one id.
+  const eventId = `${topic} ${headers.eventId}`
   await shop.db.transaction(async tx => {
     const isNew = await recordPlatformEvent(tx, { eventId, topic, payload: request.body })
     if (isNew) await shop.jobs.send(tx, queue, { eventId }, { key: eventId })

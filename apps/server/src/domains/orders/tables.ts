@@ -145,5 +145,11 @@ export const platformEvents = pgTable(
     processedAt: instant(),
     outcome: text()
   },
-  t => [index('platform_events_received').on(t.receivedAt)]
+  t => [
+    index('platform_events_received').on(t.receivedAt),
+    // Asked each minute, while the events of years gather.
+    index('platform_events_waiting')
+      .on(t.receivedAt)
+      .where(sql`${t.processedAt} is null`)
+  ]
 )

@@ -1,0 +1,1 @@
+CREATE INDEX "platform_events_waiting" ON "platform_events" USING btree ("received_at") WHERE "platform_events"."processed_at" is null;
