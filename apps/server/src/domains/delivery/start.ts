@@ -8,7 +8,7 @@ import { servers } from '../fleet/tables.ts'
 import { activate, addressesOf, leasesOf, reserve, type LeaseShare } from '../inventory/index.ts'
 import { note, transition, type OrderRow } from '../orders/index.ts'
 import { orders, payments } from '../orders/tables.ts'
-import { grantForPayment } from '../rewards/index.ts'
+import { grantForPayment, lockEarners } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { sendLast } from './send-last.ts'
 import { proxies } from './tables.ts'
@@ -23,6 +23,7 @@ export const OUT_OF_STOCK = 'Out of stock: the addresses were gone when the paym
  * @returns whether addresses are on their way
  */
 export async function startDelivery(tx: Transaction, shop: Delivering, order: OrderRow): Promise<boolean> {
+  if (order.state === 'failed') await lockEarners(tx, order.userId)
   let held = await leasesOf(tx, order.id)
   if (held.length === 0) {
     const lease = await reserve(tx, {

@@ -6,6 +6,17 @@ import { grantPoints } from './grant.ts'
 import { wholePoints } from './whole-points.ts'
 
 /**
+ * Takes the users that a payment's points go to, in the order in which they are granted. For who leases addresses before
+ * the points are due: users come before the inventory.
+ */
+export async function lockEarners(tx: Executor, buyerId: number): Promise<void> {
+  const lock = (id: number) =>
+    tx.select({ invitedBy: users.invitedBy }).from(users).where(eq(users.id, id)).for('no key update')
+  const [buyer] = await lock(buyerId)
+  if (buyer?.invitedBy) await lock(buyer.invitedBy)
+}
+
+/**
  * What a payment earns: level points for the buyer, and coins for whoever invited the buyer. Rounded down to whole
  * points; once for a cause, however often it is asked for. Call it in the transaction that settles the payment.
  * @param amount what was paid: '12.30'

@@ -1,4 +1,4 @@
-export { grantForPayment } from './grant-for-payment.ts'
+export { grantForPayment, lockEarners } from './grant-for-payment.ts'
 export { createGiftCard } from './gift-cards.ts'
 export { grantPoints, type Grant } from './grant.ts'
 export { rewardsJobs, rewardsQueues } from './jobs.ts'

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TestShop } from '../../testing/shop.ts'
+import { users } from '../accounts/tables.ts'
+import { addTestServer, startFleetShop } from '../fleet/fleet.fixture.ts'
+import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
+import { lockInventory } from '../inventory/index.ts'
+import { lockOrder } from '../orders/index.ts'
+import { orders, payments } from '../orders/tables.ts'
+import { startDelivery } from './index.ts'
+
+let world: TestShop
+
+beforeAll(async () => {
+  world = await startFleetShop()
+})
+afterAll(() => world?.close())
+
+async function someoneWaits(): Promise<void> {
+  for (const deadline = Date.now() + 10_000; ; await sleep(20)) {
+    const { rows } = await world.shop.db.execute<{ waiting: number }>(sql`select count(*) as waiting
+      from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`)
+    if ((rows[0]?.waiting ?? 0) > 0) return
+    if (Date.now() > deadline) throw new Error('nobody waits for a lock')
+  }
+}
+
+test('a delivery in spite of too little money does not wait in a circle with a payment of the same customer', async () => {
+  const { shop } = world
+  const rule = await addRule(shop.db, 'spite')
+  const serverId = await addTestServer(shop, 'spite', { ranges: ['127.44.0.0/29'] })
+  const groupId = await addGroup(shop.db, 'spite', [serverId])
+  const [orderId = 0] = await addOrders(shop.db, groupId, 1)
+  const [order] = await shop.db
+    .update(orders)
+    .set({ state: 'failed', paidAt: new Date(), payAmount: '9.00', platformOrderId: '77', rules: [rule] })
+    .where(eq(orders.id, orderId))
+    .returning()
+  if (!order) throw new Error('no order')
+  await shop.db.insert(payments).values({
+    orderId,
+    platformOrderId: '77',
+    platformOrderNumber: '#77',
+    kind: 'purchase',
+    amount: '9.00',
+    discount: '0.00',
+    accepted: false
+  })
+  // As a settlement does: first the points, then the addresses.
+  const { delivering } = await shop.db.transaction(async tx => {
+    await tx
+      .update(users)
+      .set({ levelPoints: sql`${users.levelPoints} + 1` })
+      .where(eq(users.id, order.userId))
+    const asked = {
+      delivering: shop.db.transaction(async other => {
+        const locked = await lockOrder(other, orderId)
+        if (!locked) throw new Error('no order')
+        return startDelivery(other, shop, locked)
+      })
+    }
+    await someoneWaits()
+    await lockInventory(tx)
+    return asked
+  })
+  expect(await delivering).toBe(true)
+})
