@@ -1,6 +1,7 @@
-import { refuse, routes, type CurrentUser } from '@netlet/contract'
+import { routes, type CurrentUser } from '@netlet/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller, Mount } from '../../platform/http/mount.ts'
+import type { Mount } from '../../platform/http/mount.ts'
+import { whileVisiting } from '../../platform/http/visiting.ts'
 import { done, ok, type Result } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { createCaptcha } from './captcha.ts'
@@ -21,12 +22,6 @@ export const browserOf = (request: FastifyRequest): Browser => ({
   userAgent: request.headers['user-agent'],
   token: sessionTokenOf(request)
 })
-
-/** An administrator who looks through a user's eyes is a guest there: what outlasts the visit is not theirs to make. */
-export const whileVisiting = (caller: Caller) =>
-  caller.impersonatorId === null
-    ? null
-    : refuse('forbidden', { msg: "Not while you are viewing another user's account" })
 
 /** Getting in and out: login, sign-up, passwords. */
 export function sessionRoutes(mount: Mount, shop: Shop): void {

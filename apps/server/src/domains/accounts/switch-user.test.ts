@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
 import { auditRoutes } from '../audit/index.ts'
+import { rewardsRoutes } from '../rewards/index.ts'
 import { accountRoutes, SESSION_COOKIE } from './index.ts'
 
 let shop: TestShop
@@ -12,6 +13,7 @@ beforeAll(async () => {
     routes(mount, parts) {
       accountRoutes(mount, parts)
       auditRoutes(mount, parts)
+      rewardsRoutes(mount, parts)
     }
   })
   chief = await shop.admin({ username: 'chief' })
@@ -95,7 +97,7 @@ test('logging out while visiting ends the own session as well', async () => {
   expect((await beside.get(ME)).code).toBe(401)
 })
 
-test('a visitor through a user’s eyes leaves no key, password or chat account behind', async () => {
+test('a visitor through a user’s eyes leaves no key, password or chat account behind, and spends no coins', async () => {
   const admin = await shop.admin()
   const { user } = await shop.customer()
   await admin.post(SWITCH, { user_id: user.id })
@@ -104,4 +106,5 @@ test('a visitor through a user’s eyes leaves no key, password or chat account 
   const form = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }
   expect(await admin.post('/api/users/change_password', form)).toMatchObject(refused)
   expect(await admin.get('/api/auth/discord/login?mode=bind')).toMatchObject(refused)
+  expect(await admin.post('/api/rewards/gift_card/exchange/', { mount: '10' })).toMatchObject(refused)
 })

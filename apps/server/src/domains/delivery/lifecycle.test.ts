@@ -107,6 +107,15 @@ test('export and copy give the lines of a proxy client', async () => {
   expect(paged).toEqual(proxies.map(proxy => proxy.ip))
 })
 
+test('what an administrator does through a customer’s eyes stands in the audit log under the own name', async () => {
+  await admin.post('/api/users/admin/switch-user', { user_id: order.uid })
+  expect((await admin.post(path('reset_proxy_password'))).data).toMatchObject({ status: 'queued' })
+  await admin.post('/api/users/admin/switch-back')
+  await idle()
+  const log = await admin.get<{ data: unknown[] }>(`/api/settings/audit_log/?search=order ${order.id}`)
+  expect(log.data.data).toMatchObject([{ action: 'reset proxies', actor: 'boss1' }])
+})
+
 test('a new password: the old one ends, and a second action meanwhile is told to wait', async () => {
   const [before] = await proxiesOf(buyer, order.id)
   await whileAgentWaits(async () => {

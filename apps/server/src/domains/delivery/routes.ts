@@ -1,19 +1,33 @@
 import { refusals, refuse, routes } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
 import type { FastifyRequest } from 'fastify'
-import { actorOf } from '../../platform/http/actor.ts'
+import type { Executor } from '../../platform/db/client.ts'
+import { actorOf, type Actor } from '../../platform/http/actor.ts'
 import type { Caller, Mount } from '../../platform/http/mount.ts'
 import { ok } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
+import { users } from '../accounts/tables.ts'
 import { proxyDetail, proxyLines } from './proxy-list.ts'
 import { requestTask, type OrderTask } from './tasks.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
 const scopeOf = (caller: Caller): number | null => (caller.isSuperuser ? null : caller.id)
 
+/** What an administrator asks for is written to the audit log, through a customer's eyes as well. */
+async function administratorOf(db: Executor, call: { caller: Caller; request: FastifyRequest }): Promise<Actor | null> {
+  const { isSuperuser, impersonatorId } = call.caller
+  if (isSuperuser) return actorOf(call)
+  if (impersonatorId === null) return null
+  const [visitor] = await db
+    .select({ id: users.id, username: users.username })
+    .from(users)
+    .where(eq(users.id, impersonatorId))
+  return visitor ? { ...actorOf(call), ...visitor } : null
+}
+
 export function deliveryRoutes(mount: Mount, shop: Shop): void {
-  /** What an administrator asks for is written to the audit log. */
-  const ask = (call: { caller: Caller; request: FastifyRequest }, orderId: number, task: OrderTask) =>
-    requestTask(shop, orderId, task, scopeOf(call.caller), call.caller.isSuperuser ? actorOf(call) : null)
+  const ask = async (call: { caller: Caller; request: FastifyRequest }, orderId: number, task: OrderTask) =>
+    requestTask(shop, orderId, task, scopeOf(call.caller), await administratorOf(shop.db, call))
   mount(routes.orders.proxyDetail, ({ params, query, caller }) =>
     proxyDetail(shop.db, params.id, scopeOf(caller), query, shop.now())
   )

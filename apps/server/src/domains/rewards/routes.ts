@@ -1,6 +1,7 @@
 import { routes } from '@netlet/contract'
 import { actorOf } from '../../platform/http/actor.ts'
 import type { Mount } from '../../platform/http/mount.ts'
+import { whileVisiting } from '../../platform/http/visiting.ts'
 import { ok } from '../../platform/result.ts'
 import type { Shop } from '../../platform/shop.ts'
 import { createCoupon, deleteCoupon, listCoupons, updateCoupon } from './coupons.ts'
@@ -26,8 +27,10 @@ export function rewardsRoutes(mount: Mount, shop: Shop): void {
   mount(rewards.updateGiftCard, async call => updateGiftCard(db, actorOf(call), call.params.id, call.body))
   mount(rewards.deleteGiftCard, async call => deleteGiftCard(db, actorOf(call), call.params.id))
   mount(rewards.exchangeList, async () => ok(await listExchangeOptions(db)))
-  mount(rewards.exchange, async ({ caller, body }) =>
-    exchangeCoins(db, { userId: caller.id, mount: body.mount, now: shop.now() })
+  mount(
+    rewards.exchange,
+    async ({ caller, body }) =>
+      whileVisiting(caller) ?? exchangeCoins(db, { userId: caller.id, mount: body.mount, now: shop.now() })
   )
 
   mount(rewards.levelCodes, async ({ query, caller }) =>
