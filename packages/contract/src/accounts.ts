@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
 import { Done, Id, IdParams, ListQuery, Paging, Time, optionalText, page, text } from './shapes.ts'
 
@@ -128,7 +129,6 @@ export const UserForm = z.object({
   password: password('Please enter password').optional().or(blank)
 })
 
-export const API_KEY_SCOPES = ['read', 'renew'] as const
 export const ApiKey = z.object({
   id: z.number(),
   name: z.string(),
@@ -138,6 +138,11 @@ export const ApiKey = z.object({
   last_used_at: Time.nullable()
 })
 export type ApiKey = z.infer<typeof ApiKey>
+
+export const ApiKeyForm = z.object({
+  name: text('Please enter a name', 64),
+  scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, 'Please select')
+})
 
 export const accounts = {
   captcha: route('GET', '/api/auth/captcha', {
@@ -288,10 +293,7 @@ export const accounts = {
   createApiKey: route('POST', '/api/users/api_keys/', {
     summary: 'Make an API key; it is shown this once',
     access: 'user',
-    body: z.object({
-      name: text('Please enter a name', 64),
-      scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, 'Please select')
-    }),
+    body: ApiKeyForm,
     reply: ApiKey.extend({ key: z.string() })
   }),
   revokeApiKey: route('DELETE', '/api/users/api_keys/:id/', {

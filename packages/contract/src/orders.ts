@@ -16,9 +16,6 @@ export const ORDER_STATES = [
 export type OrderState = (typeof ORDER_STATES)[number]
 export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
 
-/** Minutes that a placed order holds its addresses, and that the payment dialog counts down. */
-export const RESERVATION_MINUTES = 30
-
 export const Order = z.object({
   id: z.number(),
   order_id: z.string(),

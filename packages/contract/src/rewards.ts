@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { Done, IdParams, ListQuery, Money, MoneyInput, Paging, Time, page, text, toCents } from './shapes.ts'
-
-export const LEVEL_NAMES = ['Newcomer', 'Member', 'Silver', 'Gold', 'Platinum', 'Diamond'] as const
-/** Stands for 'there is no next level'. */
-export const NO_NEXT_LEVEL = 99_999
+import { toCents } from './money.ts'
+import { Done, IdParams, ListQuery, Money, MoneyInput, Paging, Time, page, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
 export const CodeType = z.union([z.literal(1), z.literal(2)], { error: 'Please select type' })

@@ -1,5 +1,6 @@
 /** Small shapes that several domains share. */
 import { z } from 'zod'
+import { fromCents, toCents } from './money.ts'
 
 /** A key in a path or a body: 1, or '1' as scripts and forms send it. */
 export const Id = z.union(
@@ -53,22 +54,6 @@ export const MoneyInput = (message = 'Must be an amount with at most 2 decimals'
 
 /** Money on the wire: a string with 2 decimals. */
 export const Money = z.string()
-
-/** An exact amount as whole cents. The text must be `12`, `12.3` or `12.30`, with an optional sign. */
-export function toCents(value: string): bigint {
-  const match = /^(-?)(\d+)(?:\.(\d{1,2}))?$/.exec(value)
-  if (!match) throw new RangeError(`not an amount: ${value}`)
-  const [, sign, whole = '0', fraction = ''] = match
-  const cents = BigInt(whole) * 100n + BigInt(fraction.padEnd(2, '0'))
-  return sign === '-' ? -cents : cents
-}
-
-/** `1230n` → '12.30'. */
-export function fromCents(cents: bigint): string {
-  const positive = cents < 0n ? -cents : cents
-  const text = `${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
-  return cents < 0n ? `-${text}` : text
-}
 
 /** ISO 8601 UTC. */
 export const Time = z.string()

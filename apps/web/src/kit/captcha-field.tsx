@@ -1,7 +1,7 @@
 import { ActionIcon, Skeleton, TextInput } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import type { ComponentProps } from 'react'
+import type { ComponentProps, Ref } from 'react'
 import { read } from '../api/query.ts'
 import { accounts } from '../api/routes.ts'
 import { useT } from '../i18n/index.ts'
@@ -19,7 +19,7 @@ export function useCaptcha(enabled: boolean) {
   return { id: data?.captcha_id, image: data?.captcha_image_base, loading: isFetching, renew: () => void refetch() }
 }
 
-type Props = { captcha: ReturnType<typeof useCaptcha> } & ComponentProps<typeof TextInput>
+type Props = { captcha: ReturnType<typeof useCaptcha>; ref?: Ref<HTMLInputElement> } & ComponentProps<typeof TextInput>
 
 export function CaptchaField({ captcha, ...input }: Props) {
   const t = useT()

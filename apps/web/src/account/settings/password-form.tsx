@@ -1,4 +1,3 @@
-import { ChangePasswordBody, PASSWORD_RULE } from '@netlet/contract'
 import { Button, PasswordInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
@@ -7,6 +6,7 @@ import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText, say } from '../../i18n/say.ts'
 import { fieldErrors, rules } from '../../kit/form.ts'
+import { ChangePasswordBody, PASSWORD_RULE } from '../../kit/schemas.ts'
 
 /** The change gives no message of its own: the fields are emptied, or say what is wrong with them. */
 export function PasswordForm() {

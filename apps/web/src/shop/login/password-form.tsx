@@ -1,8 +1,8 @@
-import { LoginBody, type CurrentUser } from '@netlet/contract'
+import type { CurrentUser } from '@netlet/contract'
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
@@ -10,6 +10,7 @@ import { failureText, say } from '../../i18n/say.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
 import { fieldErrors, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { LoginBody } from '../../kit/schemas.ts'
 
 type Props = {
   /** Settles when the former session is over; a login that overtook it would be ended with it. */
@@ -25,6 +26,10 @@ export function PasswordForm({ before, onDone, onForgot }: Props) {
   const t = useT()
   const [needsCaptcha, setNeedsCaptcha] = useState(false)
   const captcha = useCaptcha(needsCaptcha)
+  const answer = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (needsCaptcha) answer.current?.focus()
+  }, [needsCaptcha])
   const form = useForm({
     initialValues: { username: '', password: '', captcha: '' },
     validate: values => ({
@@ -33,9 +38,9 @@ export function PasswordForm({ before, onDone, onForgot }: Props) {
     })
   })
   const login = useMutation({
-    mutationFn: async ({ username, password, captcha: answer }: typeof form.values) => {
+    mutationFn: async ({ username, password, captcha: result }: typeof form.values) => {
       await before()
-      const proof = needsCaptcha ? { captcha_id: captcha.id, captcha: answer } : {}
+      const proof = needsCaptcha ? { captcha_id: captcha.id, captcha: result } : {}
       return call(accounts.login, { body: { username, password, ...proof } })
     },
     onSuccess: onDone,
@@ -56,7 +61,7 @@ export function PasswordForm({ before, onDone, onForgot }: Props) {
         visibilityToggleButtonProps={{ 'aria-label': t('login.show') }}
         {...form.getInputProps('password')}
       />
-      {needsCaptcha && <CaptchaField captcha={captcha} {...form.getInputProps('captcha')} />}
+      {needsCaptcha && <CaptchaField captcha={captcha} ref={answer} {...form.getInputProps('captcha')} />}
       <Button type="submit" fullWidth loading={login.isPending}>
         {t('nav.login')}
       </Button>

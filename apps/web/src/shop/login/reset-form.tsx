@@ -1,4 +1,3 @@
-import { ForgotBody, PASSWORD_RULE } from '@netlet/contract'
 import { Button, PasswordInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
@@ -8,6 +7,7 @@ import { useT } from '../../i18n/index.ts'
 import { failureText, say } from '../../i18n/say.ts'
 import { fieldErrors, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { ForgotBody, PASSWORD_RULE } from '../../kit/schemas.ts'
 
 type Props = { email: string; verifyId: string; onDone: () => void }
 

@@ -1,4 +1,3 @@
-import { TicketForm as TicketRules } from '@netlet/contract'
 import { Button, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
@@ -9,6 +8,7 @@ import { failureText, say } from '../../i18n/say.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
 import { fieldErrors, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { TicketForm as TicketRules } from '../../kit/schemas.ts'
 
 const UNSOLVED = 'Please input the calculation results in the picture first!'
 

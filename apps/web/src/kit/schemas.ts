@@ -1,0 +1,13 @@
+// First: it has to be in force before any schema is built.
+import './no-eval.ts'
+
+/** The contract's rules that forms check by. They bring the validation library: only pages with a form import them. */
+export {
+  ApiKeyForm,
+  ChangePasswordBody,
+  ForgotBody,
+  LoginBody,
+  PASSWORD_RULE,
+  SignUpBody,
+  TicketForm
+} from '@netlet/contract'
