@@ -43,8 +43,8 @@ export const orderColumns = ({ t, selected, onSelect, onPay }: Context): Column<
       </button>
     )
   },
-  { key: 'state', title: t('orders.state'), render: order => <OrderStateBadge order={order} /> },
-  { key: 'rules', title: t('orders.rules'), render: order => <Rules names={order.acl_names} /> },
+  { key: 'state', title: t('orders.state'), wide: true, render: order => <OrderStateBadge order={order} /> },
+  { key: 'rules', title: t('orders.rules'), wide: true, render: order => <Rules names={order.acl_names} /> },
   { key: 'quantity', title: t('orders.quantity'), align: 'end', render: order => order.product_quantity },
   { key: 'amount', title: t('orders.amount'), align: 'end', render: order => money(order.pay_amount ?? order.amount) },
   { key: 'created', title: t('orders.created'), render: order => <Day at={order.created_at} /> },

@@ -12,6 +12,7 @@ import { PaymentDialog } from '../../shop/payment/payment-dialog.tsx'
 import { keepPayment, type Pending } from '../../shop/payment/pending.ts'
 import { orderColumns } from './order-columns.tsx'
 import { ProxyPanel } from './proxy-panel.tsx'
+import { RenewalFromMail } from './renewal-from-mail.tsx'
 
 /** Milliseconds between two looks while something is being done to an order that is shown. */
 const WATCH = 2500
@@ -69,6 +70,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
       {(isPending || rows?.length !== 0) && !(error && !data) && (
         <ProxyPanel key={selected?.id ?? 0} order={selected} />
       )}
+      <RenewalFromMail />
       {payment && <PaymentDialog pending={payment} onClose={() => setPayment(null)} />}
     </div>
   )

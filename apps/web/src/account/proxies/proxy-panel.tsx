@@ -2,6 +2,7 @@ import type { Order, Proxy } from '@netlet/contract'
 import { Button } from '@mantine/core'
 import { IconActivity, IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
@@ -11,7 +12,7 @@ import { Ago } from '../../kit/time.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
 import { Delay } from './delay.tsx'
 import classes from './proxies.module.css'
-import { useOrderActions } from './use-order-actions.ts'
+import { renewable, useOrderActions } from './use-order-actions.ts'
 
 const SIZES = [10, 20, 50, 100]
 const WATCH = 2500
@@ -57,6 +58,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
     { key: 'updated', title: t('proxy.updated'), render: proxy => <Ago at={proxy.updated_at} /> }
   ]
   const busy = now?.task != null
+  const unpaid = now?.pay_status === 0
   return (
     <section className="stack" aria-label={t('proxy.title')}>
       <div className={classes.bar}>
@@ -69,12 +71,12 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
           )}
           {now && isMoving(now) && <OrderStateBadge order={now} />}
         </div>
-        <div className="row">
+        <div className={classes.actions}>
           <Button
             variant="default"
             size="sm"
             leftSection={<IconRefresh size={16} aria-hidden />}
-            disabled={now?.pay_status !== 1}
+            disabled={!renewable(now)}
             loading={actions.renew.isPending}
             onClick={actions.startRenewal}
           >
@@ -84,7 +86,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
             variant="default"
             size="sm"
             leftSection={<IconActivity size={16} aria-hidden />}
-            disabled={busy}
+            disabled={busy || unpaid}
             loading={actions.check.isPending}
             onClick={() => actions.check.mutate()}
           >
@@ -94,6 +96,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
             variant="default"
             size="sm"
             leftSection={<IconCopy size={16} aria-hidden />}
+            disabled={unpaid}
             loading={actions.copy.isPending}
             onClick={() => actions.copy.mutate()}
           >
@@ -102,6 +105,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
           <Button
             size="sm"
             leftSection={<IconDownload size={16} aria-hidden />}
+            disabled={unpaid}
             loading={actions.download.isPending}
             onClick={() => actions.download.mutate()}
           >
@@ -118,7 +122,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
         error={malformed ? new Error('malformed') : error}
         errorText={malformed ? 'Failed to load proxy data: Invalid response format' : 'Failed to load proxy details'}
         onRetry={() => void refetch()}
-        empty={emptyWords(t, now)}
+        empty={emptyState(t, now)}
         paging={paging}
         total={malformed ? undefined : data?.total}
         sizes={SIZES}
@@ -127,12 +131,31 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
   )
 }
 
-function emptyWords(t: ReturnType<typeof useT>, order: Order | undefined) {
+function emptyState(t: ReturnType<typeof useT>, order: Order | undefined) {
   if (!order) return { title: t('proxy.noOrder') }
+  if (order.state === 'timed_out')
+    return {
+      title: t('proxy.timedOut'),
+      body: t('proxy.timedOutHint'),
+      action: <LinkButton to={`/product?id=${order.product_id}`}>{t('proxy.again')}</LinkButton>
+    }
+  if (order.state === 'failed')
+    return {
+      title: t('proxy.failed'),
+      body: t('proxy.failedHint'),
+      action: <LinkButton to="/support#contact">{t('proxy.support')}</LinkButton>
+    }
+  if (order.is_expired) return { title: t('proxy.expired'), body: t('proxy.expiredHint') }
   if (order.pay_status === 0) return { title: t('proxy.unpaid'), body: t('proxy.unpaidHint') }
   if (isMoving(order)) return { title: t('proxy.coming'), body: t('proxy.comingHint') }
   return { title: t('proxy.none') }
 }
+
+const LinkButton = ({ to, children }: { to: string; children: string }) => (
+  <Button component={Link} to={to} variant="default">
+    {children}
+  </Button>
+)
 
 function Status({ status }: { status: boolean | null }) {
   const t = useT()

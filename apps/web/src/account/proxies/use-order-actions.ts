@@ -14,6 +14,9 @@ import { download, exportFailure, fileName, linesOf } from './export.ts'
 /** Milliseconds: a large order takes its time. */
 const EXPORT_TIMEOUT = 30_000
 
+/** What was never paid cannot go on. */
+export const renewable = (order: Order | undefined) => order?.pay_status === 1
+
 /** Renew, check, copy and export the proxies of one order. */
 export function useOrderActions(order: Order | undefined) {
   const t = useT()

@@ -10,6 +10,7 @@ import { reloadSession, useSession } from '../../app/session.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText, say } from '../../i18n/say.ts'
 import { notify } from '../../kit/notify.ts'
+import { ApiKeys } from './api-keys.tsx'
 import { PasswordForm } from './password-form.tsx'
 import classes from './settings.module.css'
 
@@ -63,9 +64,14 @@ export default function SettingsPage() {
           </Button>
         </Part>
       </div>
-      <Part title={t('settings.password')}>
-        <PasswordForm />
-      </Part>
+      <div className="stack">
+        <Part title={t('settings.password')}>
+          <PasswordForm />
+        </Part>
+        <Part title={t('keys.title')}>
+          <ApiKeys />
+        </Part>
+      </div>
     </div>
   )
 }

@@ -1,0 +1,47 @@
+import { API_KEY_SCOPES, type Scope } from '@netlet/contract'
+import { Button, Checkbox, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import { refresh } from '../../api/query.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { failureText } from '../../i18n/say.ts'
+import { fieldErrors, rules } from '../../kit/form.ts'
+import { notify } from '../../kit/notify.ts'
+import { ApiKeyForm as ApiKeyRules } from '../../kit/schemas.ts'
+import classes from './api-keys.module.css'
+
+type Values = { name: string; scopes: Scope[] }
+
+/** `onMade` gets the key itself: no later reply tells it again. */
+export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
+  const t = useT()
+  const form = useForm<Values>({ initialValues: { name: '', scopes: ['read'] }, validate: rules(ApiKeyRules) })
+  const create = useMutation({
+    mutationFn: (body: Values) => call(accounts.createApiKey, { body }),
+    onSuccess: ({ key }) => {
+      onMade(key)
+      void refresh(accounts.apiKeys)
+    },
+    onError: error => {
+      form.setErrors(fieldErrors(error))
+      notify('bad', failureText(error))
+    }
+  })
+  return (
+    <form className="stack" noValidate onSubmit={form.onSubmit(values => create.mutate(values))}>
+      <TextInput label={t('keys.name')} maxLength={64} autoComplete="off" {...form.getInputProps('name')} />
+      <Checkbox.Group label={t('keys.scopes')} {...form.getInputProps('scopes')}>
+        <div className={classes.scopes}>
+          {API_KEY_SCOPES.map(scope => (
+            <Checkbox key={scope} value={scope} label={t(`keys.${scope}`)} />
+          ))}
+        </div>
+      </Checkbox.Group>
+      <Button type="submit" loading={create.isPending} style={{ alignSelf: 'flex-start' }}>
+        {t('keys.create')}
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,95 @@
+import type { ApiKey } from '@netlet/contract'
+import { Button, Skeleton } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { read, refresh } from '../../api/query.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { failureText } from '../../i18n/say.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
+import { notify } from '../../kit/notify.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { Ago, Day } from '../../kit/time.tsx'
+import { ApiKeyForm } from './api-key-form.tsx'
+import classes from './api-keys.module.css'
+
+/** Keys for the customer's own scripts: make one, see it once, see when it was used, revoke it. */
+export function ApiKeys() {
+  const t = useT()
+  const [made, setMade] = useState<string | null>(null)
+  const { data, isPending, error, refetch } = useQuery(read(accounts.apiKeys))
+  return (
+    <>
+      <p className="dim">
+        {t('keys.hint')} <a href="/api/docs">{t('keys.docs')}</a>
+      </p>
+      {made ? <NewKey text={made} onDone={() => setMade(null)} /> : <ApiKeyForm onMade={setMade} />}
+      {error && !data ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <Skeleton height={52} />
+      ) : data?.length ? (
+        <ul className={classes.list} aria-label={t('keys.list')}>
+          {data.map(key => (
+            <Key key={key.id} apiKey={key} />
+          ))}
+        </ul>
+      ) : (
+        <p className="dim">{t('keys.none')}</p>
+      )}
+    </>
+  )
+}
+
+function NewKey({ text, onDone }: { text: string; onDone: () => void }) {
+  const t = useT()
+  return (
+    <div className={classes.made} role="status">
+      <p>{t('keys.once')}</p>
+      <code className="mono">{text}</code>
+      <div className="row">
+        <CopyButton text={text} name={t('keys.key')} size="sm" variant="filled" />
+        <Button variant="default" onClick={onDone}>
+          {t('keys.done')}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function Key({ apiKey }: { apiKey: ApiKey }) {
+  const t = useT()
+  const revoke = useMutation({
+    mutationFn: () => call(accounts.revokeApiKey, { params: { id: apiKey.id } }),
+    onError: error => notify('bad', failureText(error)),
+    onSettled: () => refresh(accounts.apiKeys)
+  })
+  const ask = async () => {
+    const question = { title: t('keys.revokeTitle', { name: apiKey.name }), body: t('keys.revokeBody'), danger: true }
+    if (await confirm(question)) revoke.mutate()
+  }
+  return (
+    <li>
+      <div className={classes.facts}>
+        <strong>{apiKey.name}</strong>
+        <span className="mono">{apiKey.hint}…</span>
+        <span>{apiKey.scopes.map(scope => t(`keys.${scope}`)).join(', ')}</span>
+        <span>
+          {t('keys.made')} <Day at={apiKey.created_at} /> · {t('keys.used')}{' '}
+          {apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : t('keys.never')}
+        </span>
+      </div>
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={`${t('keys.revoke')}: ${apiKey.name}`}
+        loading={revoke.isPending}
+        onClick={() => void ask()}
+      >
+        {t('keys.revoke')}
+      </Button>
+    </li>
+  )
+}
