@@ -24,7 +24,7 @@ export function Layout() {
         </Suspense>
       )}
       <Header />
-      <main id="content" tabIndex={-1} style={{ outline: 'none', minHeight: '70vh' }}>
+      <main id="content" tabIndex={-1} className="content">
         <Boundary key={pathname}>
           <Suspense fallback={<PageSkeleton />}>
             <Outlet />

@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { ApiError, call, onUnauthorized } from '../api/client.ts'
 import { queryClient } from '../api/query.ts'
 import { accounts } from '../api/routes.ts'
+import { keepPayment } from '../shop/payment/pending.ts'
 
 /** Who is signed in; null for a visitor. */
 export const sessionQuery = queryOptions({
@@ -23,8 +24,9 @@ export function useSession() {
   return { user: data ?? null, pending: isPending, error, retry: refetch }
 }
 
-/** Takes over a user that the server returned, and forgets what the former one saw. */
+/** Takes over a user that the server returned, and forgets what the former one saw and was about to pay. */
 export function enter(user: CurrentUser | null): void {
+  keepPayment(null)
   const session = JSON.stringify(sessionQuery.queryKey)
   queryClient.removeQueries({ predicate: query => JSON.stringify(query.queryKey) !== session && !query.isActive() })
   queryClient.setQueryData(sessionQuery.queryKey, user)

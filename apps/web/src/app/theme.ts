@@ -56,7 +56,10 @@ export const theme = createTheme({
   components: {
     Tabs: { styles: { tab: { justifyContent: 'center' }, tabLabel: { flex: 'none' } } },
     // Its <header> would count as a second banner of the page.
-    Modal: { defaultProps: { centered: true, radius: 'md', attributes: { header: { role: 'presentation' } } } }
+    Modal: {
+      defaultProps: { centered: true, radius: 'md', attributes: { header: { role: 'presentation' } } },
+      styles: { title: { fontSize: '1.15rem', fontWeight: 650 } }
+    }
   }
 })
 

@@ -14,6 +14,8 @@ export type Column<Row> = {
   align?: 'end'
   /** Leads a card on a narrow screen; the others follow as title and value. */
   lead?: boolean
+  /** Takes a card's whole width: its value may be long. */
+  wide?: boolean
 }
 
 type Props<Row> = {
@@ -122,7 +124,7 @@ function Cards<Row>({ label, columns, rows, rowKey, selected, problem }: Props<R
             {columns
               .filter(column => !column.lead)
               .map(column => (
-                <div key={column.key}>
+                <div key={column.key} data-wide={column.wide}>
                   <dt>{column.title || <span className="sr-only">{column.key}</span>}</dt>
                   <dd>{column.render(row)}</dd>
                 </div>

@@ -28,12 +28,22 @@ export default function Dashboard() {
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const [open, setOpen] = useState(!narrow)
   const [full, setFull] = useState(false)
+  const side = useRef<HTMLElement>(null)
+  const toggle = useRef<HTMLButtonElement>(null)
   useEffect(() => setOpen(!narrow), [narrow])
   useEffect(() => {
     if (narrow) setOpen(false)
   }, [pathname, narrow])
   useEscape(full, () => setFull(false))
-  useEscape(narrow && open, () => setOpen(false))
+  const close = () => {
+    setOpen(false)
+    toggle.current?.focus()
+  }
+  useEscape(narrow && open, close)
+  // Over the page, the menu is where the keyboard goes on.
+  useEffect(() => {
+    if (narrow && open) side.current?.querySelector('a')?.focus()
+  }, [narrow, open])
 
   const menu = user?.is_superuser ? adminMenu : customerMenu
   const entry = entryOf(menu, pathname)
@@ -44,29 +54,27 @@ export default function Dashboard() {
   return (
     <div className={classes.shell} data-open={open} data-full={full}>
       {narrow && open && (
-        <button
-          type="button"
-          className={classes.overlay}
-          aria-label={t('shell.closeMenu')}
-          onClick={() => setOpen(false)}
-        />
+        <button type="button" className={classes.overlay} aria-label={t('shell.closeMenu')} onClick={close} />
       )}
-      <aside id="side-menu" className={classes.side} hidden={!open}>
+      <aside ref={side} id="side-menu" className={classes.side} hidden={!open}>
         <SideMenu menu={menu} />
       </aside>
       <Content full={full}>
         <div className={classes.head}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="lg"
-            aria-expanded={open}
-            aria-controls="side-menu"
-            aria-label={t('shell.menu')}
-            onClick={() => setOpen(!open)}
-          >
-            {open ? <IconLayoutSidebarLeftCollapse size={20} /> : <IconLayoutSidebarLeftExpand size={20} />}
-          </ActionIcon>
+          {!full && (
+            <ActionIcon
+              ref={toggle}
+              variant="subtle"
+              color="gray"
+              size="lg"
+              aria-expanded={open}
+              aria-controls="side-menu"
+              aria-label={t('shell.menu')}
+              onClick={() => setOpen(!open)}
+            >
+              {open ? <IconLayoutSidebarLeftCollapse size={20} /> : <IconLayoutSidebarLeftExpand size={20} />}
+            </ActionIcon>
+          )}
           <Icon size={22} aria-hidden />
           <h1>{title}</h1>
           <ActionIcon

@@ -42,7 +42,7 @@ function Orders({ initial }: { initial: string }) {
       render: order => (
         <div className={classes.order}>
           <strong className="mono">{order.order_id}</strong>
-          {order.shopify_order_number && <span className="mono">#{order.shopify_order_number}</span>}
+          {order.shopify_order_number && <span className="mono">{order.shopify_order_number}</span>}
         </div>
       )
     },
@@ -66,7 +66,7 @@ function Orders({ initial }: { initial: string }) {
         </div>
       )
     },
-    { key: 'state', title: t('orders.state'), render: order => <OrderStateBadge order={order} /> },
+    { key: 'state', title: t('orders.state'), wide: true, render: order => <OrderStateBadge order={order} /> },
     {
       key: 'delivered',
       title: t('orders.delivered'),

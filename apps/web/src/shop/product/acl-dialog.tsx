@@ -99,7 +99,7 @@ export function AclDialog({ product, options, basePrice, step, chosen, onClose, 
           <span className="dim">{t('acl.total', { count: picked.length })}</span>{' '}
           <strong className="num">{money(withRules(basePrice, picked))}</strong>
         </p>
-        <div className="row">
+        <div className={classes.actions}>
           <Button variant="default" onClick={() => setSelected([])} disabled={selected.length === 0}>
             {t('reset')}
           </Button>

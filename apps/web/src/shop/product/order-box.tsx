@@ -26,7 +26,9 @@ export function OrderBox({ product, onOrdered }: { product: Product; onOrdered: 
   return (
     <section className={`card ${classes.box}`} aria-label={t('order.title')}>
       <OptionPicker product={product} options={options} locked={Boolean(info)} onPick={choice.pickOption} />
-      {variant.variant_desc && <p className="dim">{variant.variant_desc}</p>}
+      {variant.variant_desc && !Object.values(options).includes(variant.variant_desc) && (
+        <p className="dim">{variant.variant_desc}</p>
+      )}
 
       <div className={classes.line}>
         <div>
