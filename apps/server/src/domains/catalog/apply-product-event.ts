@@ -60,13 +60,14 @@ async function follow(tx: Executor, event: ProductEvent, at: Date): Promise<stri
   const gone = known.filter(variant => !there.has(variant.platformId)).map(variant => variant.id)
   if (gone.length > 0)
     await tx.update(variants).set({ isActive: false, deletedAt: at }).where(inArray(variants.id, gone))
-  await followVariants(tx, known, there)
+  const repriced = await followVariants(tx, known, there)
   const added = event.variants.some(variant => !known.some(one => one.platformId === variant.id))
   const after = {
     name: event.title,
     valid: event.status === 'active',
-    // There is something to decide that only an administrator can: what to make of variants that came or went.
-    oldFlag: added || gone.length > 0
+    // There is something to decide that only an administrator can: what to make of variants that came or went. It
+    // stands until the product is saved, whatever the platform tells meanwhile.
+    oldFlag: product.oldFlag || added || gone.length > 0
   }
   await tx
     .update(products)
@@ -74,18 +75,21 @@ async function follow(tx: Executor, event: ProductEvent, at: Date): Promise<stri
     .where(eq(products.id, product.id))
   const { name, valid, oldFlag } = product
   const before = { name, valid, oldFlag }
-  await record(tx, null, { action: 'follow platform', targetType: 'product', targetId: product.id, before, after })
+  // The platform tells of each sale too: what changes nothing here is no entry.
+  const differs = name !== after.name || valid !== after.valid || oldFlag !== after.oldFlag
+  if (differs || repriced || gone.length > 0)
+    await record(tx, null, { action: 'follow platform', targetType: 'product', targetId: product.id, before, after })
   return 'applied'
 }
 
 type EventVariant = ProductEvent['variants'][number]
 
-/** Names, options and prices of the variants that both sides have. */
+/** Names, options and prices of the variants that both sides have. @returns whether any was another here */
 async function followVariants(
   tx: Executor,
   known: readonly (typeof variants.$inferSelect)[],
   there: ReadonlyMap<string, EventVariant>
-): Promise<void> {
+): Promise<boolean> {
   const changes = known.flatMap(variant => {
     const now = there.get(variant.platformId)
     if (!now) return []
@@ -106,4 +110,5 @@ async function followVariants(
       .set({ option1: `moving ${variant.id}` })
       .where(eq(variants.id, variant.id))
   for (const { variant, change } of changes) await tx.update(variants).set(change).where(eq(variants.id, variant.id))
+  return changes.length > 0
 }

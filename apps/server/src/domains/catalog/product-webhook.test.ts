@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { auditLog } from '../audit/tables.ts'
 import { platformEvents } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
@@ -123,6 +124,12 @@ test('variants that came or went are flagged for an administrator; what went is 
     [true, 'Tokyo', false],
     [false, 'Tokyo', true]
   ])
+  // Neither a later event takes the flag away, nor does one without news stand in the audit log.
+  const entries = () => app.shop.db.$count(auditLog, eq(auditLog.action, 'follow platform'))
+  const before = await entries()
+  await settle(payload({ variants: [first] }), { topic: 'products/update' })
+  expect((await read()).product?.oldFlag).toBe(true)
+  expect(await entries()).toBe(before)
 })
 
 test('a product withdrawn on the platform is not valid here; published again, it is', async () => {
