@@ -2,6 +2,7 @@ import type { Order } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useSearchParams } from 'react-router'
+import { ApiError } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
@@ -24,7 +25,9 @@ export function RenewalFromMail() {
   const refused = asked && (error !== null || (order !== undefined && !renewable(order)))
   useEffect(() => {
     if (!refused) return
-    notify('bad', error ? failureText(error, t('renew.gone')) : t('renew.gone'))
+    // An order that is nobody's, or another one's, is as good as one that cannot be renewed.
+    const lost = error instanceof ApiError && error.kind !== 'refused'
+    notify('bad', lost ? failureText(error) : t('renew.gone'))
     setQuery({}, { replace: true })
   }, [refused, error, setQuery, t])
   if (!order || refused) return null
@@ -36,7 +39,7 @@ function Ask({ order, onAnswered }: { order: Order; onAnswered: () => void }) {
   const { startRenewal } = useOrderActions(order)
   useEffect(() => {
     const names = { product: order.product_name, variant: order.variant_name, order: order.order_id }
-    const question = { title: t('renew.title'), body: t('renew.body', names), yes: t('proxy.renew') }
+    const question = { title: t('renew.title'), body: t('renew.body', names) }
     const ask = async () => {
       if (await confirm(question)) startRenewal()
       onAnswered()

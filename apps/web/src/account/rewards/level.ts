@@ -1,4 +1,4 @@
-import { LEVEL_NAMES, NO_NEXT_LEVEL } from '@netlet/contract'
+import { LEVEL_NAMES, NO_NEXT_LEVEL } from '@netlet/contract/limits'
 
 /** What the fifth level is called besides its name. */
 const TOP_NAME = 'SSSSSVIP'

@@ -1,4 +1,5 @@
-import { API_KEY_SCOPES, type Scope } from '@netlet/contract'
+import type { Scope } from '@netlet/contract'
+import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'

@@ -1,4 +1,5 @@
-import { fromCents, toCents, type Product, type RuleStock, type Variant } from '@netlet/contract'
+import type { Product, RuleStock, Variant } from '@netlet/contract'
+import { fromCents, toCents } from '@netlet/contract/money'
 
 export type Options = { option1: string; option2: string; option3: string }
 const NAMES = ['option1', 'option2', 'option3'] as const

@@ -1,5 +1,5 @@
 import type { Product } from '@netlet/contract'
-import { RESERVATION_MINUTES } from '@netlet/contract'
+import { RESERVATION_MINUTES } from '@netlet/contract/limits'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { call } from '../../api/client.ts'
