@@ -3,8 +3,8 @@ import { mkdtemp, realpath, rm, chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { migrate } from '../apps/server/src/platform/db/migrate.ts'
-import { startEmbeddedPostgres } from '../apps/server/src/platform/postgres/embedded.ts'
+import { migrate } from '../apps/server/src/infra/db/migrate.ts'
+import { startEmbeddedPostgres } from '../apps/server/src/infra/postgres/embedded.ts'
 
 export interface BenchDatabase {
   url: string

@@ -12,12 +12,12 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 export type RunningShop = {
   url: string
   platformUrl: string
-  /** The demo accounts of the newcomer's mode. */
+  /** The demo accounts of demo mode. */
   customer: { username: string; password: string }
   admin: { username: string; password: string }
 }
 
-/** The whole newcomer's shop as `npm start` runs it, once for each worker, on free ports and a folder of its own. */
+/** The whole shop in demo mode as `npm start` runs it, once for each worker, on free ports and a folder of its own. */
 export const test = base.extend<object, { shop: RunningShop }>({
   shop: [
     // oxlint-disable-next-line no-empty-pattern -- the test runner reads the names of fixtures from this pattern

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { closeDatabase, openDatabase } from '../../apps/server/src/platform/db/client.ts'
+import { closeDatabase, openDatabase } from '../../apps/server/src/infra/db/client.ts'
 import { openBenchDatabase } from '../database.ts'
 import { median, type Bench } from '../figures.ts'
 import { drive, type Load } from './load.ts'

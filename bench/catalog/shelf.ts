@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../apps/server/src/platform/db/client.ts'
+import type { Database } from '../../apps/server/src/infra/db/client.ts'
 
 const PRODUCTS = 50
 

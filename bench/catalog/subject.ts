@@ -10,11 +10,11 @@ const tell = (port: number) => process.send?.({ port } satisfies Started)
 
 if (process.argv[2] === 'shop') {
   // Loaded here, so that the bare server is one.
-  const { createShopApp } = await import('../../apps/server/src/app.ts')
-  const { openShop } = await import('../../apps/server/src/open-shop.ts')
-  const { readConfig } = await import('../../apps/server/src/platform/config.ts')
-  const { shop } = await openShop(readConfig({ ...process.env, LOG_LEVEL: 'warn' }), { worker: false })
-  const app = await createShopApp(shop)
+  const { createHttpApp } = await import('../../apps/server/src/app.ts')
+  const { openApp } = await import('../../apps/server/src/open-app.ts')
+  const { readConfig } = await import('../../apps/server/src/infra/config.ts')
+  const { ctx } = await openApp(readConfig({ ...process.env, LOG_LEVEL: 'warn' }), { worker: false })
+  const app = await createHttpApp(ctx)
   await app.listen({ host: '127.0.0.1', port: 0 })
   tell((app.server.address() as AddressInfo).port)
 } else {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { addGroup, addOrders, addRule, addServer } from '../../apps/server/src/domains/inventory/fixtures.ts'
 import { addCidr } from '../../apps/server/src/domains/inventory/index.ts'
-import type { Database } from '../../apps/server/src/platform/db/client.ts'
+import type { Database } from '../../apps/server/src/infra/db/client.ts'
 
 export interface Dataset {
   /** A group of about 100,000 addresses, and one of all 1,000,000. */

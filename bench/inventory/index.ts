@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { Client, Pool } from 'pg'
-import { closeDatabase, openDatabase } from '../../apps/server/src/platform/db/client.ts'
+import { closeDatabase, openDatabase } from '../../apps/server/src/infra/db/client.ts'
 import { openBenchDatabase } from '../database.ts'
 import type { Bench } from '../figures.ts'
 import { buildDataset } from './dataset.ts'

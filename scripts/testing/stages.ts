@@ -55,7 +55,7 @@ export const stages: Stage[] = [
     name: 'database',
     minutes: 10,
     onlyWhenNamed: true,
-    check: vitest('--project=database', '--exclude=**/platform/postgres/**')
+    check: vitest('--project=database', '--exclude=**/infra/postgres/**')
   },
   { name: 'build', minutes: 3, check: single(['node_modules/vite/bin/vite.js', 'build', 'apps/web']) },
   {

@@ -18,7 +18,7 @@ export * from './clients.ts'
 export const silent = pino({ level: 'silent' })
 export const token = 'test-token-of-the-agent'
 
-/** A /16 of loopback that no other file is likely to use: `127.a.` (the newcomer's 127.0 and 127.10 excepted). */
+/** A /16 of loopback that no other file is likely to use: `127.a.` (demo mode's 127.0 and 127.10 excepted). */
 export const randomNet = (): string => `127.${randomInt(20, 250)}`
 
 export async function tempFolder(): Promise<string> {

@@ -23,7 +23,7 @@ afterEach(async () => {
   await removeDataDir(dir)
 })
 
-/** Starts the program as a newcomer does, and gives the address that it prints. */
+/** Starts the program by its command, and gives the address that it prints. */
 async function start(): Promise<string> {
   const env = { ...process.env, NODE_ENV: '', DATA_DIR: dir, PLATFORM_PORT: '0', SANDBOX_SHOP_URL: shop.url }
   child = spawn(process.execPath, [fileURLToPath(new URL('main.ts', import.meta.url))], {

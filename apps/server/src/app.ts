@@ -11,29 +11,29 @@ import { paymentRoutes } from './domains/payments/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
-import { createApp } from './platform/http/app.ts'
-import { mounter } from './platform/http/mount.ts'
-import { healthRoutes } from './platform/http/health.ts'
-import { serveWeb } from './platform/http/web.ts'
-import type { Shop } from './platform/shop.ts'
+import { createApp } from './infra/http/app.ts'
+import { mounter } from './infra/http/mount.ts'
+import { healthRoutes } from './infra/http/health.ts'
+import { serveWeb } from './infra/http/web.ts'
+import type { AppContext } from './infra/context.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
-export async function createShopApp(shop: Shop): Promise<FastifyInstance> {
-  const app = await createApp({ log: shop.log, trustProxy: shop.config.trustProxy })
-  healthRoutes(app, shop)
-  const mount = mounter(app, createGuard(shop))
-  accountRoutes(mount, shop)
-  catalogRoutes(mount, shop)
-  orderRoutes(mount, shop)
-  deliveryRoutes(mount, shop)
-  paymentRoutes(mount, shop)
-  inventoryRoutes(mount, shop, tx => askDenyLists(tx, shop.jobs))
-  fleetRoutes(mount, shop)
-  rewardsRoutes(mount, shop)
-  supportRoutes(mount, shop)
-  settingsRoutes(mount, shop, tx => requestWebhooks(tx, shop.jobs))
-  auditRoutes(mount, shop)
-  documentationRoutes(mount, shop)
-  await serveWeb(app, shop.config)
+export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
+  const app = await createApp({ log: ctx.log, trustProxy: ctx.config.trustProxy })
+  healthRoutes(app, ctx)
+  const mount = mounter(app, createGuard(ctx))
+  accountRoutes(mount, ctx)
+  catalogRoutes(mount, ctx)
+  orderRoutes(mount, ctx)
+  deliveryRoutes(mount, ctx)
+  paymentRoutes(mount, ctx)
+  inventoryRoutes(mount, ctx, tx => askDenyLists(tx, ctx.jobs))
+  fleetRoutes(mount, ctx)
+  rewardsRoutes(mount, ctx)
+  supportRoutes(mount, ctx)
+  settingsRoutes(mount, ctx, tx => requestWebhooks(tx, ctx.jobs))
+  auditRoutes(mount, ctx)
+  documentationRoutes(mount, ctx)
+  await serveWeb(app, ctx.config)
   return app
 }

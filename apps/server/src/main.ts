@@ -1,7 +1,7 @@
-import { createShopApp } from './app.ts'
-import { openShop } from './open-shop.ts'
-import { readConfig } from './platform/config.ts'
-import { StartupError } from './platform/db/migrate.ts'
+import { createHttpApp } from './app.ts'
+import { openApp } from './open-app.ts'
+import { readConfig } from './infra/config.ts'
+import { StartupError } from './infra/db/migrate.ts'
 
 // serve: API and web. worker: background jobs. all: both in one process, for small installations.
 const MODES = ['serve', 'worker', 'all'] as const
@@ -9,8 +9,8 @@ type Mode = (typeof MODES)[number]
 
 async function start(mode: Mode): Promise<void> {
   const config = readConfig(process.env)
-  const { shop, close } = await openShop(config, { worker: mode !== 'serve', serves: mode !== 'worker' })
-  const app = mode === 'worker' ? null : await createShopApp(shop)
+  const { ctx, close } = await openApp(config, { worker: mode !== 'serve', serves: mode !== 'worker' })
+  const app = mode === 'worker' ? null : await createHttpApp(ctx)
   if (app) {
     await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
@@ -20,7 +20,7 @@ async function start(mode: Mode): Promise<void> {
       throw error
     })
   }
-  shop.log.info({ mode, address: app?.addresses() }, 'started')
+  ctx.log.info({ mode, address: app?.addresses() }, 'started')
   const address = app?.server.address()
   process.send?.({ ready: true, port: typeof address === 'object' ? address?.port : undefined })
 

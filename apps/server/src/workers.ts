@@ -6,8 +6,8 @@ import { inventoryJobs, inventoryQueues } from './domains/inventory/index.ts'
 import { mailJobs, mailQueues } from './domains/mail/index.ts'
 import { paymentJobs, paymentQueues } from './domains/payments/index.ts'
 import { rewardsJobs, rewardsQueues } from './domains/rewards/index.ts'
-import type { JobQueue } from './platform/jobs.ts'
-import type { Shop } from './platform/shop.ts'
+import type { JobQueue } from './infra/jobs.ts'
+import type { AppContext } from './infra/context.ts'
 
 /** Every queue of the shop: each process may send to all of them. */
 export const allQueues: JobQueue<object>[] = [
@@ -23,7 +23,7 @@ export const allQueues: JobQueue<object>[] = [
 ]
 
 /** Lets this process work on all of them. */
-export async function startWorkers(shop: Shop): Promise<void> {
+export async function startWorkers(ctx: AppContext): Promise<void> {
   const starts = [
     mailJobs,
     accountJobs,
@@ -35,5 +35,5 @@ export async function startWorkers(shop: Shop): Promise<void> {
     paymentJobs,
     rewardsJobs
   ]
-  for (const start of starts) await start(shop)
+  for (const start of starts) await start(ctx)
 }

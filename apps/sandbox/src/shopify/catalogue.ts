@@ -116,7 +116,7 @@ export const demoPlans: readonly DemoPlan[] = [
   }),
   plan({
     id: '720000000008',
-    title: 'Market Residential',
+    title: 'TestStack Residential',
     about: 'See prices and adverts the way a local shopper sees them.',
     points: ['Small blocks in one neighbourhood', 'Checked against the big marketplaces daily'],
     tags: ['Ads', 'Sneakers'],

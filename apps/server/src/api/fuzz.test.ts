@@ -127,7 +127,7 @@ async function send(attempt: Attempt): Promise<Outcome> {
 const userOf = (role: Role) => (role === 'admin' ? admin : customer)
 const sessionOf = (role: Role) => userOf(role).cookies.get(SESSION_COOKIE) ?? ''
 const newSession = (role: Role) =>
-  startSession(shop.shop.db, { userId: userOf(role).user.id, ip: '127.0.0.1', userAgent: 'test', now: shop.shop.now() })
+  startSession(shop.ctx.db, { userId: userOf(role).user.id, ip: '127.0.0.1', userAgent: 'test', now: shop.ctx.now() })
 
 /** What is wrong with a reply; empty where nothing is. */
 function faultOf({ call, refused }: Attempt, { status, text, location }: Outcome): string {
@@ -160,14 +160,14 @@ const WRITTEN_BY_REFUSALS = ['login_failures', 'captchas', 'email_codes', 'sessi
 
 /** One number for each table's rows and what is in them. */
 async function contentOfTables(): Promise<string> {
-  const { rows } = await shop.shop.db.execute(sql.raw(await tablesQuery()))
+  const { rows } = await shop.ctx.db.execute(sql.raw(await tablesQuery()))
   return JSON.stringify(rows[0])
 }
 
 let tablesSql = ''
 async function tablesQuery(): Promise<string> {
   if (tablesSql) return tablesSql
-  const { rows } = await shop.shop.db.execute<{ schema: string; name: string }>(
+  const { rows } = await shop.ctx.db.execute<{ schema: string; name: string }>(
     sql`select schemaname as schema, tablename as name from pg_tables where schemaname in ('public', 'inventory')`
   )
   const names = rows

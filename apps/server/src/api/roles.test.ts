@@ -43,7 +43,7 @@ describe('who gets past authorisation', () => {
     }
     order = await shop.buy(people.customer)
     othersOrder = await shop.buy(people.other)
-    await shop.shop.db.update(users).set({ isActive: false }).where(eq(users.id, people.banned.user.id))
+    await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, people.banned.user.id))
     const { id } = people.customer.user
     keys = { read: (await shop.apiKey(id, 'read')).key, renew: (await shop.apiKey(id, 'renew')).key }
   })
@@ -54,7 +54,7 @@ describe('who gets past authorisation', () => {
     if (role === 'visitor') return {}
     if (role === 'read' || role === 'renew') return { authorization: `Bearer ${keys[role]}` }
     const { id: userId } = people[role].user
-    const { db, now } = shop.shop
+    const { db, now } = shop.ctx
     const token = await startSession(db, { userId, ip: '127.0.0.1', userAgent: 'test', now: now() })
     return { cookie: `${SESSION_COOKIE}=${token}` }
   }

@@ -1,13 +1,13 @@
 import { routes } from '@netlet/contract'
-import { SENT, type Mount } from '../platform/http/mount.ts'
-import type { Shop } from '../platform/shop.ts'
+import { SENT, type Mount } from '../infra/http/mount.ts'
+import type { AppContext } from '../infra/context.ts'
 import { openApiDocument } from './openapi.ts'
 import { docsPage } from './page.ts'
 
 /** Puts the documentation of the API on the server, for administrators. It is made when it is first asked for. */
-export function documentationRoutes(mount: Mount, shop: Pick<Shop, 'config'>): void {
+export function documentationRoutes(mount: Mount, ctx: Pick<AppContext, 'config'>): void {
   const page = once(docsPage)
-  const document = once(() => JSON.stringify(openApiDocument(shop.config.publicUrl)))
+  const document = once(() => JSON.stringify(openApiDocument(ctx.config.publicUrl)))
   mount(routes.documentation.page, async ({ reply }) => {
     await reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(page())
     return SENT

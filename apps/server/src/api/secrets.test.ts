@@ -47,7 +47,7 @@ beforeAll(async () => {
     TEST_PASSWORD,
     key,
     admin.cookies.get(SESSION_COOKIE) ?? '',
-    shop.shop.config.appSecret
+    shop.ctx.config.appSecret
   ]
 })
 afterAll(() => shop?.close())
@@ -76,13 +76,13 @@ test('saving settings gives none back either, and the mark in their place leaves
 })
 
 test('no table holds one in the clear, those of the audit log and of the waiting jobs included', async () => {
-  const { rows } = await shop.shop.db.execute<{ name: string }>(
+  const { rows } = await shop.ctx.db.execute<{ name: string }>(
     sql`select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables
       where schemaname in ('public', 'inventory') or (schemaname = 'pgboss' and tablename like 'job%')`
   )
   expect(rows.length).toBeGreaterThan(40)
   for (const { name } of rows) {
-    const content = await shop.shop.db.execute<{ text: string | null }>(
+    const content = await shop.ctx.db.execute<{ text: string | null }>(
       sql`select string_agg(t::text, ' ') as text from ${sql.raw(name)} t`
     )
     expect(toldIn(content.rows[0]?.text ?? ''), name).toEqual([])

@@ -30,18 +30,18 @@ export type StockedShop = TestShop & {
 /** The whole shop with something in every table that its lists show. `close()` it in `afterAll`. */
 export async function startStockedShop(): Promise<StockedShop> {
   const started = await startTestShop({})
-  const { shop } = started
-  const { db } = shop
+  const { ctx } = started
+  const { db } = ctx
   await writeSettings(
     db,
-    shop.secrets,
+    ctx.secrets,
     {
       shopify_shop_url: `http://127.0.0.1:${CLOSED_PORT}`,
       shopify_app_key: 'platform token',
       shopify_api_secret: 'platform secret',
       max_unpaid_orders: 1000
     },
-    shop.now()
+    ctx.now()
   )
   const [server] = await db
     .insert(servers)
@@ -84,7 +84,7 @@ export async function startStockedShop(): Promise<StockedShop> {
         topic: 'orders/paid',
         payload: paidEvent({ orderId, amount: '20.00' })
       })
-      await settlePayment(shop, `paid ${orderId}`)
+      await settlePayment(ctx, `paid ${orderId}`)
       const [order] = await db
         .update(orders)
         .set({ state: 'delivered', deliveryNum: 8 })
@@ -101,7 +101,7 @@ export async function startStockedShop(): Promise<StockedShop> {
       return { id: order.id, orderId }
     },
     async apiKey(userId, scope) {
-      const made = await createApiKey(shop, userId, { name: scope, scopes: [scope] })
+      const made = await createApiKey(ctx, userId, { name: scope, scopes: [scope] })
       if (!made.ok) throw new Error(made.reason)
       return made.data
     }

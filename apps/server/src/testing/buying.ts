@@ -4,14 +4,14 @@ import type { Envelope, Order, Proxy } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { createShopify } from '../integrations/shopify/index.ts'
 import type { TestClient } from './client.ts'
-import { eventually, type Market } from './market.ts'
+import { eventually, type TestStack } from './test-stack.ts'
 
 export type Placed = { checkout_url: string; order_id: string; expires_at: string }
 
 /** Points the platform's webhooks at a shop process. */
-export async function registerWebhooks(market: Market, shopUrl: string): Promise<void> {
+export async function registerWebhooks(stack: TestStack, shopUrl: string): Promise<void> {
   const platform = createShopify({
-    shopUrl: market.platform.url,
+    shopUrl: stack.platform.url,
     accessToken: 'platform token',
     apiSecret: 'platform secret'
   })
@@ -19,15 +19,15 @@ export async function registerWebhooks(market: Market, shopUrl: string): Promise
   if (!done.ok) throw new Error(done.message)
 }
 
-/** Asks for an order of the market's one plan. */
+/** Asks for an order of the stack's one plan. */
 export const place = (
-  market: Market,
+  stack: TestStack,
   client: TestClient,
   quantity: number,
   rules: number[]
 ): Promise<Envelope<Placed> & { status: number }> =>
   client.post<Placed>('/api/orders/checkout', {
-    product_id: market.productId,
+    product_id: stack.productId,
     quantity,
     option_selected: { option1: 'New York', acl_selected: rules }
   })
@@ -61,8 +61,8 @@ export function inState(
 }
 
 /** Buys and waits until it works. */
-export async function buy(market: Market, client: TestClient, quantity: number, rules: number[]): Promise<Order> {
-  const placed = await place(market, client, quantity, rules)
+export async function buy(stack: TestStack, client: TestClient, quantity: number, rules: number[]): Promise<Order> {
+  const placed = await place(stack, client, quantity, rules)
   if (placed.code !== 2000) throw new Error(placed.msg)
   await pay(placed.data.checkout_url)
   return inState(client, placed.data.order_id, 'delivered')
@@ -162,9 +162,9 @@ export async function report(
 }
 
 /** What came of a reported payment, once it has been dealt with. */
-export function outcomeOf(market: Market, eventId: string): Promise<string> {
+export function outcomeOf(stack: TestStack, eventId: string): Promise<string> {
   return eventually(`event ${eventId} to be dealt with`, async () => {
-    const { rows } = await market.shop.db.execute<{ outcome: string | null }>(
+    const { rows } = await stack.ctx.db.execute<{ outcome: string | null }>(
       sql`select outcome from platform_events where event_id = ${`orders/paid ${eventId}`} and processed_at is not null`
     )
     return rows[0]?.outcome
@@ -172,8 +172,8 @@ export function outcomeOf(market: Market, eventId: string): Promise<string> {
 }
 
 /** Subjects of the mails to administrators that were asked for so far. */
-export async function adminMails(market: Market): Promise<string[]> {
-  const { rows } = await market.shop.db.execute<{ text: string }>(
+export async function adminMails(stack: TestStack): Promise<string[]> {
+  const { rows } = await stack.ctx.db.execute<{ text: string }>(
     sql`select data -> 'data' ->> 'text' as text from pgboss.job
       where name = 'send-mail' and data ->> 'template' = 'admin-notice' order by created_on`
   )
@@ -181,9 +181,9 @@ export async function adminMails(market: Market): Promise<string[]> {
 }
 
 /** Addresses that can be bought under these rules. */
-export async function stockOf(market: Market, rules: number[]): Promise<number> {
-  const { rows } = await market.shop.db.execute<{ stock: number }>(
-    sql`select inventory.stock(${market.groupId}, 8, ${sql.raw(`array[${rules.join(',')}]::int[]`)}) as stock`
+export async function stockOf(stack: TestStack, rules: number[]): Promise<number> {
+  const { rows } = await stack.ctx.db.execute<{ stock: number }>(
+    sql`select inventory.stock(${stack.groupId}, 8, ${sql.raw(`array[${rules.join(',')}]::int[]`)}) as stock`
   )
   return rows[0]?.stock ?? 0
 }

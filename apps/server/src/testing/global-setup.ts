@@ -3,8 +3,8 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../platform/db/migrate.ts'
-import { startEmbeddedPostgres } from '../platform/postgres/embedded.ts'
+import { migrate } from '../infra/db/migrate.ts'
+import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 import { databaseUrl, withClient } from './server.ts'
 
 declare module 'vitest' {

@@ -2,15 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import { createGuard, createUser, SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
 import { sendMailQueue } from '../domains/mail/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
-import { closeDatabase, openDatabase } from '../platform/db/client.ts'
-import { createApp } from '../platform/http/app.ts'
-import { mounter, type Mount } from '../platform/http/mount.ts'
-import { openJobs, type JobQueue } from '../platform/jobs.ts'
-import { createLog } from '../platform/log.ts'
-import { createSecrets } from '../platform/secrets.ts'
-import type { Shop } from '../platform/shop.ts'
+import type { Clock } from '../infra/clock.ts'
+import type { Config } from '../infra/config.ts'
+import { closeDatabase, openDatabase } from '../infra/db/client.ts'
+import { createApp } from '../infra/http/app.ts'
+import { mounter, type Mount } from '../infra/http/mount.ts'
+import { openJobs, type JobQueue } from '../infra/jobs.ts'
+import { createLog } from '../infra/log.ts'
+import { createSecrets } from '../infra/secrets.ts'
+import type { AppContext } from '../infra/context.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
 import { startTestOutbox, type TestOutbox } from './outbox.ts'
@@ -19,20 +19,20 @@ export type TestUser = { id: number; username: string; email: string; password: 
 
 export type TestShopOptions = {
   /** The domains' calls that the test needs. With neither `routes` nor `app` it is the whole shop with all queues. */
-  routes?: (mount: Mount, shop: Shop) => void
+  routes?: (mount: Mount, ctx: AppContext) => void
   /** Instead of `routes`: a whole composition. */
-  app?: (shop: Shop) => Promise<FastifyInstance>
+  app?: (ctx: AppContext) => Promise<FastifyInstance>
   /** Queues that are sent to or worked on, besides the one of mail. */
   queues?: JobQueue<object>[]
   /** Registers workers; without it nothing is worked on. */
-  workers?: (shop: Shop) => Promise<void>
+  workers?: (ctx: AppContext) => Promise<void>
   config?: Partial<Config>
   /** A clock of the test's own. By default it is the machine's, which `advance` moves ahead. */
   now?: Clock
 }
 
 export type TestShop = {
-  shop: Shop
+  ctx: AppContext
   app: FastifyInstance
   /** Where it listens, without a trailing slash. */
   url: string
@@ -73,7 +73,7 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
     })
     opened.push(() => jobs.stop())
     let ahead = 0
-    const shop: Shop = {
+    const ctx: AppContext = {
       config,
       db,
       jobs,
@@ -83,12 +83,12 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
     }
     await writeSettings(
       db,
-      shop.secrets,
+      ctx.secrets,
       { sendgrid_api_key: 'test', email_from: 'Netlet <shop@example.com>' },
-      shop.now()
+      ctx.now()
     )
-    await options.workers?.(shop)
-    const app = await compose(shop)
+    await options.workers?.(ctx)
+    const app = await compose(ctx)
     opened.push(() => app.close())
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
 
@@ -97,17 +97,17 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       count += 1
       const username = wanted.username ?? `${isSuperuser ? 'boss' : 'user'}${count}`
       const user = { username, email: `${username}@example.com`, password: TEST_PASSWORD, ...wanted }
-      const made = await createUser(shop, { ...user, isSuperuser })
+      const made = await createUser(ctx, { ...user, isSuperuser })
       if (!made.ok) throw new Error(`no test user: ${made.reason}`)
       const { id } = made.data
       const client = createTestClient(url)
-      const session = { userId: id, ip: '127.0.0.1', userAgent: 'test', now: shop.now() }
+      const session = { userId: id, ip: '127.0.0.1', userAgent: 'test', now: ctx.now() }
       client.cookies.set(SESSION_COOKIE, await startSession(db, session))
       return { ...client, user: { id, ...user } }
     }
 
     return {
-      shop,
+      ctx,
       app,
       url,
       outbox,
@@ -125,14 +125,14 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
   }
 }
 
-type Composition = { compose: (shop: Shop) => Promise<FastifyInstance>; queues: JobQueue<object>[] }
+type Composition = { compose: (ctx: AppContext) => Promise<FastifyInstance>; queues: JobQueue<object>[] }
 
 async function composition({ app, routes, queues = [] }: TestShopOptions): Promise<Composition> {
   if (app) return { compose: app, queues }
   if (!routes) {
     // Loaded only here: most tests need one domain, and should not wait for all of them.
-    const [{ createShopApp }, { allQueues }] = await Promise.all([import('../app.ts'), import('../workers.ts')])
-    return { compose: createShopApp, queues: allQueues }
+    const [{ createHttpApp }, { allQueues }] = await Promise.all([import('../app.ts'), import('../workers.ts')])
+    return { compose: createHttpApp, queues: allQueues }
   }
   return {
     queues,
@@ -145,7 +145,7 @@ async function composition({ app, routes, queues = [] }: TestShopOptions): Promi
 }
 
 const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
-  newcomer: false,
+  demo: false,
   host: '127.0.0.1',
   port: 0,
   databaseUrl,

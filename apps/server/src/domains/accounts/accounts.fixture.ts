@@ -1,4 +1,4 @@
-import { MINUTE } from '../../platform/clock.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 

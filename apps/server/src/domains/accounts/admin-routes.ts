@@ -1,8 +1,8 @@
 import { routes } from '@netlet/contract'
 import type { FastifyRequest } from 'fastify'
-import type { Caller, Mount } from '../../platform/http/mount.ts'
-import { ok } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Caller, Mount } from '../../infra/http/mount.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { banUser, setUserPassword, unbanUser } from './ban-user.ts'
 import { clientAddress } from './client-address.ts'
 import { deleteUser } from './delete-user.ts'
@@ -16,29 +16,29 @@ import { switchBack, switchUser } from './switch-user.ts'
 const actorOf = (caller: Caller, request: FastifyRequest): Actor => ({ ...caller, ip: clientAddress(request) })
 
 /** User management, and looking through a user's eyes. */
-export function adminRoutes(mount: Mount, shop: Shop): void {
+export function adminRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
 
-  mount(calls.users, async ({ query }) => ok(await listUsers(shop.db, query)))
+  mount(calls.users, async ({ query }) => ok(await listUsers(ctx.db, query)))
   mount(calls.updateUser, async ({ caller, request, params, body }) =>
-    editUser(shop, actorOf(caller, request), params.id, body)
+    editUser(ctx, actorOf(caller, request), params.id, body)
   )
-  mount(calls.ban, async ({ caller, request, params }) => banUser(shop, actorOf(caller, request), params.id))
-  mount(calls.unban, async ({ caller, request, params }) => unbanUser(shop, actorOf(caller, request), params.id))
-  mount(calls.deleteUser, async ({ caller, request, params }) => deleteUser(shop, actorOf(caller, request), params.id))
+  mount(calls.ban, async ({ caller, request, params }) => banUser(ctx, actorOf(caller, request), params.id))
+  mount(calls.unban, async ({ caller, request, params }) => unbanUser(ctx, actorOf(caller, request), params.id))
+  mount(calls.deleteUser, async ({ caller, request, params }) => deleteUser(ctx, actorOf(caller, request), params.id))
   mount(calls.adminPassword, async ({ caller, request, params, body }) =>
-    setUserPassword(shop, actorOf(caller, request), params.id, body.password)
+    setUserPassword(ctx, actorOf(caller, request), params.id, body.password)
   )
   mount(calls.switchUser, async ({ caller, request, reply, body }) => {
-    const switched = await switchUser(shop, caller, body.user_id, browserOf(request))
+    const switched = await switchUser(ctx, caller, body.user_id, browserOf(request))
     if (!switched.ok) return switched
-    setSessionCookie(reply, shop.config, switched.data.token)
-    return ok(await currentUser(shop.db, { id: switched.data.userId, impersonatorId: caller.id }))
+    setSessionCookie(reply, ctx.config, switched.data.token)
+    return ok(await currentUser(ctx.db, { id: switched.data.userId, impersonatorId: caller.id }))
   })
   mount(calls.switchBack, async ({ caller, request, reply }) => {
-    const back = await switchBack(shop, caller, browserOf(request))
+    const back = await switchBack(ctx, caller, browserOf(request))
     if (!back.ok) return back
-    setSessionCookie(reply, shop.config, back.data.token)
-    return ok(await currentUser(shop.db, { id: back.data.userId, impersonatorId: null }))
+    setSessionCookie(reply, ctx.config, back.data.token)
+    return ok(await currentUser(ctx.db, { id: back.data.userId, impersonatorId: null }))
   })
 }

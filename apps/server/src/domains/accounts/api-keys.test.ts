@@ -1,8 +1,8 @@
 import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MINUTE } from '../../platform/clock.ts'
-import { ok } from '../../platform/result.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { ok } from '../../infra/result.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { accountRoutes } from './index.ts'
 import { apiKeys, users } from './tables.ts'
@@ -37,7 +37,7 @@ test('a key is shown once, stored hashed, and calls what its scope allows', asyn
   const list = await client.get(KEYS)
   expect(list.data).toMatchObject([{ name: 'script', hint }])
   expect(JSON.stringify(list.data)).not.toContain(key)
-  expect(JSON.stringify(await shop.shop.db.select().from(apiKeys))).not.toContain(key)
+  expect(JSON.stringify(await shop.ctx.db.select().from(apiKeys))).not.toContain(key)
 
   const program = shop.visitor()
   expect(await program.get(ME, bearer(key))).toMatchObject({ code: 2000, data: { id: client.user.id } })
@@ -67,7 +67,7 @@ test('a revoked key and a banned user’s key are no keys', async () => {
   const program = shop.visitor()
   expect((await program.get(ME, bearer(one.key))).code).toBe(401)
   expect((await program.get(ME, bearer(two.key))).code).toBe(2000)
-  await shop.shop.db.update(users).set({ isActive: false }).where(eq(users.id, client.user.id))
+  await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, client.user.id))
   expect((await program.get(ME, bearer(two.key))).code).toBe(401)
 })
 
@@ -75,7 +75,7 @@ test('its last use is written at most once a minute', async () => {
   const client = await shop.customer()
   const { data } = await client.post<Made>(KEYS, { name: 'busy', scopes: ['read'] })
   const lastUsed = async () => {
-    const [row] = await shop.shop.db.select().from(apiKeys).where(eq(apiKeys.id, data.id))
+    const [row] = await shop.ctx.db.select().from(apiKeys).where(eq(apiKeys.id, data.id))
     return row?.lastUsedAt?.getTime() ?? 0
   }
   await shop.visitor().get(ME, bearer(data.key))

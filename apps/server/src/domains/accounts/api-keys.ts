@@ -1,11 +1,11 @@
 import { refuse, type ApiKey, type Scope } from '@netlet/contract'
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
-import { iso, isoOrNull } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
-import { hashToken, randomToken } from '../../platform/secrets.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import { hashToken, randomToken } from '../../infra/secrets.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { API_KEY_PREFIX } from './guard.ts'
 import { apiKeys, users } from './tables.ts'
 
@@ -21,12 +21,12 @@ export async function listApiKeys(db: Executor, userId: number): Promise<ApiKey[
 
 /** Makes a key. It is in this reply and nowhere else. */
 export async function createApiKey(
-  shop: Pick<Shop, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now'>,
   userId: number,
   { name, scopes }: { name: string; scopes: Scope[] }
 ): Promise<Result<ApiKey & { key: string }>> {
   const key = `${API_KEY_PREFIX}${randomToken()}`
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     // Whoever makes many at once waits here, so that the limit holds.
     await tx.execute(sql`select 1 from ${users} where ${users.id} = ${userId} for no key update`)
     if ((await tx.$count(apiKeys, live(userId))) >= MOST_KEYS)
@@ -39,7 +39,7 @@ export async function createApiKey(
         keyHash: hashToken(key),
         hint: key.slice(0, API_KEY_PREFIX.length + 4),
         scopes: [...new Set(scopes)],
-        createdAt: shop.now()
+        createdAt: ctx.now()
       })
       .returning()
     if (!made) throw new Error('the key was not stored')
@@ -48,13 +48,13 @@ export async function createApiKey(
 }
 
 export async function revokeApiKey(
-  shop: Pick<Shop, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now'>,
   userId: number,
   keyId: number
 ): Promise<Result<null>> {
-  const revoked = await shop.db
+  const revoked = await ctx.db
     .update(apiKeys)
-    .set({ revokedAt: shop.now() })
+    .set({ revokedAt: ctx.now() })
     .where(and(eq(apiKeys.id, keyId), live(userId)))
     .returning({ id: apiKeys.id })
   return revoked.length > 0 ? done : refuse('not_found')

@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
-import { MINUTE } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { loginFailures } from './tables.ts'
 
 /** For how long a failure counts. */

@@ -1,8 +1,8 @@
 import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { transact } from '../../platform/db/transact.ts'
-import { done, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { done, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { lockUser, type Actor } from './edit-user.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
@@ -11,9 +11,9 @@ import { endSessionsOf } from './sessions.ts'
 import { users } from './tables.ts'
 
 /** Bans a user: its sessions end at once, its leases run until they expire. Banning a banned one changes nothing. */
-export async function banUser(shop: Pick<Shop, 'db'>, actor: Actor, userId: number): Promise<Result<null>> {
+export async function banUser(ctx: Pick<AppContext, 'db'>, actor: Actor, userId: number): Promise<Result<null>> {
   if (userId === actor.id) return refuse('own_account')
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const admins = await lockActiveAdmins(tx)
     const user = await lockUser(tx, userId)
     if (!user) return refuse('not_found')
@@ -27,8 +27,8 @@ export async function banUser(shop: Pick<Shop, 'db'>, actor: Actor, userId: numb
 }
 
 /** Lets a banned user log in again. */
-export async function unbanUser(shop: Pick<Shop, 'db'>, actor: Actor, userId: number): Promise<Result<null>> {
-  return transact(shop.db, async tx => {
+export async function unbanUser(ctx: Pick<AppContext, 'db'>, actor: Actor, userId: number): Promise<Result<null>> {
+  return transact(ctx.db, async tx => {
     const user = await lockUser(tx, userId)
     if (!user) return refuse('not_found')
     if (user.isActive) return done
@@ -47,13 +47,13 @@ const change = (targetId: number, before: boolean, after: boolean) => ({
 
 /** Sets a user's password. Its sessions end; an administrator who sets the own one keeps the present session. */
 export async function setUserPassword(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   userId: number,
   password: string
 ): Promise<Result<null>> {
   const passwordHash = await hashPassword(password)
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     if (!(await lockUser(tx, userId))) return refuse('not_found')
     await tx.update(users).set({ passwordHash }).where(eq(users.id, userId))
     await endSessionsOf(tx, userId, userId === actor.id ? (actor.sessionHash ?? undefined) : undefined)

@@ -1,8 +1,8 @@
 import { renderAsync } from '@resvg/resvg-js'
 import { and, eq, gt } from 'drizzle-orm'
 import { createMathExpr } from 'svg-captcha'
-import { MINUTE } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { captchas } from './tables.ts'
 
 const CAPTCHA_LIFE = 5 * MINUTE

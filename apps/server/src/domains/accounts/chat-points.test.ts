@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DAY, iso } from '../../platform/clock.ts'
+import { DAY, iso } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { pointRecords } from '../rewards/tables.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
     discord_bot_points_per_message: 3,
     discord_bot_max_points_per_day: 10
   }
-  await writeSettings(shop.shop.db, shop.shop.secrets, values, NOON)
+  await writeSettings(shop.ctx.db, shop.ctx.secrets, values, NOON)
 })
 afterAll(() => shop.close())
 
@@ -40,7 +40,7 @@ function send(body: object, key = TOKEN) {
 
 async function chatter(discordId: string) {
   const client = await shop.customer()
-  await shop.shop.db.update(users).set({ discordId }).where(eq(users.id, client.user.id))
+  await shop.ctx.db.update(users).set({ discordId }).where(eq(users.id, client.user.id))
   const coins = async () => (await client.get<{ reward_points: number }>('/api/auth/login')).data.reward_points
   return { ...client, coins }
 }
@@ -51,7 +51,7 @@ test('messages earn coins up to the day’s most, with a record each; the next d
   for (let i = 0; i < 5; i += 1) granted.push((await send(report('201'))).data.granted)
   expect(granted).toEqual([3, 3, 3, 1, 0])
   expect(await user.coins()).toBe(10)
-  const records = await shop.shop.db.select().from(pointRecords).where(eq(pointRecords.userId, user.user.id))
+  const records = await shop.ctx.db.select().from(pointRecords).where(eq(pointRecords.userId, user.user.id))
   expect(records.map(record => [record.kind, record.point, record.reason])).toEqual(
     [3, 3, 3, 1].map(point => ['coins', point, 'Chat message'])
   )
@@ -83,7 +83,7 @@ test('other channels, unknown and banned users earn nothing', async () => {
   expect((await send(report('204', { channel_id: '13' }))).data.granted).toBe(0)
   expect((await send(report('999'))).data.granted).toBe(0)
   expect((await send(report('204', { channel_id: '12' }))).data.granted).toBe(3)
-  await shop.shop.db.update(users).set({ isActive: false }).where(eq(users.id, user.user.id))
+  await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, user.user.id))
   expect((await send(report('204'))).data.granted).toBe(0)
 })
 
@@ -93,10 +93,10 @@ test('without the right signature nothing is counted', async () => {
   expect(await send(report('205'), 'another key')).toMatchObject(refused)
   expect(await shop.visitor().post('/api/users/bot_webhook', report('205'))).toMatchObject(refused)
   expect(await user.coins()).toBe(0)
-  await writeSettings(shop.shop.db, shop.shop.secrets, { discord_bot_token: '' }, NOON)
+  await writeSettings(shop.ctx.db, shop.ctx.secrets, { discord_bot_token: '' }, NOON)
   // An empty key would let anyone sign.
   expect(await send(report('205'), '')).toMatchObject(refused)
-  await writeSettings(shop.shop.db, shop.shop.secrets, { discord_bot_token: TOKEN }, NOON)
+  await writeSettings(shop.ctx.db, shop.ctx.secrets, { discord_bot_token: TOKEN }, NOON)
 })
 
 test.each([iso(new Date(NOON.getTime() - DAY - 1000)), iso(new Date(NOON.getTime() + DAY)), 'yesterday'])(

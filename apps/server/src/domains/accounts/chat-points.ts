@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { refuse, type BodyOf, type routes } from '@netlet/contract'
 import { and, eq, sql } from 'drizzle-orm'
-import { DAY, MINUTE } from '../../platform/clock.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import { sameText } from '../../platform/secrets.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { sameText } from '../../infra/secrets.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { grantPoints } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { chatEvents, chatPoints, users } from './tables.ts'
@@ -22,16 +22,16 @@ type Report = BodyOf<typeof routes.accounts.botWebhook>
  * bot's token being the key.
  */
 export async function rewardChatMessage(
-  shop: Pick<Shop, 'db' | 'now' | 'secrets'>,
+  ctx: Pick<AppContext, 'db' | 'now' | 'secrets'>,
   report: Report,
   { rawBody, signature }: { rawBody: Buffer; signature: unknown }
 ): Promise<Result<{ granted: number }>> {
-  const settings = await readSettings(shop.db, shop.secrets)
+  const settings = await readSettings(ctx.db, ctx.secrets)
   const token = settings.discord_bot_token
   if (!token || typeof signature !== 'string') return refuse('bad_signature')
   if (!sameText(signature.toLowerCase(), createHmac('sha256', token).update(rawBody).digest('hex')))
     return refuse('bad_signature')
-  const now = shop.now()
+  const now = ctx.now()
   const at = new Date(report.at)
   if (at.getTime() < now.getTime() - OLDEST_REPORT || at.getTime() > now.getTime() + 5 * MINUTE) {
     const msg = 'at must lie within the last 24 hours'
@@ -39,7 +39,7 @@ export async function rewardChatMessage(
   }
   const channels = settings.discord_bot_channels.split(/[\s,]+/).filter(Boolean)
   const counts = channels.length === 0 || channels.includes(report.channel_id)
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const seen = await tx
       .insert(chatEvents)
       .values({ eventId: report.event_id, receivedAt: now })

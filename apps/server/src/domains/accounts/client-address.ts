@@ -1,4 +1,4 @@
-export { clientAddress } from '../../platform/http/client-address.ts'
+export { clientAddress } from '../../infra/http/client-address.ts'
 
 /** What limits count as one client: an IPv4 address, or the /64 that an IPv6 customer has for itself. */
 export function clientNetwork(address: string): string {

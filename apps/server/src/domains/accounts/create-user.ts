@@ -1,13 +1,13 @@
 import { refusals, refuse, SignUpBody } from '@netlet/contract'
 import { and, eq, sql } from 'drizzle-orm'
-import type { Clock } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { lower } from '../../platform/db/columns.ts'
-import { StartupError } from '../../platform/db/migrate.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import { randomCode } from '../../platform/secrets.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { StartupError } from '../../infra/db/migrate.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { randomCode } from '../../infra/secrets.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
@@ -71,10 +71,10 @@ export async function createUser(
  * Makes the first administrator out of the configuration. Where an active one exists, it changes nothing.
  * @throws StartupError where the configured name or password will not do
  */
-export async function ensureAdmin(shop: Pick<Shop, 'config' | 'db' | 'now'>): Promise<void> {
-  const { admin } = shop.config
+export async function ensureAdmin(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Promise<void> {
+  const { admin } = ctx.config
   if (!admin) return
-  const made = await transact(shop.db, async tx => {
+  const made = await transact(ctx.db, async tx => {
     // Several processes start at once.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('netlet first administrator'))`)
     const [existing] = await tx
@@ -83,7 +83,7 @@ export async function ensureAdmin(shop: Pick<Shop, 'config' | 'db' | 'now'>): Pr
       .where(and(eq(users.isSuperuser, true), eq(users.isActive, true)))
       .limit(1)
     if (existing) return ok(null)
-    const created = await createUser({ db: tx, now: shop.now }, { ...admin, isSuperuser: true })
+    const created = await createUser({ db: tx, now: ctx.now }, { ...admin, isSuperuser: true })
     if (!created.ok) return created
     await record(tx, null, {
       action: 'create first administrator',

@@ -1,10 +1,10 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, inArray } from 'drizzle-orm'
-import { sqlState, type Transaction } from '../../platform/db/client.ts'
-import { lower } from '../../platform/db/columns.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { done, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { sqlState, type Transaction } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { done, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from '../orders/tables.ts'
@@ -17,9 +17,13 @@ import { apiKeys, emailCodes, users } from './tables.ts'
  * Deletes a user without live leases. Who left a history behind (orders, points, codes) keeps a row that says nothing
  * about the person: whoever held an address at an instant can still be told apart, and name and email are free again.
  */
-export async function deleteUser(shop: Pick<Shop, 'db' | 'now'>, actor: Actor, userId: number): Promise<Result<null>> {
+export async function deleteUser(
+  ctx: Pick<AppContext, 'db' | 'now'>,
+  actor: Actor,
+  userId: number
+): Promise<Result<null>> {
   if (userId === actor.id) return refuse('own_account')
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const admins = await lockActiveAdmins(tx)
     const user = await lockUser(tx, userId)
     if (!user) return refuse('not_found')
@@ -27,7 +31,7 @@ export async function deleteUser(shop: Pick<Shop, 'db' | 'now'>, actor: Actor, u
     if (await holdsLeases(tx, userId)) return refuse('user_has_leases')
     await tx.delete(emailCodes).where(eq(lower(emailCodes.email), user.email.toLowerCase()))
     const removed = await removeRow(tx, userId)
-    if (!removed) await anonymise(tx, userId, shop.now())
+    if (!removed) await anonymise(tx, userId, ctx.now())
     const { username, email, isSuperuser } = user
     await record(
       tx,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HOUR } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config.ts'
+import { HOUR } from '../../infra/clock.ts'
+import type { Config } from '../../infra/config.ts'
 
 const COOKIE = 'netlet_oauth'
 

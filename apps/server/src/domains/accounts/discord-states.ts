@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, isNotNull, isNull } from 'drizzle-orm'
-import { HOUR, MINUTE } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { hashToken, randomToken } from '../../platform/secrets.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { hashToken, randomToken } from '../../infra/secrets.ts'
 import { oauthStates } from './tables.ts'
 
 /** How long the browser may be away at the chat platform, and how long the sign-up form may then take. */

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { HOUR, MINUTE } from '../../platform/clock.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
@@ -54,7 +54,7 @@ afterAll(async () => {
 })
 
 const configure = (values: Parameters<typeof writeSettings>[2]) =>
-  writeSettings(shop.shop.db, shop.shop.secrets, values, shop.shop.now())
+  writeSettings(shop.ctx.db, shop.ctx.secrets, values, shop.ctx.now())
 
 async function leave(client: TestClient, mode: 'login' | 'bind'): Promise<URL> {
   const { data } = await client.get<{ discord_auth_url: string }>(`/api/auth/discord/login?mode=${mode}`)
@@ -71,7 +71,7 @@ async function comeBack(client: TestClient, url: URL, id: number, mode: 'login' 
 }
 
 const bound = async (id: number, discordId: string) =>
-  shop.shop.db.update(users).set({ discordId, discordName: 'Old name' }).where(eq(users.id, id))
+  shop.ctx.db.update(users).set({ discordId, discordName: 'Old name' }).where(eq(users.id, id))
 
 test('without a client id there is no way to the platform', async () => {
   await configure({ discord_client_id: '' })
@@ -127,7 +127,7 @@ test('a refused or false code logs nobody in', async () => {
 test('a banned user does not get in this way', async () => {
   const { user } = await shop.customer()
   await bound(user.id, '103')
-  await shop.shop.db.update(users).set({ isActive: false }).where(eq(users.id, user.id))
+  await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, user.id))
   const visitor = shop.visitor()
   expect(await comeBack(visitor, await leave(visitor, 'login'), 103)).toBe('/login?discord=banned')
   expect((await visitor.get('/api/auth/login')).code).toBe(401)
@@ -189,7 +189,7 @@ test('a bind needs a login, ends as the same user, and is no login', async () =>
   const other = await shop.customer()
   const crossed = await leave(other, 'login')
   expect(await comeBack(other, crossed, 107, 'bind')).toBe(failed)
-  expect(await shop.shop.db.$count(users, eq(users.discordId, '107'))).toBe(0)
+  expect(await shop.ctx.db.$count(users, eq(users.discordId, '107'))).toBe(0)
 })
 
 test('the redirect addresses of the settings are used where they are set', async () => {

@@ -1,17 +1,17 @@
 import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { createDiscord, type Discord } from '../../integrations/discord/index.ts'
-import type { Config } from '../../platform/config.ts'
-import { sqlState } from '../../platform/db/client.ts'
-import type { Caller } from '../../platform/http/mount.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Config } from '../../infra/config.ts'
+import { sqlState } from '../../infra/db/client.ts'
+import type { Caller } from '../../infra/http/mount.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { endJourney, keepDiscordProof, startJourney, type DiscordAccount, type Journey } from './discord-states.ts'
 import { enter, type Browser } from './log-in.ts'
 import { users } from './tables.ts'
 
-type Parts = Pick<Shop, 'config' | 'db' | 'log' | 'now' | 'secrets'>
+type Parts = Pick<AppContext, 'config' | 'db' | 'log' | 'now' | 'secrets'>
 type Mode = Journey['mode']
 
 /** What the platform appended to the address that it sent the browser back to. */
@@ -21,58 +21,58 @@ const PATHS = { login: '/api/auth/discord/redirect', bind: '/api/auth/discord/bi
 
 /** Where to send the browser, and what to put into its cookie. */
 export async function startDiscord(
-  shop: Parts,
+  ctx: Parts,
   mode: Mode,
   caller: Caller | null
 ): Promise<Result<{ url: string; browserToken: string }>> {
   // A key may read and renew; a chat account is a way to log in.
   if (mode === 'bind' && (!caller || caller.scopes)) return refuse('unauthorized')
-  const { discord, redirectUri } = await connect(shop, mode)
+  const { discord, redirectUri } = await connect(ctx, mode)
   // Asked for once without a state: whether the platform is configured is known before a journey is written down.
   if (!discord.authorizeUrl({ redirectUri, state: '' })) return refuse('discord_unavailable')
   const userId = mode === 'bind' && caller ? caller.id : null
-  const { state, browserToken } = await startJourney(shop.db, { mode, userId }, shop.now())
+  const { state, browserToken } = await startJourney(ctx.db, { mode, userId }, ctx.now())
   const url = discord.authorizeUrl({ redirectUri, state })
   return url ? ok({ url, browserToken }) : refuse('discord_unavailable')
 }
 
 /** Ends a login: where the browser goes now, and the new session where there is one. */
 export async function finishDiscordLogin(
-  shop: Parts,
+  ctx: Parts,
   returned: Return,
   browser: Browser & { oauthToken: string | undefined }
 ): Promise<{ location: string; token?: string }> {
-  const arrived = await arrive(shop, 'login', returned, browser.oauthToken)
+  const arrived = await arrive(ctx, 'login', returned, browser.oauthToken)
   if (!arrived) return { location: '/login?discord=failed' }
   const { account, state } = arrived
-  const now = shop.now()
-  const [user] = await shop.db
+  const now = ctx.now()
+  const [user] = await ctx.db
     .update(users)
     .set({ discordName: account.name })
     .where(eq(users.discordId, account.id))
     .returning({ id: users.id, isActive: users.isActive })
   if (!user) {
-    await keepDiscordProof(shop.db, state, account, now)
+    await keepDiscordProof(ctx.db, state, account, now)
     return { location: `/createAccount?discord_id=${encodeURIComponent(account.id)}` }
   }
   if (!user.isActive) return { location: '/login?discord=banned' }
-  return { location: '/product', token: await shop.db.transaction(tx => enter(tx, user.id, browser, now)) }
+  return { location: '/product', token: await ctx.db.transaction(tx => enter(tx, user.id, browser, now)) }
 }
 
 /** Ends a bind: where the browser goes now. Whoever started it has to be the one who is signed in. */
 export async function finishDiscordBind(
-  shop: Parts,
+  ctx: Parts,
   returned: Return,
   caller: Caller | null,
   oauthToken: string | undefined
 ): Promise<{ location: string }> {
   const settings = '/dashboard/index/setting'
-  const arrived = await arrive(shop, 'bind', returned, oauthToken)
+  const arrived = await arrive(ctx, 'bind', returned, oauthToken)
   if (!arrived || !caller || arrived.userId !== caller.id || caller.impersonatorId !== null)
     return { location: `${settings}?discord=failed` }
   const { id, name } = arrived.account
   try {
-    await shop.db.update(users).set({ discordId: id, discordName: name }).where(eq(users.id, caller.id))
+    await ctx.db.update(users).set({ discordId: id, discordName: name }).where(eq(users.id, caller.id))
   } catch (error) {
     if (sqlState(error) !== '23505') throw error
     return { location: `${settings}?discord=failed&reason=taken` }
@@ -83,33 +83,33 @@ export async function finishDiscordBind(
 type Arrived = { account: DiscordAccount; state: string; userId: number | null }
 
 async function arrive(
-  shop: Parts,
+  ctx: Parts,
   mode: Mode,
   { code, state, error }: Return,
   browserToken: string | undefined
 ): Promise<Arrived | null> {
   if (!state || !browserToken) return null
-  const journey = await endJourney(shop.db, { state, browserToken, mode }, shop.now())
+  const journey = await endJourney(ctx.db, { state, browserToken, mode }, ctx.now())
   if (!journey || error || !code) return null
-  const { discord, redirectUri } = await connect(shop, mode)
+  const { discord, redirectUri } = await connect(ctx, mode)
   const exchanged = await discord.exchangeCode({ code, redirectUri })
   const found = exchanged.ok ? await discord.currentUser(exchanged.value.accessToken) : exchanged
   if (!found.ok) {
-    shop.log.warn({ reason: found.reason, detail: found.message }, 'chat platform login failed')
+    ctx.log.warn({ reason: found.reason, detail: found.message }, 'chat platform login failed')
     return null
   }
   return { account: { id: found.value.id, name: found.value.name }, state, userId: journey.userId }
 }
 
-async function connect(shop: Parts, mode: Mode): Promise<{ discord: Discord; redirectUri: string }> {
-  const settings = await readSettings(shop.db, shop.secrets)
+async function connect(ctx: Parts, mode: Mode): Promise<{ discord: Discord; redirectUri: string }> {
+  const settings = await readSettings(ctx.db, ctx.secrets)
   const discord = createDiscord({
     clientId: settings.discord_client_id,
     clientSecret: settings.discord_client_secret,
-    baseUrl: shop.config.discordUrl
+    baseUrl: ctx.config.discordUrl
   })
   const own = mode === 'bind' ? settings.discord_bind_redirect_uri : settings.discord_redirect_uri
-  return { discord, redirectUri: own || standardRedirect(shop.config, mode) }
+  return { discord, redirectUri: own || standardRedirect(ctx.config, mode) }
 }
 
 const standardRedirect = (config: Pick<Config, 'publicUrl'>, mode: Mode): string => `${config.publicUrl}${PATHS[mode]}`

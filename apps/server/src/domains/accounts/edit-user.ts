@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { refuse, type User, type UserForm } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
-import { sqlState, violatedConstraint, type Transaction } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import type { Caller } from '../../platform/http/mount.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { sqlState, violatedConstraint, type Transaction } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import type { Caller } from '../../infra/http/mount.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { grantPoints, levelThresholds } from '../rewards/index.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
@@ -22,14 +22,14 @@ type Change = Partial<typeof users.$inferInsert>
 
 /** Saves the fields of the Edit dialog that are given. Coins change by a points record of the difference. */
 export async function editUser(
-  shop: Pick<Shop, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now'>,
   actor: Actor,
   userId: number,
   form: z.output<typeof UserForm>
 ): Promise<Result<User>> {
   const passwordHash = form.password === undefined ? undefined : await hashPassword(form.password)
   try {
-    return await transact(shop.db, async tx => {
+    return await transact(ctx.db, async tx => {
       const admins = await lockActiveAdmins(tx)
       const before = await lockUser(tx, userId)
       if (!before) return refuse('not_found')
@@ -54,7 +54,7 @@ export async function editUser(
           point: form.reward_points - before.coins,
           reason: 'Set by an administrator',
           cause: `admin:${randomUUID()}`,
-          now: shop.now()
+          now: ctx.now()
         })
       }
       if (banned || passwordHash !== undefined)

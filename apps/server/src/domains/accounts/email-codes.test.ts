@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MINUTE } from '../../platform/clock.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -53,7 +53,7 @@ test('without an address the form says so', async () => {
 })
 
 test('a code expires after the seconds of the settings', async () => {
-  await writeSettings(shop.shop.db, shop.shop.secrets, { email_code_expire: 120 }, shop.shop.now())
+  await writeSettings(shop.ctx.db, shop.ctx.secrets, { email_code_expire: 120 }, shop.ctx.now())
   const visitor = visitorFromAnywhere(shop)
   const code = await mailedCode(shop, visitor, 'late@example.com', 'register')
   shop.advance(2 * MINUTE + 1000)
@@ -65,14 +65,14 @@ test('the job table never shows a code', async () => {
   const quiet = await startTestShop({ routes: accountRoutes })
   try {
     await quiet.visitor().post(ASK, { email: 'sealed@example.com', type: 'register' })
-    const { rows } = await quiet.shop.db.execute<{ data: { data: { sealed_code: string } } }>(
+    const { rows } = await quiet.ctx.db.execute<{ data: { data: { sealed_code: string } } }>(
       sql`select data from pgboss.job where name = 'send-mail'`
     )
     const sealed = rows[0]?.data.data.sealed_code ?? ''
-    const code = quiet.shop.secrets.open(Buffer.from(sealed, 'base64'))
+    const code = quiet.ctx.secrets.open(Buffer.from(sealed, 'base64'))
     expect(code).toMatch(/^\d{6}$/)
     expect(JSON.stringify(rows)).not.toContain(`"${code}"`)
-    const { rows: stored } = await quiet.shop.db.execute(sql`select * from email_codes`)
+    const { rows: stored } = await quiet.ctx.db.execute(sql`select * from email_codes`)
     expect(JSON.stringify(stored)).not.toContain(`"${code}"`)
   } finally {
     await quiet.close()
@@ -81,7 +81,7 @@ test('the job table never shows a code', async () => {
 
 test('for a forgotten password it answers alike whether the account exists', async () => {
   const banned = await shop.customer()
-  await shop.shop.db.execute(sql`update users set is_active = false where id = ${banned.user.id}`)
+  await shop.ctx.db.execute(sql`update users set is_active = false where id = ${banned.user.id}`)
   const known = await shop.customer()
   const mailsBefore = shop.outbox.mails.length
   const replies = []

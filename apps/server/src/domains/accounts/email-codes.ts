@@ -2,13 +2,13 @@ import { createHmac, randomInt, randomUUID } from 'node:crypto'
 import { refuse, type EmailValidateBody } from '@netlet/contract'
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import type { z } from 'zod'
-import { MINUTE } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { lower } from '../../platform/db/columns.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import type { Config } from '../../infra/config.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { clientNetwork } from './client-address.ts'
@@ -24,15 +24,15 @@ type Purpose = 'register' | 'forgot'
  * answer is the same whether the account exists: where it does not, there is a code that nobody knows, and no mail.
  */
 export async function sendEmailCode(
-  shop: Pick<Shop, 'config' | 'db' | 'jobs' | 'now' | 'secrets'>,
+  ctx: Pick<AppContext, 'config' | 'db' | 'jobs' | 'now' | 'secrets'>,
   form: Pick<z.output<typeof EmailValidateBody>, 'email' | 'type'>,
   ip: string
 ): Promise<Result<{ email_code_id: string }>> {
-  const now = shop.now()
-  const settings = await readSettings(shop.db, shop.secrets)
+  const now = ctx.now()
+  const settings = await readSettings(ctx.db, ctx.secrets)
   const client = clientNetwork(ip)
   const email = form.email.toLowerCase()
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     // Two askers at once meet here, so that the second sees the first one's code.
     for (const lock of [`email:${email}`, `client:${client}`].toSorted())
       await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`)
@@ -59,17 +59,17 @@ export async function sendEmailCode(
       id,
       email,
       purpose: form.type,
-      codeHash: codeHash(shop.config, id, code),
+      codeHash: codeHash(ctx.config, id, code),
       clientIp: client,
       createdAt: now,
       expiresAt
     })
     if (form.type === 'register' || user?.isActive) {
-      await enqueueMail(tx, shop.jobs, {
+      await enqueueMail(tx, ctx.jobs, {
         to: user?.email ?? form.email,
         template: form.type === 'register' ? 'sign-up-code' : 'forgot-code',
         // The job table is no place for a code that opens an account.
-        data: { sealed_code: shop.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() },
+        data: { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() },
         key: `code:${id}`
       })
     }

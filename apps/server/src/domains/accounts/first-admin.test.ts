@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { StartupError } from '../../platform/db/migrate.ts'
+import { StartupError } from '../../infra/db/migrate.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { accountRoutes, createUser, ensureAdmin } from './index.ts'
 import { users } from './tables.ts'
@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => shop.close())
 
 const configured = { username: 'first1', email: 'first@example.com', password: 'First#2026' }
-const as = (admin: typeof configured | undefined) => ({ ...shop.shop, config: { ...shop.shop.config, admin } })
-const admins = () => shop.shop.db.$count(users, eq(users.isSuperuser, true))
+const as = (admin: typeof configured | undefined) => ({ ...shop.ctx, config: { ...shop.ctx.config, admin } })
+const admins = () => shop.ctx.db.$count(users, eq(users.isSuperuser, true))
 
 test('the first administrator comes from the configuration, once, whoever starts at the same time', async () => {
   await ensureAdmin(as(undefined))
@@ -33,8 +33,8 @@ test('the first administrator comes from the configuration, once, whoever starts
 
 test('a user made for the first run obeys the rules of the sign-up form', async () => {
   const user = { username: 'demo1', email: 'demo1@example.com', password: 'Demo#2026' }
-  expect(await createUser(shop.shop, { ...user, username: 'no' })).toMatchObject({ msg: 'Length should be 4 to 10' })
-  expect(await createUser(shop.shop, user)).toMatchObject({ ok: true })
-  expect(await createUser(shop.shop, { ...user, email: 'x@example.com' })).toMatchObject({ reason: 'username_taken' })
-  expect(await createUser(shop.shop, { ...user, username: 'demo2' })).toMatchObject({ reason: 'email_taken' })
+  expect(await createUser(shop.ctx, { ...user, username: 'no' })).toMatchObject({ msg: 'Length should be 4 to 10' })
+  expect(await createUser(shop.ctx, user)).toMatchObject({ ok: true })
+  expect(await createUser(shop.ctx, { ...user, email: 'x@example.com' })).toMatchObject({ reason: 'username_taken' })
+  expect(await createUser(shop.ctx, { ...user, username: 'demo2' })).toMatchObject({ reason: 'email_taken' })
 })

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { refuse, type ForgotBody, type ForgotVerifyBody } from '@netlet/contract'
 import { and, eq, gt } from 'drizzle-orm'
 import type { z } from 'zod'
-import { MINUTE } from '../../platform/clock.ts'
-import { lower } from '../../platform/db/columns.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { forgetFailures } from './attempts.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
 import { accountKey } from './log-in.ts'
@@ -19,25 +19,25 @@ const PROOF_LIFE = 15 * MINUTE
 
 /** Takes the mailed code and gives the proof that a new password is set with. */
 export async function verifyForgotCode(
-  shop: Pick<Shop, 'config' | 'db' | 'now'>,
+  ctx: Pick<AppContext, 'config' | 'db' | 'now'>,
   form: z.output<typeof ForgotVerifyBody>
 ): Promise<Result<{ verify_id: string }>> {
-  const now = shop.now()
+  const now = ctx.now()
   const code = { id: form.email_code_id, email: form.email, purpose: 'forgot' as const }
-  if (!(await tryEmailCode(shop.db, shop.config, { ...code, code: form.email_code }, now)))
+  if (!(await tryEmailCode(ctx.db, ctx.config, { ...code, code: form.email_code }, now)))
     return refuse('wrong_email_code')
   const verifyId = randomUUID()
   const proof = { verifyId, expiresAt: new Date(now.getTime() + PROOF_LIFE) }
-  if (!(await consumeEmailCode(shop.db, code, now, proof))) return refuse('wrong_email_code')
+  if (!(await consumeEmailCode(ctx.db, code, now, proof))) return refuse('wrong_email_code')
   return ok({ verify_id: verifyId })
 }
 
 /** Sets a new password by that proof, once. Every session of the account ends. */
 export async function setForgottenPassword(
-  shop: Pick<Shop, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now'>,
   form: z.output<typeof ForgotBody>
 ): Promise<Result<null>> {
-  const now = shop.now()
+  const now = ctx.now()
   const email = form.email.toLowerCase()
   const proven = and(
     eq(emailCodes.verifyId, form.verify_id),
@@ -46,9 +46,9 @@ export async function setForgottenPassword(
     gt(emailCodes.expiresAt, now)
   )
   // Hashing is dear, and anyone may call this: first a look whether there is a proof at all.
-  if ((await shop.db.$count(emailCodes, proven)) === 0) return refuse('wrong_verification')
+  if ((await ctx.db.$count(emailCodes, proven)) === 0) return refuse('wrong_verification')
   const passwordHash = await hashPassword(form.password)
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const taken = await tx.update(emailCodes).set({ verifyId: null }).where(proven).returning({ id: emailCodes.id })
     if (taken.length === 0) return refuse('wrong_verification')
     const [user] = await tx

@@ -2,11 +2,11 @@ import type { Scope } from '@netlet/contract'
 import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { FastifyRequest } from 'fastify'
-import { HOUR, MINUTE } from '../../platform/clock.ts'
-import type { Database } from '../../platform/db/client.ts'
-import type { Caller, Guard } from '../../platform/http/mount.ts'
-import { hashToken } from '../../platform/secrets.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import type { Database } from '../../infra/db/client.ts'
+import type { Caller, Guard } from '../../infra/http/mount.ts'
+import { hashToken } from '../../infra/secrets.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { fromOurOrigin } from './origin.ts'
 import { SESSION_LIFE, sessionTokenOf } from './sessions.ts'
 import { apiKeys, sessions, users } from './tables.ts'
@@ -17,18 +17,18 @@ export const API_KEY_PREFIX = 'nlk_'
  * Finds out who calls, by the session's cookie or by an API key. One query a request; that a session or a key was used
  * is written at most once an hour or a minute.
  */
-export function createGuard(shop: Pick<Shop, 'config' | 'db' | 'now'>): Guard {
-  const findSession = prepareSession(shop.db)
-  const findKey = prepareKey(shop.db)
+export function createGuard(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Guard {
+  const findSession = prepareSession(ctx.db)
+  const findKey = prepareKey(ctx.db)
 
   async function bySession(token: string): Promise<Caller | null> {
-    const now = shop.now()
+    const now = ctx.now()
     const [found] = await findSession.execute({ hash: hashToken(token), now: now.toISOString() })
     if (!found) return null
     if (found.lastSeenAt.getTime() < now.getTime() - HOUR) {
       // The administrator's own session stays alive with the one that was opened from it.
       const used = found.parentHash ? [found.tokenHash, found.parentHash] : [found.tokenHash]
-      await shop.db
+      await ctx.db
         .update(sessions)
         .set({ lastSeenAt: now, expiresAt: new Date(now.getTime() + SESSION_LIFE) })
         .where(inArray(sessions.tokenHash, used))
@@ -44,12 +44,12 @@ export function createGuard(shop: Pick<Shop, 'config' | 'db' | 'now'>): Guard {
   }
 
   async function byKey(key: string): Promise<Caller | null> {
-    const now = shop.now()
+    const now = ctx.now()
     const [found] = await findKey.execute({ hash: hashToken(key) })
     if (!found) return null
     const before = new Date(now.getTime() - MINUTE)
     if (!found.lastUsedAt || found.lastUsedAt < before) {
-      await shop.db
+      await ctx.db
         .update(apiKeys)
         .set({ lastUsedAt: now })
         .where(and(eq(apiKeys.id, found.id), or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, before))))
@@ -71,7 +71,7 @@ export function createGuard(shop: Pick<Shop, 'config' | 'db' | 'now'>): Guard {
       const token = sessionTokenOf(request)
       return token ? bySession(token) : null
     },
-    fromOurOrigin: request => fromOurOrigin(request, shop.config.publicUrl)
+    fromOurOrigin: request => fromOurOrigin(request, ctx.config.publicUrl)
   }
 }
 

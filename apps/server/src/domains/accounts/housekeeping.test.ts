@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DAY, HOUR } from '../../platform/clock.ts'
+import { DAY, HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { removeExpired } from './housekeeping.ts'
 import { accountJobs, accountQueues, accountRoutes } from './index.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => shop.close())
 
 test('what has expired goes, what still counts stays', async () => {
-  const { db, now } = shop.shop
+  const { db, now } = shop.ctx
   const live = await shop.customer()
   const at = (from: number) => new Date(now().getTime() + from)
   const token = (text: string) => Buffer.from(text)
@@ -51,7 +51,7 @@ test('what has expired goes, what still counts stays', async () => {
     },
     { userId, day: at(0).toISOString().slice(0, 10), granted: 1 }
   ])
-  await removeExpired(shop.shop)
+  await removeExpired(shop.ctx)
   const left = []
   for (const table of [sessions, emailCodes, captchas, loginFailures, oauthStates, chatEvents, chatPoints])
     left.push(await db.$count(table))

@@ -1,7 +1,7 @@
 import { lt } from 'drizzle-orm'
-import { DAY, HOUR } from '../../platform/clock.ts'
-import { queue } from '../../platform/jobs.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { DAY, HOUR } from '../../infra/clock.ts'
+import { queue } from '../../infra/jobs.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { FAILURE_WINDOW } from './attempts.ts'
 import { REPORTS_KEPT } from './chat-points.ts'
 import { captchas, chatEvents, chatPoints, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
@@ -9,13 +9,13 @@ import { captchas, chatEvents, chatPoints, emailCodes, loginFailures, oauthState
 export const housekeepingQueue = queue<object>('accounts-housekeeping')
 
 /** Registers the domain's background work in this process. */
-export async function accountJobs(shop: Shop): Promise<void> {
-  await shop.jobs.work(housekeepingQueue, () => removeExpired(shop))
-  await shop.jobs.schedule(housekeepingQueue, '*/10 * * * *')
+export async function accountJobs(ctx: AppContext): Promise<void> {
+  await ctx.jobs.work(housekeepingQueue, () => removeExpired(ctx))
+  await ctx.jobs.schedule(housekeepingQueue, '*/10 * * * *')
 }
 
 /** Removes what time has made useless: sessions, codes, captchas, counted failures, journeys, reports. */
-export async function removeExpired({ db, now }: Pick<Shop, 'db' | 'now'>): Promise<void> {
+export async function removeExpired({ db, now }: Pick<AppContext, 'db' | 'now'>): Promise<void> {
   const at = now()
   const ago = (milliseconds: number) => new Date(at.getTime() - milliseconds)
   await db.delete(sessions).where(lt(sessions.expiresAt, at))

@@ -1,6 +1,6 @@
-import type { Mount } from '../../platform/http/mount.ts'
-import type { JobQueue } from '../../platform/jobs.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Mount } from '../../infra/http/mount.ts'
+import type { JobQueue } from '../../infra/jobs.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { housekeepingQueue } from './housekeeping.ts'
 import { profileRoutes } from './profile-routes.ts'
@@ -16,8 +16,8 @@ export { SESSION_COOKIE, setSessionCookie, startSession } from './sessions.ts'
 export const accountQueues: JobQueue<object>[] = [housekeepingQueue]
 
 /** Puts the domain's calls on the server. */
-export function accountRoutes(mount: Mount, shop: Shop): void {
-  sessionRoutes(mount, shop)
-  profileRoutes(mount, shop)
-  adminRoutes(mount, shop)
+export function accountRoutes(mount: Mount, ctx: AppContext): void {
+  sessionRoutes(mount, ctx)
+  profileRoutes(mount, ctx)
+  adminRoutes(mount, ctx)
 }

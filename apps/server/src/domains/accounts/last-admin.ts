@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/client.ts'
+import type { Transaction } from '../../infra/db/client.ts'
 import { users } from './tables.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DAY, HOUR, MINUTE } from '../../platform/clock.ts'
-import { hashToken } from '../../platform/secrets.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { hashToken } from '../../infra/secrets.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import { visitorFromAnywhere } from './accounts.fixture.ts'
 import { accountRoutes, SESSION_COOKIE } from './index.ts'
@@ -21,7 +21,7 @@ type Refused = { require_captcha?: boolean } | null
 /** Asks for a captcha and looks the answer up. */
 async function solvedCaptcha(visitor = shop.visitor()): Promise<{ captcha_id: string; captcha: number }> {
   const { data } = await visitor.get<{ captcha_id: string; captcha_image_base: string }>('/api/auth/captcha')
-  const [row] = await shop.shop.db.select().from(captchas).where(eq(captchas.id, data.captcha_id))
+  const [row] = await shop.ctx.db.select().from(captchas).where(eq(captchas.id, data.captcha_id))
   if (!row) throw new Error('no captcha')
   return { captcha_id: data.captcha_id, captcha: row.answer }
 }
@@ -49,17 +49,17 @@ test('the cookie is out of scripts’ reach, and Secure where the shop is at an 
   expect(cookie).toMatch(/SameSite=Lax/)
   expect(cookie).not.toMatch(/Secure/)
   const token = cookie?.split(/[=;]/)[1] ?? ''
-  const stored = await shop.shop.db
+  const stored = await shop.ctx.db
     .select()
     .from(sessions)
     .where(eq(sessions.tokenHash, hashToken(token)))
   expect(stored).toHaveLength(1)
-  shop.shop.config.secureCookies = true
+  shop.ctx.config.secureCookies = true
   try {
     const secure = await shop.visitor().post(LOGIN, { username: user.username, password: TEST_PASSWORD })
     expect(secure.headers.getSetCookie().join()).toMatch(/Secure/)
   } finally {
-    shop.shop.config.secureCookies = false
+    shop.ctx.config.secureCookies = false
   }
 })
 
@@ -87,7 +87,7 @@ test('a wrong user takes as long as a wrong password', async () => {
     wrongUser.push(await time(`nobody${i}`))
     // Two failures are free of a captcha; a third account's worth is not needed.
     wrongPassword.push(await time(user.username))
-    await shop.shop.db.execute(sql`delete from login_failures where key = ${`user:${user.id}`}`)
+    await shop.ctx.db.execute(sql`delete from login_failures where key = ${`user:${user.id}`}`)
   }
   // Without the decoy a wrong user would be answered several times faster.
   expect(median(wrongUser) / median(wrongPassword)).toBeGreaterThan(0.3)
@@ -179,8 +179,8 @@ test('many guesses at once get no further than twenty for an account', async () 
   const tried = replies.filter(reply => reply.msg === WRONG)
   expect(tried.length).toBeLessThanOrEqual(20)
   expect(replies.some(reply => reply.code === 429)).toBe(true)
-  await shop.shop.db.execute(
-    sql`insert into login_failures (key, at) select ${`user:${user.id}`}, ${shop.shop.now().toISOString()}::timestamptz from generate_series(1, 20)`
+  await shop.ctx.db.execute(
+    sql`insert into login_failures (key, at) select ${`user:${user.id}`}, ${shop.ctx.now().toISOString()}::timestamptz from generate_series(1, 20)`
   )
   const locked = await visitorFromAnywhere(shop).post(LOGIN, { username: user.username, password: TEST_PASSWORD })
   expect(locked).toMatchObject({
@@ -192,8 +192,8 @@ test('many guesses at once get no further than twenty for an account', async () 
 
 test('fifty failures from one address stop it', async () => {
   const { user } = await shop.customer()
-  await shop.shop.db.execute(
-    sql`insert into login_failures (key, at) select 'ip:198.51.100.7', ${shop.shop.now().toISOString()}::timestamptz from generate_series(1, 50)`
+  await shop.ctx.db.execute(
+    sql`insert into login_failures (key, at) select 'ip:198.51.100.7', ${shop.ctx.now().toISOString()}::timestamptz from generate_series(1, 50)`
   )
   const right = { username: user.username, password: TEST_PASSWORD }
   expect((await shop.visitor({ ip: '198.51.100.7' }).post(LOGIN, right)).code).toBe(429)
@@ -202,7 +202,7 @@ test('fifty failures from one address stop it', async () => {
 
 test('a banned user is told so, but only with the right password', async () => {
   const { user } = await shop.customer()
-  await shop.shop.db.update(users).set({ isActive: false }).where(eq(users.id, user.id))
+  await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, user.id))
   const visitor = visitorFromAnywhere(shop)
   expect(await visitor.post(LOGIN, { username: user.username, password: TEST_PASSWORD })).toMatchObject({
     status: 403,
@@ -237,7 +237,7 @@ test('a session lives as long as it is used, and its use is written at most once
   const client = await shop.customer()
   const hash = hashToken(client.cookies.get(SESSION_COOKIE) ?? '')
   const lastSeen = async () => {
-    const [row] = await shop.shop.db.select().from(sessions).where(eq(sessions.tokenHash, hash))
+    const [row] = await shop.ctx.db.select().from(sessions).where(eq(sessions.tokenHash, hash))
     return row?.lastSeenAt.getTime() ?? 0
   }
   const start = await lastSeen()
@@ -272,8 +272,8 @@ test('the own password: the others end, this one stays; the old one has to be ri
 
 test('an open session is no place to guess the old password', async () => {
   const client = await shop.customer()
-  await shop.shop.db.execute(
-    sql`insert into login_failures (key, at) select ${`password:${client.user.id}`}, ${shop.shop.now().toISOString()}::timestamptz from generate_series(1, 20)`
+  await shop.ctx.db.execute(
+    sql`insert into login_failures (key, at) select ${`password:${client.user.id}`}, ${shop.ctx.now().toISOString()}::timestamptz from generate_series(1, 20)`
   )
   const reply = await client.post('/api/users/change_password', {
     old_password: TEST_PASSWORD,

@@ -2,11 +2,11 @@ import { refuse, type LoginBody } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import { countryOf } from '../../integrations/geoip/index.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { lower } from '../../platform/db/columns.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import { hashToken } from '../../platform/secrets.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { hashToken } from '../../infra/secrets.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { beginAttempt, forgetFailures } from './attempts.ts'
 import { useCaptcha } from './captcha.ts'
 import { clientNetwork } from './client-address.ts'
@@ -31,12 +31,12 @@ export type LoggedIn = { token: string; userId: number }
 
 /** Logs in by username or email. A wrong user and a wrong password take the same time and say the same. */
 export async function logIn(
-  shop: Pick<Shop, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now'>,
   form: z.output<typeof LoginBody>,
   browser: Browser
 ): Promise<Result<LoggedIn>> {
-  const { db } = shop
-  const now = shop.now()
+  const { db } = ctx
+  const now = ctx.now()
   const [user] = await db
     .select({ id: users.id, passwordHash: users.passwordHash, isActive: users.isActive })
     .from(users)

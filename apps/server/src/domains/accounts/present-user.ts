@@ -1,7 +1,7 @@
 import type { CurrentUser, User } from '@netlet/contract'
 import { eq, getTableColumns } from 'drizzle-orm'
-import { iso, isoOrNull } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { levelOf, levelThresholds, type Threshold } from '../rewards/index.ts'
 import { users } from './tables.ts'
 

@@ -1,9 +1,9 @@
 import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { SENT, type Mount } from '../../platform/http/mount.ts'
-import { whileVisiting } from '../../platform/http/visiting.ts'
-import { ok } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { SENT, type Mount } from '../../infra/http/mount.ts'
+import { whileVisiting } from '../../infra/http/visiting.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
 import { rewardChatMessage } from './chat-points.ts'
 import { oauthTokenOf, setOauthCookie } from './discord-cookie.ts'
@@ -14,48 +14,48 @@ import { setSessionCookie } from './sessions.ts'
 import { users } from './tables.ts'
 
 /** What belongs to an account: the chat platform, invitations, API keys. */
-export function profileRoutes(mount: Mount, shop: Shop): void {
+export function profileRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
 
   mount(calls.discordLogin, async ({ query, caller, reply }) => {
     const refused = query.mode === 'bind' && caller ? whileVisiting(caller) : null
     if (refused) return refused
-    const started = await startDiscord(shop, query.mode, caller)
+    const started = await startDiscord(ctx, query.mode, caller)
     if (!started.ok) return started
-    setOauthCookie(reply, shop.config, started.data.browserToken)
+    setOauthCookie(reply, ctx.config, started.data.browserToken)
     return ok({ discord_auth_url: started.data.url })
   })
   mount(calls.discordRedirect, async ({ query, request, reply }) => {
     const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
-    const { location, token } = await finishDiscordLogin(shop, query, browser)
-    if (token) setSessionCookie(reply, shop.config, token)
+    const { location, token } = await finishDiscordLogin(ctx, query, browser)
+    if (token) setSessionCookie(reply, ctx.config, token)
     await reply.redirect(location)
     return SENT
   })
   mount(calls.discordBindRedirect, async ({ query, caller, request, reply }) => {
-    const { location } = await finishDiscordBind(shop, query, caller, oauthTokenOf(request))
+    const { location } = await finishDiscordBind(ctx, query, caller, oauthTokenOf(request))
     await reply.redirect(location)
     return SENT
   })
 
   mount(calls.inviteCode, async ({ caller }) => {
-    const [user] = await shop.db.select({ code: users.inviteCode }).from(users).where(eq(users.id, caller.id))
+    const [user] = await ctx.db.select({ code: users.inviteCode }).from(users).where(eq(users.id, caller.id))
     const code = user?.code ?? ''
-    return ok({ invite_code: code, invite_url: `${shop.config.publicUrl}/createAccount?invite_code=${code}` })
+    return ok({ invite_code: code, invite_url: `${ctx.config.publicUrl}/createAccount?invite_code=${code}` })
   })
-  mount(calls.inviteLog, async ({ caller, query }) => ok(await listInvited(shop.db, caller.id, query)))
+  mount(calls.inviteLog, async ({ caller, query }) => ok(await listInvited(ctx.db, caller.id, query)))
 
   mount(calls.botWebhook, async ({ body, request }) =>
-    rewardChatMessage(shop, body, {
+    rewardChatMessage(ctx, body, {
       rawBody: request.rawBody ?? Buffer.alloc(0),
       signature: request.headers['x-signature']
     })
   )
 
-  mount(calls.apiKeys, async ({ caller }) => ok(await listApiKeys(shop.db, caller.id)))
-  mount(calls.createApiKey, async ({ caller, body }) => whileVisiting(caller) ?? createApiKey(shop, caller.id, body))
+  mount(calls.apiKeys, async ({ caller }) => ok(await listApiKeys(ctx.db, caller.id)))
+  mount(calls.createApiKey, async ({ caller, body }) => whileVisiting(caller) ?? createApiKey(ctx, caller.id, body))
   mount(
     calls.revokeApiKey,
-    async ({ caller, params }) => whileVisiting(caller) ?? revokeApiKey(shop, caller.id, params.id)
+    async ({ caller, params }) => whileVisiting(caller) ?? revokeApiKey(ctx, caller.id, params.id)
   )
 }

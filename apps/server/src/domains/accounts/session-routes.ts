@@ -1,9 +1,9 @@
 import { routes, type CurrentUser } from '@netlet/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Mount } from '../../platform/http/mount.ts'
-import { whileVisiting } from '../../platform/http/visiting.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Mount } from '../../infra/http/mount.ts'
+import { whileVisiting } from '../../infra/http/visiting.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { createCaptcha } from './captcha.ts'
 import { changePassword } from './change-password.ts'
 import { clientAddress } from './client-address.ts'
@@ -14,7 +14,7 @@ import { logIn, type Browser, type LoggedIn } from './log-in.ts'
 import { currentUser } from './present-user.ts'
 import { clearSessionCookie, endSession, sessionTokenOf, setSessionCookie } from './sessions.ts'
 import { signUp } from './sign-up.ts'
-import { hashToken } from '../../platform/secrets.ts'
+import { hashToken } from '../../infra/secrets.ts'
 
 /** The browser that a request comes from. */
 export const browserOf = (request: FastifyRequest): Browser => ({
@@ -24,31 +24,31 @@ export const browserOf = (request: FastifyRequest): Browser => ({
 })
 
 /** Getting in and out: login, sign-up, passwords. */
-export function sessionRoutes(mount: Mount, shop: Shop): void {
+export function sessionRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
 
   async function welcome(entered: Result<LoggedIn>, reply: FastifyReply): Promise<Result<CurrentUser>> {
     if (!entered.ok) return entered
-    setSessionCookie(reply, shop.config, entered.data.token)
-    return ok(await currentUser(shop.db, { id: entered.data.userId, impersonatorId: null }))
+    setSessionCookie(reply, ctx.config, entered.data.token)
+    return ok(await currentUser(ctx.db, { id: entered.data.userId, impersonatorId: null }))
   }
 
-  mount(calls.captcha, async () => ok(await createCaptcha(shop.db, shop.now())))
-  mount(calls.login, async ({ body, request, reply }) => welcome(await logIn(shop, body, browserOf(request)), reply))
-  mount(calls.session, async ({ caller }) => ok(await currentUser(shop.db, caller)))
-  mount(calls.currentUser, async ({ caller }) => ok(await currentUser(shop.db, caller)))
+  mount(calls.captcha, async () => ok(await createCaptcha(ctx.db, ctx.now())))
+  mount(calls.login, async ({ body, request, reply }) => welcome(await logIn(ctx, body, browserOf(request)), reply))
+  mount(calls.session, async ({ caller }) => ok(await currentUser(ctx.db, caller)))
+  mount(calls.currentUser, async ({ caller }) => ok(await currentUser(ctx.db, caller)))
   mount(calls.logout, async ({ request, reply }) => {
     const token = sessionTokenOf(request)
-    if (token) await endSession(shop.db, hashToken(token))
-    clearSessionCookie(reply, shop.config)
+    if (token) await endSession(ctx.db, hashToken(token))
+    clearSessionCookie(reply, ctx.config)
     return done
   })
   mount(calls.signUp, async ({ body, request, reply }) => {
     const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
-    return welcome(await signUp(shop, body, browser), reply)
+    return welcome(await signUp(ctx, body, browser), reply)
   })
-  mount(calls.emailValidate, async ({ body, request }) => sendEmailCode(shop, body, clientAddress(request)))
-  mount(calls.forgotVerify, async ({ body }) => verifyForgotCode(shop, body))
-  mount(calls.forgot, async ({ body }) => setForgottenPassword(shop, body))
-  mount(calls.changePassword, async ({ caller, body }) => whileVisiting(caller) ?? changePassword(shop, caller, body))
+  mount(calls.emailValidate, async ({ body, request }) => sendEmailCode(ctx, body, clientAddress(request)))
+  mount(calls.forgotVerify, async ({ body }) => verifyForgotCode(ctx, body))
+  mount(calls.forgot, async ({ body }) => setForgottenPassword(ctx, body))
+  mount(calls.changePassword, async ({ caller, body }) => whileVisiting(caller) ?? changePassword(ctx, caller, body))
 }

@@ -1,9 +1,9 @@
 import { and, eq, inArray, ne, or, sql, type SQL } from 'drizzle-orm'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DAY } from '../../platform/clock.ts'
-import type { Config } from '../../platform/config.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { hashToken, randomToken } from '../../platform/secrets.ts'
+import { DAY } from '../../infra/clock.ts'
+import type { Config } from '../../infra/config.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { hashToken, randomToken } from '../../infra/secrets.ts'
 import { sessions } from './tables.ts'
 
 export const SESSION_COOKIE = 'netlet_session'

@@ -43,7 +43,7 @@ test('after five wrong tries the right code is wrong as well, even when they com
   const replies = await Promise.all(Array.from({ length: 8 }, () => visitor.post(SIGN_UP, wrong)))
   expect(replies.every(reply => reply.code === 400)).toBe(true)
   expect((await visitor.post(SIGN_UP, signUpForm('Tries', 'tries@example.com', code))).code).toBe(400)
-  const [row] = await shop.shop.db.select().from(emailCodes).where(eq(emailCodes.id, code.email_code_id))
+  const [row] = await shop.ctx.db.select().from(emailCodes).where(eq(emailCodes.id, code.email_code_id))
   expect(row?.attempts).toBe(5)
 })
 
@@ -68,7 +68,7 @@ test('of two sign-ups of one name at once, one wins and the other is a conflict'
     other.post(SIGN_UP, signUpForm('racer', 'race2@example.com', codes[1]))
   ])
   expect(replies.map(reply => reply.code).toSorted((a, b) => a - b)).toEqual([409, 2000])
-  expect(await shop.shop.db.$count(users, sql`lower(${users.username}) = 'racer'`)).toBe(1)
+  expect(await shop.ctx.db.$count(users, sql`lower(${users.username}) = 'racer'`)).toBe(1)
 })
 
 test('one code used twice at once makes one account', async () => {
@@ -78,7 +78,7 @@ test('one code used twice at once makes one account', async () => {
     ['Twice1', 'Twice2', 'Twice3'].map(name => visitor.post(SIGN_UP, signUpForm(name, 'twice@example.com', code)))
   )
   expect(replies.filter(reply => reply.code === 2000)).toHaveLength(1)
-  expect(await shop.shop.db.$count(users, eq(users.email, 'twice@example.com'))).toBe(1)
+  expect(await shop.ctx.db.$count(users, eq(users.email, 'twice@example.com'))).toBe(1)
 })
 
 test('an invite code gives the inviter its points and counts the invitation, once', async () => {
@@ -97,7 +97,7 @@ test('an invite code gives the inviter its points and counts the invitation, onc
   expect(await inviter.get('/api/auth/login')).toMatchObject({ data: { invite_count: 1, level_points: 10 } })
   const log = await inviter.get('/api/users/invite_log?limit=10&offset=0')
   expect(log.data).toMatchObject({ total: 1, limit: 10, offset: 0, data: [{ username: 'Guest1' }] })
-  const records = await shop.shop.db.select().from(pointRecords).where(eq(pointRecords.userId, inviter.user.id))
+  const records = await shop.ctx.db.select().from(pointRecords).where(eq(pointRecords.userId, inviter.user.id))
   expect(records).toMatchObject([{ kind: 'level', point: 10, reason: 'Invited Guest1' }])
 })
 
@@ -106,7 +106,7 @@ test('a chat account that this browser never logged in to is not bound', async (
   const code = await mailedCode(shop, visitor, 'chat@example.com', 'register')
   const reply = await visitor.post(SIGN_UP, signUpForm('Chatty', 'chat@example.com', code, { discord_id: '123456' }))
   expect(reply).toMatchObject({ code: 400, data: { errors: { discord_id: expect.any(String) } } })
-  expect(await shop.shop.db.$count(users, eq(users.discordId, '123456'))).toBe(0)
+  expect(await shop.ctx.db.$count(users, eq(users.discordId, '123456'))).toBe(0)
 })
 
 type Case = [field: string, change: object, message: string]

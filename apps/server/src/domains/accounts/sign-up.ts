@@ -1,10 +1,10 @@
 import { refuse, type SignUpBody } from '@netlet/contract'
 import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
-import { transact } from '../../platform/db/transact.ts'
-import type { Transaction } from '../../platform/db/client.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { transact } from '../../infra/db/transact.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { grantPoints } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { insertUser } from './create-user.ts'
@@ -19,17 +19,17 @@ import { users } from './tables.ts'
  * its points in the same transaction.
  */
 export async function signUp(
-  shop: Pick<Shop, 'config' | 'db' | 'now' | 'secrets'>,
+  ctx: Pick<AppContext, 'config' | 'db' | 'now' | 'secrets'>,
   form: z.output<typeof SignUpBody>,
   browser: Browser & { oauthToken: string | undefined }
 ): Promise<Result<LoggedIn>> {
-  const now = shop.now()
+  const now = ctx.now()
   const code = { id: form.email_code_id, email: form.email, purpose: 'register' as const }
-  if (!(await tryEmailCode(shop.db, shop.config, { ...code, code: form.email_code }, now)))
+  if (!(await tryEmailCode(ctx.db, ctx.config, { ...code, code: form.email_code }, now)))
     return refuse('wrong_email_code')
   const passwordHash = await hashPassword(form.password)
-  const settings = await readSettings(shop.db, shop.secrets)
-  return transact(shop.db, async tx => {
+  const settings = await readSettings(ctx.db, ctx.secrets)
+  return transact(ctx.db, async tx => {
     if (!(await consumeEmailCode(tx, code, now))) return refuse('wrong_email_code')
     const inviter = form.invite_code ? await inviterOf(tx, form.invite_code) : null
     if (form.invite_code && inviter === null) return refuse('unknown_invite_code')

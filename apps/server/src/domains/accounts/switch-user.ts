@@ -1,9 +1,9 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, gt, isNull } from 'drizzle-orm'
-import { transact } from '../../platform/db/transact.ts'
-import type { Caller } from '../../platform/http/mount.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { transact } from '../../infra/db/transact.ts'
+import type { Caller } from '../../infra/http/mount.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import type { Browser, LoggedIn } from './log-in.ts'
 import { endSession, startSession } from './sessions.ts'
@@ -11,14 +11,14 @@ import { sessions, users } from './tables.ts'
 
 /** Opens a session as a user for an administrator, whose own one is kept beside it. */
 export async function switchUser(
-  shop: Pick<Shop, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now'>,
   caller: Caller,
   userId: number,
   browser: Browser
 ): Promise<Result<LoggedIn>> {
   const { sessionHash } = caller
   if (!sessionHash) return refuse('cannot_switch')
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const [user] = await tx
       .select({ id: users.id, username: users.username, isActive: users.isActive, isSuperuser: users.isSuperuser })
       .from(users)
@@ -30,7 +30,7 @@ export async function switchUser(
       userId,
       ip: browser.ip,
       userAgent: browser.userAgent,
-      now: shop.now(),
+      now: ctx.now(),
       impersonator: { id: caller.id, sessionHash }
     })
     const entry = { action: 'switch user', targetType: 'user', targetId: userId, after: { username: user.username } }
@@ -44,15 +44,15 @@ export async function switchUser(
  * any more, only its hash.
  */
 export async function switchBack(
-  shop: Pick<Shop, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now'>,
   caller: Caller,
   browser: Browser
 ): Promise<Result<LoggedIn>> {
   const { sessionHash, impersonatorId } = caller
   if (!sessionHash || impersonatorId === null)
     return refuse('conflict', { msg: "You are not viewing another user's account" })
-  const now = shop.now()
-  return transact(shop.db, async tx => {
+  const now = ctx.now()
+  return transact(ctx.db, async tx => {
     const [visit] = await tx
       .select({ parentHash: sessions.parentHash })
       .from(sessions)

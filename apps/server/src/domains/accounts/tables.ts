@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, char, check, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { bytes, createdAt, id, inet, instant, lower, points, ref } from '../../platform/db/columns.ts'
+import { bytes, createdAt, id, inet, instant, lower, points, ref } from '../../infra/db/columns.ts'
 
 export const users = pgTable(
   'users',

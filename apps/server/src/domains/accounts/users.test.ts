@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => shop.close())
 beforeEach(async () => {
   // Some tests come down to the last administrator.
-  await shop.shop.db.execute(
+  await shop.ctx.db.execute(
     sql`update users set is_superuser = (id = ${admin.user.id}) where is_superuser and deleted_at is null`
   )
 })
@@ -57,18 +57,18 @@ test('only administrators manage users', async () => {
 })
 
 test('lists users, newest first, searched by name and address, and says their level', async () => {
-  await shop.shop.db.insert(levelCodes).values([
+  await shop.ctx.db.insert(levelCodes).values([
     { level: 1, discount: '5', point: 100 },
     { level: 2, discount: '10', point: 5000 }
   ])
   const one = await shop.customer({ username: 'needle1' })
   await shop.customer({ email: 'also.needle@example.com' })
-  await shop.shop.db.update(users).set({ levelPoints: 4999 }).where(eq(users.id, one.user.id))
+  await shop.ctx.db.update(users).set({ levelPoints: 4999 }).where(eq(users.id, one.user.id))
   const found = await admin.get<Page>(`${U}/?search=NEEDLE&limit=1&offset=1`)
   expect(found.data).toMatchObject({ total: 2, limit: 1, offset: 1, data: [{ username: 'needle1', level: 1 }] })
   expect(JSON.stringify(found.data)).not.toMatch(/password|argon2/i)
   const all = await admin.get<Page>(`${U}/?limit=10000&offset=0`)
-  expect(all.data.total).toBe(await shop.shop.db.$count(users, isNull(users.deletedAt)))
+  expect(all.data.total).toBe(await shop.ctx.db.$count(users, isNull(users.deletedAt)))
   expect(all.data.data.map(row => row.id)).toEqual(all.data.data.map(row => row.id).toSorted((a, b) => b - a))
   expect((await admin.get<Page>(`${U}/?search=%25_%25`)).data.total).toBe(0)
   expect((await admin.get(`${U}/?limit=0`)).code).toBe(400)
@@ -90,7 +90,7 @@ test('saves the Edit dialog: name, address, coins with their record, and writes 
   })
   expect((await admin.put(`${U}/${user.id}/`, { reward_points: 120 })).code).toBe(2000)
   expect((await admin.put(`${U}/${user.id}/`, { reward_points: 120 })).code).toBe(2000)
-  const records = await shop.shop.db
+  const records = await shop.ctx.db
     .select()
     .from(pointRecords)
     .where(eq(pointRecords.userId, user.id))
@@ -114,8 +114,8 @@ test.each([null, -1, 1.5, 100_000_001, 'many'])('coins of %j are refused', async
 test('coins set by several at once: the records add up to the balance', async () => {
   const { user } = await shop.customer()
   await Promise.all([10, 200, 3000, 40_000].map(coins => admin.put(`${U}/${user.id}/`, { reward_points: coins })))
-  const [row] = await shop.shop.db.select({ coins: users.coins }).from(users).where(eq(users.id, user.id))
-  const [sum] = await shop.shop.db
+  const [row] = await shop.ctx.db.select({ coins: users.coins }).from(users).where(eq(users.id, user.id))
+  const [sum] = await shop.ctx.db
     .select({ total: sql<string>`sum(${pointRecords.point})` })
     .from(pointRecords)
     .where(eq(pointRecords.userId, user.id))
@@ -192,15 +192,15 @@ test('administrators who remove each other at once do not leave the shop without
     circle.map((client, i) => client.put(`${U}/${circle[(i + 1) % 4]?.user.id}/`, { is_superuser: false }))
   )
   expect(replies.some(reply => reply.code === 2000)).toBe(true)
-  const left = await shop.shop.db.$count(users, and(eq(users.isSuperuser, true), eq(users.isActive, true)))
+  const left = await shop.ctx.db.$count(users, and(eq(users.isSuperuser, true), eq(users.isActive, true)))
   expect(left).toBeGreaterThanOrEqual(1)
-  await shop.shop.db.update(users).set({ isSuperuser: true }).where(eq(users.id, admin.user.id))
+  await shop.ctx.db.update(users).set({ isSuperuser: true }).where(eq(users.id, admin.user.id))
 })
 
 test('a user who left nothing behind is deleted for good', async () => {
   const client = await shop.customer()
   expect((await admin.delete(`${U}/${client.user.id}/`)).code).toBe(2000)
-  expect(await shop.shop.db.$count(users, eq(users.id, client.user.id))).toBe(0)
+  expect(await shop.ctx.db.$count(users, eq(users.id, client.user.id))).toBe(0)
   expect((await client.get('/api/auth/login')).code).toBe(401)
   expect((await admin.delete(`${U}/${client.user.id}/`)).code).toBe(404)
   expect(await audit(`delete user user ${client.user.id}`)).toMatchObject([
@@ -211,9 +211,9 @@ test('a user who left nothing behind is deleted for good', async () => {
 test('a user with a history keeps a nameless row, and its name and address are free again', async () => {
   const client = await shop.customer({ username: 'history1' })
   const { user } = client
-  await shop.shop.db.insert(coupons).values({ holderId: user.id, code: 'SPRING', codeType: 1, discount: '5.00' })
+  await shop.ctx.db.insert(coupons).values({ holderId: user.id, code: 'SPRING', codeType: 1, discount: '5.00' })
   expect((await admin.delete(`${U}/${user.id}/`)).code).toBe(2000)
-  const [row] = await shop.shop.db.select().from(users).where(eq(users.id, user.id))
+  const [row] = await shop.ctx.db.select().from(users).where(eq(users.id, user.id))
   expect(row).toMatchObject({ username: `deleted-${user.id}`, isActive: false, discordId: null, lastLoginIp: null })
   expect(row?.email).not.toContain('history1')
   expect((await client.get('/api/auth/login')).code).toBe(401)
@@ -230,7 +230,7 @@ test('a user with a history keeps a nameless row, and its name and address are f
 
 test('a user with live leases is not deleted', async () => {
   const { user } = await shop.customer()
-  const { db } = shop.shop
+  const { db } = shop.ctx
   const leaseId = await leaseFor(user.id)
   expect(await admin.delete(`${U}/${user.id}/`)).toMatchObject({
     code: 409,
@@ -255,7 +255,7 @@ test('a demoted administrator loses the console with the next call', async () =>
 
 /** The least that an order with a reservation consists of. */
 async function leaseFor(userId: number): Promise<number> {
-  const { rows } = await shop.shop.db.execute<{ id: number }>(sql`
+  const { rows } = await shop.ctx.db.execute<{ id: number }>(sql`
     with g as (insert into server_groups (name) values ('group') returning id),
     p as (insert into products (platform_id, name) values ('1', 'product') returning id),
     v as (insert into variants (product_id, server_group_id, platform_id, name, price, cart_step, proxy_time)

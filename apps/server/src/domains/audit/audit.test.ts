@@ -7,7 +7,7 @@ let shop: TestShop
 
 beforeAll(async () => {
   shop = await startTestShop({ routes: auditRoutes })
-  const { db } = shop.shop
+  const { db } = shop.ctx
   const boss = { id: 1, username: 'boss1' }
   await record(
     db,
@@ -56,7 +56,7 @@ test('an administrator reads and searches who changed what; nobody else does', a
 })
 
 test('secrets do not get into the log', async () => {
-  const rows = await shop.shop.db.select().from(auditLog)
+  const rows = await shop.ctx.db.select().from(auditLog)
   expect(rows.at(-1)?.after).toEqual({
     password: '[secret]',
     agent: { api_key: '[secret]', token: '[secret]' },

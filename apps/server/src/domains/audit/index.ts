@@ -1,12 +1,12 @@
 import { routes } from '@netlet/contract'
-import type { Mount } from '../../platform/http/mount.ts'
-import { ok } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Mount } from '../../infra/http/mount.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { listEntries } from './list-entries.ts'
 
 export { record, type AuditEntry } from './record.ts'
 
 /** Puts the domain's calls on the server. */
-export function auditRoutes(mount: Mount, shop: Pick<Shop, 'db'>): void {
-  mount(routes.settings.audit, async ({ query }) => ok(await listEntries(shop.db, query)))
+export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db'>): void {
+  mount(routes.settings.audit, async ({ query }) => ok(await listEntries(ctx.db, query)))
 }

@@ -1,10 +1,10 @@
 import type { AuditEntry, settings } from '@netlet/contract'
 import { desc, sql } from 'drizzle-orm'
 import type { z } from 'zod'
-import { iso } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { rowCounter } from '../../platform/db/row-counter.ts'
-import { containing, pageOf } from '../../platform/http/paging.ts'
+import { iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { rowCounter } from '../../infra/db/row-counter.ts'
+import { containing, pageOf } from '../../infra/http/paging.ts'
 import { auditLog } from './tables.ts'
 
 const countEntries = rowCounter(auditLog, auditLog.id)

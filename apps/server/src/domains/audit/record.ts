@@ -1,6 +1,6 @@
-import type { Executor } from '../../platform/db/client.ts'
-import { storableJson } from '../../platform/db/storable-json.ts'
-import type { Caller } from '../../platform/http/mount.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { storableJson } from '../../infra/db/storable-json.ts'
+import type { Caller } from '../../infra/http/mount.ts'
 import { auditLog } from './tables.ts'
 
 export type AuditEntry = {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet, ref } from '../../platform/db/columns.ts'
+import { createdAt, id, inet, ref } from '../../infra/db/columns.ts'
 
 /** Who changed what, and when. Rows are only ever added. */
 export const auditLog = pgTable(

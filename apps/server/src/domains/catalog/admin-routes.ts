@@ -1,8 +1,8 @@
 import { refuse, routes, type Product } from '@netlet/contract'
-import { actorOf } from '../../platform/http/actor.ts'
-import type { Mount } from '../../platform/http/mount.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { actorOf } from '../../infra/http/actor.ts'
+import type { Mount } from '../../infra/http/mount.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { createProduct } from './create-product.ts'
 import { deleteCollection, deleteTag, updateCollection, updateTag } from './edit-groupings.ts'
 import { readProduct } from './list-products.ts'
@@ -14,7 +14,7 @@ import { deleteProduct, updateProduct } from './update-product.ts'
 /** The calls that change the catalogue. `changed` is told after each change that went through. */
 export function adminRoutes(
   mount: Mount,
-  shop: Shop,
+  ctx: AppContext,
   { stock, changed }: { stock: StockBoard; changed: () => void }
 ): void {
   const { catalog } = routes
@@ -26,22 +26,22 @@ export function adminRoutes(
   }
   const presented = async (saved: Result<{ id: number }>): Promise<Result<Product>> => {
     if (!saved.ok) return saved
-    const product = await readProduct(shop.db, stock, saved.data.id)
+    const product = await readProduct(ctx.db, stock, saved.data.id)
     return product ? ok(product) : refuse('not_found')
   }
 
-  mount(catalog.platformProducts, async ({ query }) => listPlatformProducts(shop, query.search))
-  mount(catalog.createProduct, async call => presented(await announced(createProduct(shop, actorOf(call), call.body))))
+  mount(catalog.platformProducts, async ({ query }) => listPlatformProducts(ctx, query.search))
+  mount(catalog.createProduct, async call => presented(await announced(createProduct(ctx, actorOf(call), call.body))))
   mount(catalog.updateProduct, async call =>
-    presented(await announced(updateProduct(shop, actorOf(call), call.params.id, call.body)))
+    presented(await announced(updateProduct(ctx, actorOf(call), call.params.id, call.body)))
   )
-  mount(catalog.deleteProduct, async call => announced(deleteProduct(shop, actorOf(call), call.params.id)))
+  mount(catalog.deleteProduct, async call => announced(deleteProduct(ctx, actorOf(call), call.params.id)))
   mount(catalog.updateCollection, async call =>
-    announced(updateCollection(shop, actorOf(call), call.params.id, call.body))
+    announced(updateCollection(ctx, actorOf(call), call.params.id, call.body))
   )
-  mount(catalog.deleteCollection, async call => announced(deleteCollection(shop, actorOf(call), call.params.id)))
-  mount(catalog.syncCollections, async call => announced(syncCollections(shop, actorOf(call))))
-  mount(catalog.updateTag, async call => announced(updateTag(shop, actorOf(call), call.params.id, call.body)))
-  mount(catalog.deleteTag, async call => announced(deleteTag(shop, actorOf(call), call.params.id)))
-  mount(catalog.syncTags, async call => announced(syncTags(shop, actorOf(call))))
+  mount(catalog.deleteCollection, async call => announced(deleteCollection(ctx, actorOf(call), call.params.id)))
+  mount(catalog.syncCollections, async call => announced(syncCollections(ctx, actorOf(call))))
+  mount(catalog.updateTag, async call => announced(updateTag(ctx, actorOf(call), call.params.id, call.body)))
+  mount(catalog.deleteTag, async call => announced(deleteTag(ctx, actorOf(call), call.params.id)))
+  mount(catalog.syncTags, async call => announced(syncTags(ctx, actorOf(call))))
 }

@@ -22,8 +22,8 @@ let smallGroup: number
 
 const connect = (shopify_shop_url: string) =>
   writeSettings(
-    app.shop.db,
-    app.shop.secrets,
+    app.ctx.db,
+    app.ctx.secrets,
     { shopify_shop_url, shopify_app_key: 'token of the tests', shopify_api_secret: 'secret of the tests' },
     new Date()
   )
@@ -40,8 +40,8 @@ beforeAll(async () => {
     discordClientId: 'client',
     discordClientSecret: 'client secret'
   })
-  ;({ groupId } = await addGroup(app.shop.db, [{ cidr: '10.2.0.0/24' }]))
-  ;({ groupId: smallGroup } = await addGroup(app.shop.db, [{ cidr: '10.3.0.0/28' }]))
+  ;({ groupId } = await addGroup(app.ctx.db, [{ cidr: '10.2.0.0/24' }]))
+  ;({ groupId: smallGroup } = await addGroup(app.ctx.db, [{ cidr: '10.3.0.0/28' }]))
 })
 
 beforeEach(() => connect(sandbox.url))
@@ -77,7 +77,7 @@ const formOf = (product: PlatformProduct, change: { cart_step?: 1 | 8 | 32; serv
 
 const create = (body: ReturnType<typeof formOf>) => app.call(catalog.createProduct, { as: admin, body })
 const lastAudit = async () => {
-  const [entry] = await app.shop.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
+  const [entry] = await app.ctx.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
   return entry
 }
 
@@ -105,7 +105,7 @@ test('everything here is for administrators', async () => {
 })
 
 test('a sync takes collections and tags over; again, it finds nothing to do', async () => {
-  const { db } = app.shop
+  const { db } = app.ctx
   expect((await app.call(catalog.syncCollections, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
   expect((await app.call(catalog.syncTags, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
   expect(await lastAudit()).toMatchObject({ actorName: 'admin', action: 'sync tags' })
@@ -125,7 +125,7 @@ test('a sync takes collections and tags over; again, it finds nothing to do', as
 })
 
 test('what an administrator wrote survives a sync; what the platform dropped goes, what was deleted here returns', async () => {
-  const { db } = app.shop
+  const { db } = app.ctx
   await app.call(catalog.syncCollections, { as: admin })
   await app.call(catalog.syncTags, { as: admin })
   const [first, second] = await db.select().from(collections).where(isNull(collections.deletedAt))
@@ -178,7 +178,7 @@ test('names of collections and tags are required; what is gone is not found', as
 
 test('a platform that does not answer is a 503 with words for the operator, and changes nothing', async () => {
   await app.call(catalog.syncTags, { as: admin })
-  const before = await app.shop.db.select().from(tags)
+  const before = await app.ctx.db.select().from(tags)
   const product = await platformProduct()
   await connect('http://127.0.0.1:9')
   for (const reply of [
@@ -198,7 +198,7 @@ test('a platform that does not answer is a 503 with words for the operator, and 
     status: 503,
     msg: 'The e-commerce platform is not configured. Set it up under Web Settings.'
   })
-  expect(await app.shop.db.select().from(tags)).toEqual(before)
+  expect(await app.ctx.db.select().from(tags)).toEqual(before)
 })
 
 test('a product is added once, with the options that the platform gives its variants, and shows at once', async () => {
@@ -290,7 +290,7 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
     [third.shopify_variant_id, third.variant_price, true]
   ])
   // The retired variant keeps its row for the orders that bought it.
-  const [retired] = await app.shop.db.select().from(variants).where(eq(variants.id, b.id))
+  const [retired] = await app.ctx.db.select().from(variants).where(eq(variants.id, b.id))
   expect(retired).toMatchObject({ isActive: false, name: second.variant_name })
   expect(await lastAudit()).toMatchObject({
     action: 'edit product',
@@ -319,8 +319,8 @@ test('a variant whose platform id another product holds is refused, not an error
   const form = formOf(product)
   const [one] = form.variants
   if (!one) throw new Error('no variant')
-  await addProduct(app.shop.db, { active: false }, [{ platformId: one.shopify_variant_id }])
+  await addProduct(app.ctx.db, { active: false }, [{ platformId: one.shopify_variant_id }])
   expect(await create(form)).toMatchObject({ status: 409 })
-  const rows = await app.shop.db.select().from(products).where(eq(products.platformId, product.shopify_product_id))
+  const rows = await app.ctx.db.select().from(products).where(eq(products.platformId, product.shopify_product_id))
   expect(rows).toEqual([])
 })

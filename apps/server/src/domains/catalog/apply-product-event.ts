@@ -1,19 +1,19 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { finishPlatformEvent, takePlatformEvent } from './platform-events.ts'
 import { products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /** Applies a noted product webhook, once. An event older than what we know of the product changes nothing. */
-export async function applyProductEvent(shop: Pick<Shop, 'db' | 'now'>, eventId: string): Promise<void> {
-  await shop.db.transaction(async tx => {
+export async function applyProductEvent(ctx: Pick<AppContext, 'db' | 'now'>, eventId: string): Promise<void> {
+  await ctx.db.transaction(async tx => {
     const event = await takePlatformEvent(tx, eventId)
     if (!event) return
-    const outcome = await applyTopic(tx, event.topic, event.payload, shop.now())
-    await finishPlatformEvent(tx, eventId, outcome, shop.now())
+    const outcome = await applyTopic(tx, event.topic, event.payload, ctx.now())
+    await finishPlatformEvent(tx, eventId, outcome, ctx.now())
   })
 }
 

@@ -1,5 +1,5 @@
 import type { BodyOf, ParamsOf, ReplyOf, Route } from '@netlet/contract'
-import type { Shop } from '../../platform/shop.ts'
+import type { AppContext } from '../../infra/context.ts'
 import type { TestClient, TestReply } from '../../testing/client.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import { catalogJobs, catalogQueues, catalogRoutes } from './index.ts'
@@ -14,7 +14,7 @@ export type CallInput<R> = {
 }
 
 export type Catalogue = {
-  shop: Shop
+  ctx: AppContext
   /** Calls a route of the contract, with its own types. */
   call<R extends Route>(route: R, input?: CallInput<R>): Promise<TestReply<ReplyOf<R>>>
   close(): Promise<void>
@@ -33,7 +33,7 @@ export async function openCatalogue(): Promise<Catalogue> {
     visitor: testShop.visitor()
   }
   return {
-    shop: testShop.shop,
+    ctx: testShop.ctx,
     async call<R extends Route>(route: R, { params, query, body, as, headers }: CallInput<R> = {}) {
       const client = clients[as ?? 'visitor']
       const path = route.path.replace(/:(\w+)/g, (_, name: string) => String((params as Record<string, unknown>)[name]))

@@ -21,7 +21,7 @@ let hidden: Awaited<ReturnType<typeof addProduct>>
 
 /** How many statements `work` sends to the database. */
 async function statements(work: () => Promise<unknown>): Promise<number> {
-  const sent = vi.spyOn(app.shop.db.$client, 'query')
+  const sent = vi.spyOn(app.ctx.db.$client, 'query')
   try {
     await work()
     return sent.mock.calls.length
@@ -32,7 +32,7 @@ async function statements(work: () => Promise<unknown>): Promise<number> {
 
 beforeAll(async () => {
   app = await openCatalogue()
-  const { db } = app.shop
+  const { db } = app.ctx
   cheap = await addRule(db, '0.10', 'cheap.example')
   dear = await addRule(db, '1.35', 'dear.example')
   ;({ groupId } = await addGroup(db, [{ cidr: '10.1.0.0/26' }, { cidr: '10.1.1.0/26', excludedRules: [dear] }]))
@@ -131,7 +131,7 @@ test('a list takes as many statements for 60 products as for one', async () => {
   const query = { limit: '1', search: 'crowd' }
   const one = await statements(() => app.call(catalog.products, { as: admin, query }))
   await Promise.all(
-    Array.from({ length: 60 }, (_, at) => addProduct(app.shop.db, { name: `crowd ${at}`, active: false }, [{}, {}]))
+    Array.from({ length: 60 }, (_, at) => addProduct(app.ctx.db, { name: `crowd ${at}`, active: false }, [{}, {}]))
   )
   const few = await statements(() => app.call(catalog.products, { as: admin, query }))
   let listed = 0
@@ -206,7 +206,7 @@ test('a selection is refused with the reason', async () => {
 })
 
 test('a checkout gets what it has to remember of the variant', async () => {
-  const { db } = app.shop
+  const { db } = app.ctx
   const options = { option1: 'Tokyo', option2: 'Week', option3: '' }
   const found = await findVariant(db, { productId: plan.id, options })
   expect(found).toMatchObject({
@@ -218,7 +218,7 @@ test('a checkout gets what it has to remember of the variant', async () => {
 })
 
 test('a product that leaves the platform is not sold', async () => {
-  const { db } = app.shop
+  const { db } = app.ctx
   const gone = await addProduct(db, {}, [{ serverGroupId: groupId }])
   const ask = { productId: gone.id, options: { option1: 'place 0', option2: '', option3: '' } }
   expect((await findVariant(db, ask)).ok).toBe(true)

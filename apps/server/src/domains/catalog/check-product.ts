@@ -1,7 +1,7 @@
 import { refuse, type ProductForm, type Refusal } from '@netlet/contract'
 import { and, inArray, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { maxStep } from '../inventory/index.ts'
 import { collections, tags } from './tables.ts'

@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { refuseTaken } from '../../platform/db/taken.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { refuseTaken } from '../../infra/db/taken.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import {
   checkGroupings,
@@ -24,18 +24,18 @@ import { productCollections, productOptions, products, productTags, variants } f
  * @returns the product's id
  */
 export async function createProduct(
-  shop: Pick<Shop, 'db' | 'secrets'>,
+  ctx: Pick<AppContext, 'db' | 'secrets'>,
   by: Actor,
   form: ProductInput
 ): Promise<Result<{ id: number }>> {
   const repeated = findRepeatedVariant(form.variants)
   if (repeated) return repeated
-  const source = await fetchProduct(shop, form.shopify_product_id)
+  const source = await fetchProduct(ctx, form.shopify_product_id)
   if (!source.ok) return source
   const strange = findStrangeVariant(form.variants, source.data)
   if (strange) return strange
   return refuseTaken({ products_platform_key: 'product_exists', variants_platform_key: 'product_exists' }, () =>
-    shop.db.transaction(async tx => {
+    ctx.db.transaction(async tx => {
       const wrong =
         (await checkPlaces(tx, form.variants)) ??
         (await checkGroupings(tx, { collectionIds: form.product_collections, tagIds: form.product_tags }))
@@ -49,10 +49,10 @@ export async function createProduct(
 
 /** The platform's product, for a command that adds it or more of its variants. */
 export async function fetchProduct(
-  shop: Pick<Shop, 'db' | 'secrets'>,
+  ctx: Pick<AppContext, 'db' | 'secrets'>,
   platformId: string
 ): Promise<Result<ShopifyProduct>> {
-  const platform = await openPlatform(shop)
+  const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const source = await platform.data.product(platformId)
   if (source.ok) return ok(source.value)

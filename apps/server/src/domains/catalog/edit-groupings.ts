@@ -1,14 +1,14 @@
 import { refuse, type Collection, type Tag } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
-import { refuseTaken } from '../../platform/db/taken.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { refuseTaken } from '../../infra/db/taken.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { presentTag, readCollection } from './list-groupings.ts'
 import { collections, tags } from './tables.ts'
 
-type Part = Pick<Shop, 'db' | 'now'>
+type Part = Pick<AppContext, 'db' | 'now'>
 
 /** Names a collection; from then on a sync leaves its name and text alone. */
 export async function updateCollection(

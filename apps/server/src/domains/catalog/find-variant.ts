@@ -1,7 +1,7 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
-import { ok, type Result } from '../../platform/result.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { products, variants } from './tables.ts'
 
 /** A variant that can be bought now, with all that an order has to remember of it. */

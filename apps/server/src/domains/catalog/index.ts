@@ -1,4 +1,4 @@
-import type { Shop } from '../../platform/shop.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { applyProductEvent } from './apply-product-event.ts'
 import { applyProductEventQueue, registerWebhooksQueue } from './queues.ts'
 import { registerShopWebhooks } from './register-webhooks.ts'
@@ -18,7 +18,7 @@ export { syncCollections, syncTags } from './sync-groupings.ts'
 export const catalogQueues = [applyProductEventQueue, registerWebhooksQueue]
 
 /** Works on the catalogue's background jobs in this process. */
-export async function catalogJobs(shop: Shop): Promise<void> {
-  await shop.jobs.work(applyProductEventQueue, ({ eventId }) => applyProductEvent(shop, eventId))
-  await shop.jobs.work(registerWebhooksQueue, () => registerShopWebhooks(shop))
+export async function catalogJobs(ctx: AppContext): Promise<void> {
+  await ctx.jobs.work(applyProductEventQueue, ({ eventId }) => applyProductEvent(ctx, eventId))
+  await ctx.jobs.work(registerWebhooksQueue, () => registerShopWebhooks(ctx))
 }

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
-import { storableJson } from '../../platform/db/storable-json.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { storableJson } from '../../infra/db/storable-json.ts'
 import { platformEvents } from '../orders/tables.ts'
 
 export type PlatformEvent = { eventId: string; topic: string; payload: unknown }

@@ -1,9 +1,9 @@
 import { refuse, type PlatformProduct } from '@netlet/contract'
 import { and, inArray, isNull, ne } from 'drizzle-orm'
 import type { ShopifyProduct, ShopifyVariant } from '../../integrations/shopify/index.ts'
-import type { Database } from '../../platform/db/client.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Database } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { openPlatform } from './platform.ts'
 import { collections, products, tags } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
@@ -13,10 +13,10 @@ import { wholeCents } from './whole-cents.ts'
  * failure of the platform is 'product_fetch_failed', with its own words beside.
  */
 export async function listPlatformProducts(
-  shop: Pick<Shop, 'db' | 'secrets'>,
+  ctx: Pick<AppContext, 'db' | 'secrets'>,
   search: string | undefined
 ): Promise<Result<PlatformProduct[]>> {
-  const platform = await openPlatform(shop)
+  const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const read = await platform.data.products()
   if (!read.ok) return refuse('product_fetch_failed', { data: { reason: read.reason, detail: read.message } })
@@ -24,8 +24,8 @@ export async function listPlatformProducts(
   const found = read.value.filter(
     product => product.status === 'ACTIVE' && (wanted === undefined || product.title.toLowerCase().includes(wanted))
   )
-  const fresh = await withoutAdded(shop.db, found)
-  const ours = await knownGroupings(shop.db, fresh)
+  const fresh = await withoutAdded(ctx.db, found)
+  const ours = await knownGroupings(ctx.db, fresh)
   return ok(fresh.map(product => presentPlatformProduct(product, ours)))
 }
 

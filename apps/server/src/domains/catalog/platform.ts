@@ -1,12 +1,12 @@
 import { refuse, type Refusal } from '@netlet/contract'
 import { createShopify, shopBase, type Shopify, type ShopifyFailure } from '../../integrations/shopify/index.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 
 /** The e-commerce platform as the saved settings name it; 'platform_not_configured' where they do not. */
-export async function openPlatform(shop: Pick<Shop, 'db' | 'secrets'>): Promise<Result<Shopify>> {
-  const settings = await readSettings(shop.db, shop.secrets)
+export async function openPlatform(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<Result<Shopify>> {
+  const settings = await readSettings(ctx.db, ctx.secrets)
   if (!shopBase(settings.shopify_shop_url) || settings.shopify_app_key === '') return refuse('platform_not_configured')
   return ok(
     createShopify({

@@ -1,6 +1,6 @@
 import { fromCents, refuse, toCents } from '@netlet/contract'
-import type { Executor } from '../../platform/db/client.ts'
-import { ok, type Result } from '../../platform/result.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { rulesById } from '../inventory/index.ts'
 import { findVariant, type OptionChoice, type SellableVariant } from './find-variant.ts'
 

@@ -15,7 +15,7 @@ let serial = 0
 
 beforeAll(async () => {
   app = await openCatalogue()
-  await writeSettings(app.shop.db, app.shop.secrets, { shopify_api_secret: SECRET }, new Date())
+  await writeSettings(app.ctx.db, app.ctx.secrets, { shopify_api_secret: SECRET }, new Date())
 })
 
 afterAll(() => app.close())
@@ -39,7 +39,7 @@ async function deliver(payload: unknown, { topic, eventId, secret = SECRET, sign
 }
 
 const eventOf = async (id: string) => {
-  const [event] = await app.shop.db.select().from(platformEvents).where(eq(platformEvents.eventId, id))
+  const [event] = await app.ctx.db.select().from(platformEvents).where(eq(platformEvents.eventId, id))
   return event
 }
 
@@ -61,7 +61,7 @@ async function soldProduct() {
   serial++
   const known = new Date('2026-05-01T10:00:00Z')
   const product = await addProduct(
-    app.shop.db,
+    app.ctx.db,
     { platformId: String(8_100_000 + serial), name: 'Before', platformUpdatedAt: known },
     [
       { platformId: `${8_200_000 + serial}1`, option1: 'London' },
@@ -84,12 +84,8 @@ async function soldProduct() {
     ...change
   })
   const read = async () => {
-    const [row] = await app.shop.db.select().from(products).where(eq(products.id, product.id))
-    const rows = await app.shop.db
-      .select()
-      .from(variants)
-      .where(eq(variants.productId, product.id))
-      .orderBy(variants.id)
+    const [row] = await app.ctx.db.select().from(products).where(eq(products.id, product.id))
+    const rows = await app.ctx.db.select().from(variants).where(eq(variants.productId, product.id)).orderBy(variants.id)
     return { product: row, variants: rows }
   }
   return { product, payload, read }
@@ -125,7 +121,7 @@ test('variants that came or went are flagged for an administrator; what went is 
     [false, 'Tokyo', true]
   ])
   // Neither a later event takes the flag away, nor does one without news stand in the audit log.
-  const entries = () => app.shop.db.$count(auditLog, eq(auditLog.action, 'follow platform'))
+  const entries = () => app.ctx.db.$count(auditLog, eq(auditLog.action, 'follow platform'))
   const before = await entries()
   await settle(payload({ variants: [first] }), { topic: 'products/update' })
   expect((await read()).product?.oldFlag).toBe(true)

@@ -1,4 +1,4 @@
-import { queue } from '../../platform/jobs.ts'
+import { queue } from '../../infra/jobs.ts'
 
 /** Lets the catalogue follow a product webhook that was noted. */
 export const applyProductEventQueue = queue<{ eventId: string }>('catalog.apply-product-event')

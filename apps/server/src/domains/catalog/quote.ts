@@ -1,6 +1,6 @@
 import type { RuleStock, VariantInfo } from '@netlet/contract'
-import type { Executor } from '../../platform/db/client.ts'
-import { ok, type Result } from '../../platform/result.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { liveRules, quoteRules, quoteSelection } from '../inventory/index.ts'
 import { findVariant, type OptionChoice } from './find-variant.ts'
 import { priceSelection } from './price-selection.ts'

@@ -1,9 +1,9 @@
 import { refuse } from '@netlet/contract'
 import type { FastifyRequest } from 'fastify'
 import { verifyWebhook, webhookHeaders } from '../../integrations/shopify/index.ts'
-import type { JobQueue } from '../../platform/jobs.ts'
-import { done, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { JobQueue } from '../../infra/jobs.ts'
+import { done, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { recordPlatformEvent } from './platform-events.ts'
 
@@ -13,11 +13,11 @@ import { recordPlatformEvent } from './platform-events.ts'
  * @param topic what the event's topic has to start with; another one is a bad request
  */
 export async function receivePlatformEvent(
-  shop: Pick<Shop, 'db' | 'jobs' | 'secrets'>,
+  ctx: Pick<AppContext, 'db' | 'jobs' | 'secrets'>,
   request: FastifyRequest,
   { topic: expected, queue }: { topic: string; queue: JobQueue<{ eventId: string }> }
 ): Promise<Result<null>> {
-  const settings = await readSettings(shop.db, shop.secrets)
+  const settings = await readSettings(ctx.db, ctx.secrets)
   const signature = request.headers['x-shopify-hmac-sha256']
   const signed =
     request.rawBody !== null &&
@@ -29,9 +29,9 @@ export async function receivePlatformEvent(
   const { topic } = headers
   // What happened once on the platform may be told under several topics, all with one id.
   const eventId = `${topic} ${headers.eventId}`
-  await shop.db.transaction(async tx => {
+  await ctx.db.transaction(async tx => {
     const isNew = await recordPlatformEvent(tx, { eventId, topic, payload: request.body })
-    if (isNew) await shop.jobs.send(tx, queue, { eventId }, { key: eventId })
+    if (isNew) await ctx.jobs.send(tx, queue, { eventId }, { key: eventId })
   })
   return done
 }

@@ -1,6 +1,6 @@
-import type { Executor } from '../../platform/db/client.ts'
-import type { Sender } from '../../platform/jobs.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Sender } from '../../infra/jobs.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { openPlatform } from './platform.ts'
 import { registerWebhooksQueue } from './queues.ts'
 
@@ -13,14 +13,14 @@ export const requestWebhooks = (tx: Executor, jobs: Sender) =>
  * is not asked again: an administrator has to mend the settings, and saving them asks anew.
  * @throws where another try may help
  */
-export async function registerShopWebhooks(shop: Pick<Shop, 'config' | 'db' | 'log' | 'secrets'>): Promise<void> {
-  const platform = await openPlatform(shop)
+export async function registerShopWebhooks(ctx: Pick<AppContext, 'config' | 'db' | 'log' | 'secrets'>): Promise<void> {
+  const platform = await openPlatform(ctx)
   if (!platform.ok) return
-  const registered = await platform.data.registerWebhooks(shop.config.publicUrl)
+  const registered = await platform.data.registerWebhooks(ctx.config.publicUrl)
   if (registered.ok) {
-    shop.log.info({ queue: registerWebhooksQueue.name, ...registered.value }, 'webhooks are registered')
+    ctx.log.info({ queue: registerWebhooksQueue.name, ...registered.value }, 'webhooks are registered')
     return
   }
   if (registered.retryable) throw new Error(registered.message)
-  shop.log.warn({ queue: registerWebhooksQueue.name, reason: registered.reason }, registered.message)
+  ctx.log.warn({ queue: registerWebhooksQueue.name, reason: registered.reason }, registered.message)
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '../../infra/clock.ts'
 
 /** Whole replies, as the bytes that go out. */
 export type ReplyCache = {

@@ -1,8 +1,8 @@
 import { routes, SUCCESS } from '@netlet/contract'
 import type { FastifyReply } from 'fastify'
-import { SENT, type Caller, type Mount } from '../../platform/http/mount.ts'
-import { ok } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { SENT, type Caller, type Mount } from '../../infra/http/mount.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { listCollections, listTags } from './list-groupings.ts'
 import { listProducts, recommendProducts } from './list-products.ts'
@@ -15,12 +15,12 @@ import { largestStock, openStockBoard } from './stock-board.ts'
 const isAdmin = (caller: Caller | null) => caller?.isSuperuser === true
 
 /** Puts the catalogue's calls on the server. */
-export function catalogRoutes(mount: Mount, shop: Shop): void {
-  const { db } = shop
+export function catalogRoutes(mount: Mount, ctx: AppContext): void {
+  const { db } = ctx
   const { catalog } = routes
-  const stock = openStockBoard({ quote: place => largestStock(db, place), now: shop.now, log: shop.log })
+  const stock = openStockBoard({ quote: place => largestStock(db, place), now: ctx.now, log: ctx.log })
   // What every visitor asks for. Two seconds are nothing to a shopper, and the database sees one query for thousands.
-  const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: shop.now })
+  const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
 
   const sendShared = async (reply: FastifyReply, key: string, make: () => Promise<unknown>): Promise<typeof SENT> => {
     const bytes = await replies.get(key, async () => ({ code: SUCCESS, data: await make(), msg: 'success' }))
@@ -50,9 +50,9 @@ export function catalogRoutes(mount: Mount, shop: Shop): void {
     const { acl_selected: rules, ...options } = body.option_selected
     return quoteVariant(db, { productId: body.product_id, options, rules })
   })
-  adminRoutes(mount, shop, { stock, changed: () => replies.clear() })
+  adminRoutes(mount, ctx, { stock, changed: () => replies.clear() })
   mount(routes.orders.productWebhook, ({ request }) =>
-    receivePlatformEvent(shop, request, { topic: 'products/', queue: applyProductEventQueue })
+    receivePlatformEvent(ctx, request, { topic: 'products/', queue: applyProductEventQueue })
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/db/client.ts'
+import type { Database } from '../../infra/db/client.ts'
 import { serverGroups, serverGroupServers, servers } from '../fleet/tables.ts'
 import { addCidr, createRule } from '../inventory/index.ts'
 import { collections, productCollections, productOptions, products, productTags, tags, variants } from './tables.ts'

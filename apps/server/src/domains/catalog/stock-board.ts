@@ -1,6 +1,6 @@
-import type { Clock } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Log } from '../../infra/log.ts'
 import { quoteRules } from '../inventory/index.ts'
 
 /** Where a variant's addresses come from, and in blocks of how many. */

@@ -1,31 +1,31 @@
 import { eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { ShopifyCollection, ShopifyProduct } from '../../integrations/shopify/index.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { openPlatform, platformRefusal } from './platform.ts'
 import { collections, productCollections, products, productTags, tags } from './tables.ts'
 
 export type SyncCounts = { created: number; updated: number; removed: number }
-type Part = Pick<Shop, 'db' | 'secrets' | 'now'>
+type Part = Pick<AppContext, 'db' | 'secrets' | 'now'>
 
 /**
  * Takes the collections from the platform, and which of the shop's products are in them. What an administrator wrote
  * stays. Everything is read before anything is written: a platform that fails half-way changes nothing, and a second
  * sync finds nothing to do.
  */
-export async function syncCollections(shop: Part, by: Actor): Promise<Result<SyncCounts>> {
-  const platform = await openPlatform(shop)
+export async function syncCollections(ctx: Part, by: Actor): Promise<Result<SyncCounts>> {
+  const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const theirs = await platform.data.collections()
   if (!theirs.ok) return platformRefusal(theirs)
   const sold = await platform.data.products()
   if (!sold.ok) return platformRefusal(sold)
-  return shop.db.transaction(async tx => {
+  return ctx.db.transaction(async tx => {
     await oneSyncAtATime(tx)
-    const counts = await followCollections(tx, theirs.value, shop.now())
+    const counts = await followCollections(tx, theirs.value, ctx.now())
     await followMembership(tx, sold.value)
     const entry = { action: 'sync collections', targetType: 'collection', targetId: 'all', after: counts }
     await record(tx, by, entry, by.ip)
@@ -34,16 +34,16 @@ export async function syncCollections(shop: Part, by: Actor): Promise<Result<Syn
 }
 
 /** Takes the tags from the platform, by the platform's name for them, and which products carry the new ones. */
-export async function syncTags(shop: Part, by: Actor): Promise<Result<SyncCounts>> {
-  const platform = await openPlatform(shop)
+export async function syncTags(ctx: Part, by: Actor): Promise<Result<SyncCounts>> {
+  const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const theirs = await platform.data.productTags()
   if (!theirs.ok) return platformRefusal(theirs)
   const sold = await platform.data.products()
   if (!sold.ok) return platformRefusal(sold)
-  return shop.db.transaction(async tx => {
+  return ctx.db.transaction(async tx => {
     await oneSyncAtATime(tx)
-    const { counts, fresh } = await followTags(tx, [...new Set(theirs.value)], shop.now())
+    const { counts, fresh } = await followTags(tx, [...new Set(theirs.value)], ctx.now())
     await tagProducts(tx, fresh, sold.value)
     await record(tx, by, { action: 'sync tags', targetType: 'tag', targetId: 'all', after: counts }, by.ip)
     return ok(counts)

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, lower, money, ref } from '../../platform/db/columns.ts'
+import { createdAt, id, instant, lower, money, ref } from '../../infra/db/columns.ts'
 import { serverGroups } from '../fleet/tables.ts'
 
 export const collections = pgTable('collections', {

@@ -2,11 +2,11 @@ import { refuse, type ProductUpdate } from '@netlet/contract'
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { refuseTaken } from '../../platform/db/taken.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { refuseTaken } from '../../infra/db/taken.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { checkGroupings, checkPlaces, findRepeatedVariant, wrongField, type VariantInput } from './check-product.ts'
 import { fetchProduct, findStrangeVariant, setTags, variantRow } from './create-product.ts'
@@ -20,7 +20,7 @@ type VariantRow = typeof variants.$inferSelect
  * keep what they bought: a variant that goes keeps its row. Saving settles what a change on the platform had asked for.
  */
 export async function updateProduct(
-  shop: Pick<Shop, 'db' | 'secrets' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'secrets' | 'now'>,
   by: Actor,
   id: number,
   form: ProductChange
@@ -31,14 +31,14 @@ export async function updateProduct(
   let source: ShopifyProduct | undefined
   if (added.length > 0) {
     // Before the transaction: nobody waits for the platform with a row locked.
-    const fetched = await fetchProduct(shop, form.shopify_product_id)
+    const fetched = await fetchProduct(ctx, form.shopify_product_id)
     if (!fetched.ok) return fetched
     source = fetched.data
     const strange = findStrangeVariant(added, source)
     if (strange) return strange
   }
   return refuseTaken({ variants_platform_key: 'product_exists', variants_options_key: 'conflict' }, () =>
-    shop.db.transaction(async tx => {
+    ctx.db.transaction(async tx => {
       const before = await lockProduct(tx, id)
       if (!before) return refuse('not_found')
       if (form.shopify_product_id !== before.product.platformId)
@@ -57,7 +57,7 @@ export async function updateProduct(
           oldFlag: false
         })
         .where(eq(products.id, id))
-      await saveVariants(tx, id, form.variants, { before: before.variants, source, at: shop.now() })
+      await saveVariants(tx, id, form.variants, { before: before.variants, source, at: ctx.now() })
       if (form.product_tags) await setTags(tx, id, form.product_tags)
       await record(tx, by, { action: 'edit product', targetType: 'product', targetId: id, before, after: form }, by.ip)
       return ok({ id })
@@ -66,11 +66,11 @@ export async function updateProduct(
 }
 
 /** Takes a product out of the shop for good; its row stays for the orders that bought it. */
-export async function deleteProduct(shop: Pick<Shop, 'db' | 'now'>, by: Actor, id: number): Promise<Result<null>> {
-  return shop.db.transaction(async tx => {
+export async function deleteProduct(ctx: Pick<AppContext, 'db' | 'now'>, by: Actor, id: number): Promise<Result<null>> {
+  return ctx.db.transaction(async tx => {
     const before = await lockProduct(tx, id)
     if (!before) return refuse('not_found')
-    const at = shop.now()
+    const at = ctx.now()
     await tx.update(products).set({ deletedAt: at, active: false }).where(eq(products.id, id))
     await tx
       .update(variants)

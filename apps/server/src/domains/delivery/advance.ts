@@ -1,7 +1,7 @@
 import { and, eq, inArray, ne, notInArray } from 'drizzle-orm'
-import type { Clock } from '../../platform/clock.ts'
-import type { Transaction } from '../../platform/db/client.ts'
-import type { Sender } from '../../platform/jobs.ts'
+import type { Clock } from '../../infra/clock.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import type { Sender } from '../../infra/jobs.ts'
 import { agentProgress, unwantUsers, wantUsers } from '../fleet/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
 import { notifyAdmins } from '../mail/index.ts'
@@ -21,11 +21,11 @@ const REFUSED = 'A server refused the proxies: '
  * Takes each order as far as its agents allow: what they confirmed becomes live, what they gave up returns to stock.
  * It looks at the state of things only, so it may run at any time, any number of times.
  */
-export async function advance(tx: Transaction, shop: Advancing, orderIds: number[]): Promise<void> {
-  const jobs = sendLast(shop.jobs)
+export async function advance(tx: Transaction, ctx: Advancing, orderIds: number[]): Promise<void> {
+  const jobs = sendLast(ctx.jobs)
   const given: number[] = []
   for (const order of await lockOrders(tx, orderIds)) {
-    given.push(...(await advanceOne(tx, { now: shop.now, jobs }, order)))
+    given.push(...(await advanceOne(tx, { now: ctx.now, jobs }, order)))
   }
   // In one call, since each takes the locks of the inventory in ascending order.
   if (given.length > 0) await release(tx, { leaseIds: given })
@@ -33,7 +33,7 @@ export async function advance(tx: Transaction, shop: Advancing, orderIds: number
 }
 
 /** @returns leases that no agent serves any more */
-async function advanceOne(tx: Transaction, shop: Advancing, order: OrderRow): Promise<number[]> {
+async function advanceOne(tx: Transaction, ctx: Advancing, order: OrderRow): Promise<number[]> {
   const agents = await agentProgress(tx, order.id)
   const behind = agents.filter(agent => !agent.inStep)
   if (order.state === 'expired') {
@@ -44,7 +44,7 @@ async function advanceOne(tx: Transaction, shop: Advancing, order: OrderRow): Pr
 
   await markLive(
     tx,
-    shop,
+    ctx,
     order.id,
     behind.map(agent => agent.serverId)
   )
@@ -54,7 +54,7 @@ async function advanceOne(tx: Transaction, shop: Advancing, order: OrderRow): Pr
   const failReason = reasonToShow(order, refusal, behind.length === 0 ? order.quantity - live : 0)
   if (deliveryNum !== order.deliveryNum || failReason !== order.failReason) {
     await tx.update(orders).set({ deliveryNum, failReason }).where(eq(orders.id, order.id))
-    if (refusal && failReason !== order.failReason) await tellAdmins(tx, shop, order, refusal)
+    if (refusal && failReason !== order.failReason) await tellAdmins(tx, ctx, order, refusal)
   }
   if (behind.length > 0) {
     if (deliveryNum > 0 && order.state === 'delivering') await transition(tx, order, 'deliver_part')
@@ -65,18 +65,18 @@ async function advanceOne(tx: Transaction, shop: Advancing, order: OrderRow): Pr
 
   const held = [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
   const older = held.filter(leaseId => leaseId !== Math.max(...held))
-  if (older.length > 0) return withdraw(tx, shop, order, older)
+  if (older.length > 0) return withdraw(tx, ctx, order, older)
 
   if (live >= order.quantity && order.state !== 'delivered') {
     await transition(tx, order, 'deliver_all', { failReason: null })
-    await shop.jobs.send(tx, deliveredQueue, { orderId: order.id })
+    await ctx.jobs.send(tx, deliveredQueue, { orderId: order.id })
   }
   await finishOwnTask(tx, order, null)
   return []
 }
 
-async function tellAdmins(tx: Transaction, shop: Advancing, order: OrderRow, refusal: string): Promise<void> {
-  await notifyAdmins(tx, shop.jobs, {
+async function tellAdmins(tx: Transaction, ctx: Advancing, order: OrderRow, refusal: string): Promise<void> {
+  await notifyAdmins(tx, ctx.jobs, {
     subject: `A server refuses proxies of order ${order.orderId}`,
     text: `The agent of a server refused what it should serve for order ${order.orderId}: ${refusal}.\n\nIts row under Orders shows the same. 'Deliver' asks the agent again.`,
     key: `refused:${order.id}`
@@ -94,10 +94,10 @@ function reasonToShow(order: OrderRow, refusal: string | null, missing: number):
  * The new addresses of a change work: the old ones are first taken off the agents and, once those have confirmed, go
  * back to stock.
  */
-async function withdraw(tx: Transaction, shop: Advancing, order: OrderRow, older: number[]): Promise<number[]> {
+async function withdraw(tx: Transaction, ctx: Advancing, order: OrderRow, older: number[]): Promise<number[]> {
   const stillServed = await tx
     .update(proxies)
-    .set({ state: 'retired', updatedAt: shop.now() })
+    .set({ state: 'retired', updatedAt: ctx.now() })
     .where(and(eq(proxies.orderId, order.id), inArray(proxies.leaseId, older), ne(proxies.state, 'retired')))
     .returning({ id: proxies.id })
   if (stillServed.length === 0) {
@@ -105,18 +105,18 @@ async function withdraw(tx: Transaction, shop: Advancing, order: OrderRow, older
     return older
   }
   const users = usersOf(order, await servedShares(tx, order.id))
-  await wantUsers(tx, shop.jobs, users)
+  await wantUsers(tx, ctx.jobs, users)
   const left = (await agentProgress(tx, order.id))
     .map(agent => agent.serverId)
     .filter(id => !users.some(user => user.serverId === id))
-  if (left.length > 0) await unwantUsers(tx, shop.jobs, order.id, left)
+  if (left.length > 0) await unwantUsers(tx, ctx.jobs, order.id, left)
   return []
 }
 
-async function markLive(tx: Transaction, shop: Advancing, orderId: number, behind: number[]): Promise<void> {
+async function markLive(tx: Transaction, ctx: Advancing, orderId: number, behind: number[]): Promise<void> {
   await tx
     .update(proxies)
-    .set({ state: 'live', updatedAt: shop.now() })
+    .set({ state: 'live', updatedAt: ctx.now() })
     .where(
       and(
         eq(proxies.orderId, orderId),

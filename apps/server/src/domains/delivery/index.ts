@@ -1,4 +1,4 @@
-import type { Shop } from '../../platform/shop.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { convergeQueue, convergeServer } from '../fleet/index.ts'
 import { timeOutOrders, timeOutQueue } from '../orders/index.ts'
 import { advance } from './advance.ts'
@@ -25,20 +25,16 @@ export const deliveryQueues = [
 ]
 
 /** Works on deliveries in this process, and takes up what others left behind. */
-export async function deliveryJobs(shop: Shop): Promise<void> {
-  const { jobs } = shop
-  await jobs.work(
-    convergeQueue,
-    ({ serverId }) => convergeServer(shop, serverId, (tx, ids) => advance(tx, shop, ids)),
-    {
-      concurrency: 4
-    }
-  )
-  await jobs.work(orderTaskQueue, data => runTask(shop, data), { concurrency: 2 })
-  await jobs.work(checkTaskQueue, data => runTask(shop, data), { concurrency: 2 })
-  await jobs.work(timeOutQueue, async () => void (await timeOutOrders(shop)))
-  await jobs.work(expireQueue, async () => void (await expireOrders(shop)))
-  await jobs.work(sweepQueue, () => sweep(shop))
+export async function deliveryJobs(ctx: AppContext): Promise<void> {
+  const { jobs } = ctx
+  await jobs.work(convergeQueue, ({ serverId }) => convergeServer(ctx, serverId, (tx, ids) => advance(tx, ctx, ids)), {
+    concurrency: 4
+  })
+  await jobs.work(orderTaskQueue, data => runTask(ctx, data), { concurrency: 2 })
+  await jobs.work(checkTaskQueue, data => runTask(ctx, data), { concurrency: 2 })
+  await jobs.work(timeOutQueue, async () => void (await timeOutOrders(ctx)))
+  await jobs.work(expireQueue, async () => void (await expireOrders(ctx)))
+  await jobs.work(sweepQueue, () => sweep(ctx))
   for (const queue of [timeOutQueue, expireQueue, sweepQueue]) await jobs.schedule(queue, '* * * * *')
-  await sweep(shop)
+  await sweep(ctx)
 }

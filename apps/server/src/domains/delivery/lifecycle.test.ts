@@ -1,7 +1,7 @@
 import { fromCents, toCents, type Order, type Proxy } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DAY } from '../../platform/clock.ts'
+import { DAY } from '../../infra/clock.ts'
 import {
   adminMails,
   buy,
@@ -16,12 +16,12 @@ import {
   through
 } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
+import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { withServerLock } from '../fleet/lock.ts'
 import { orders } from '../orders/tables.ts'
 import { expireOrders } from './index.ts'
 
-let market: Market
+let stack: TestStack
 let shop: ShopProcess
 let buyer: TestClient
 let admin: TestClient
@@ -30,20 +30,20 @@ let order: Order
 
 beforeAll(async () => {
   // 8 blocks of 8.
-  market = await startMarket({ range: '127.25.0.0/26', ruleCount: 1 })
-  rule = market.rules[0] ?? 0
-  shop = await market.startShop()
-  await registerWebhooks(market, shop.url)
-  buyer = await market.customer(shop.url, 'buyer1')
-  admin = await market.admin(shop.url, 'boss1')
-  order = await buy(market, buyer, 8, [rule])
+  stack = await startTestStack({ range: '127.25.0.0/26', ruleCount: 1 })
+  rule = stack.rules[0] ?? 0
+  shop = await stack.startShop()
+  await registerWebhooks(stack, shop.url)
+  buyer = await stack.customer(shop.url, 'buyer1')
+  admin = await stack.admin(shop.url, 'boss1')
+  order = await buy(stack, buyer, 8, [rule])
 }, 120_000)
-afterAll(() => market?.close())
+afterAll(() => stack?.close())
 
 const path = (call: string, id = order.id) => `/api/orders/order_list/${id}/${call}/`
 const statusOf = (proxy: Proxy | undefined) => {
   if (!proxy) throw new Error('no proxy')
-  return through(proxy, `${market.platform.url}/echo`)
+  return through(proxy, `${stack.platform.url}/echo`)
 }
 const current = async (id = order.id) => {
   const found = (await ordersOf(buyer)).find(row => row.id === id)
@@ -58,12 +58,12 @@ const idle = (id = order.id) =>
 
 /** Keeps every process from talking to the agent while `work` runs. */
 async function whileAgentWaits(work: () => Promise<void>): Promise<void> {
-  const held = await withServerLock(market.shop.db, market.serverId, work, { waitMs: 20_000 })
+  const held = await withServerLock(stack.ctx.db, stack.serverId, work, { waitMs: 20_000 })
   if (!held) throw new Error('the lock was not to be had')
 }
 
 test("another customer's order does not exist, and some actions are the administrator's", async () => {
-  const stranger = await market.customer(shop.url, 'stranger1')
+  const stranger = await stack.customer(shop.url, 'stranger1')
   const calls: ['get' | 'post', string][] = [
     ['get', path('get_proxy_detail')],
     ['get', path('check_proxy')],
@@ -142,10 +142,10 @@ test('a new password: the old one ends, and a second action meanwhile is told to
 
 test('other addresses: the old ones work until the new ones do, and only then return to stock', async () => {
   const before = await proxiesOf(buyer, order.id)
-  const stock = await stockOf(market, [rule])
+  const stock = await stockOf(stack, [rule])
   await whileAgentWaits(async () => {
     expect((await admin.post(path('reset_proxy'))).data).toMatchObject({ status: 'queued' })
-    await eventually('the new lease', async () => (await stockOf(market, [rule])) === stock - 8)
+    await eventually('the new lease', async () => (await stockOf(stack, [rule])) === stock - 8)
     expect(await statusOf(before[0])).toBe(200)
     expect(await proxiesOf(buyer, order.id)).toEqual(before)
   })
@@ -156,8 +156,8 @@ test('other addresses: the old ones work until the new ones do, and only then re
   expect(after.some(proxy => olds.has(proxy.ip))).toBe(false)
   expect(await statusOf(after[0])).toBe(200)
   expect(await statusOf(before[0])).toBe(407)
-  expect(await stockOf(market, [rule])).toBe(stock)
-  const { rows } = await market.shop.db.execute(
+  expect(await stockOf(stack, [rule])).toBe(stock)
+  const { rows } = await stack.ctx.db.execute(
     sql`select state, activated_at is not null as paid from leases where order_id = ${order.id} order by id`
   )
   expect(rows).toEqual([
@@ -168,9 +168,9 @@ test('other addresses: the old ones work until the new ones do, and only then re
 
 test('a task that still waits for its turn is not taken for done when an agent confirms something else', async () => {
   const { advance } = await import('./advance.ts')
-  const { db } = market.shop
+  const { db } = stack.ctx
   await db.update(orders).set({ task: 'change', taskId: 'waiting', taskAt: new Date() }).where(eq(orders.id, order.id))
-  await db.transaction(tx => advance(tx, market.shop, [order.id]))
+  await db.transaction(tx => advance(tx, stack.ctx, [order.id]))
   expect((await current()).task).toBe('change')
   await db.update(orders).set({ task: null, taskId: null, taskAt: null }).where(eq(orders.id, order.id))
 })
@@ -192,49 +192,49 @@ test('a renewal adds one term for each payment, counted from the present expiry'
   expect(after).toMatchObject({ state: 'delivered', pay_amount: twice, is_expired: false })
   const again = paidEvent({ orderId: order.order_id, amount: '20.00', renewal: true })
   await Promise.all(['r1', 'r2', 'r3'].map(eventId => report(shop.url, again, { eventId })))
-  const outcomes = await Promise.all(['r1', 'r2', 'r3'].map(eventId => outcomeOf(market, eventId)))
+  const outcomes = await Promise.all(['r1', 'r2', 'r3'].map(eventId => outcomeOf(stack, eventId)))
   expect(outcomes.toSorted()).toEqual(['known', 'known', 'settled'])
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
   const short = paidEvent({ orderId: order.order_id, amount: '1.00', renewal: true })
   await report(shop.url, short, { eventId: 'short renewal' })
-  expect(await outcomeOf(market, 'short renewal')).toContain('paid 1.00 of 20.00')
+  expect(await outcomeOf(stack, 'short renewal')).toContain('paid 1.00 of 20.00')
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
 })
 
 test('at its end an order stops working at once; addresses return once the agent has confirmed', async () => {
   const [proxy] = await proxiesOf(buyer, order.id)
-  const stock = await stockOf(market, [rule])
-  const { db } = market.shop
+  const stock = await stockOf(stack, [rule])
+  const { db } = stack.ctx
   await whileAgentWaits(async () => {
     // A change is under way when the time is over.
     expect((await admin.post(path('reset_proxy'))).data).toMatchObject({ status: 'queued' })
-    await eventually('the new lease', async () => (await stockOf(market, [rule])) === stock - 8)
+    await eventually('the new lease', async () => (await stockOf(stack, [rule])) === stock - 8)
     await db
       .update(orders)
       .set({ expiredAt: new Date(Date.now() - 1000) })
       .where(eq(orders.id, order.id))
     expect((await current()).is_expired).toBe(true)
-    const ended = await Promise.all([expireOrders(market.shop), expireOrders(market.shop)])
+    const ended = await Promise.all([expireOrders(stack.ctx), expireOrders(stack.ctx)])
     expect(ended[0] + ended[1]).toBeLessThanOrEqual(1)
     expect(await current()).toMatchObject({ state: 'expired', task: null })
-    expect(await stockOf(market, [rule])).toBe(stock - 8)
+    expect(await stockOf(stack, [rule])).toBe(stock - 8)
   })
-  await eventually('the addresses to return', async () => (await stockOf(market, [rule])) === stock + 8)
+  await eventually('the addresses to return', async () => (await stockOf(stack, [rule])) === stock + 8)
   expect(await statusOf(proxy)).toBe(407)
   expect((await buyer.get(path('export_proxies'))).msg).toBe('No proxy data found')
   const { rows } = await db.execute(sql`select count(*) as users from agent_users where order_id = ${order.id}`)
   expect(rows).toEqual([{ users: 0 }])
-  expect(market.agent.port).toBeGreaterThan(0)
+  expect(stack.agent.port).toBeGreaterThan(0)
 
   const words = 'The order has expired, please place a new order.'
   expect(await buyer.post(path('order-renew-checkout'))).toMatchObject({ status: 409, msg: words })
   expect(await buyer.post(path('reset_proxy_password'))).toMatchObject({ status: 409, msg: words })
   expect((await admin.post(path('devery_order'))).status).toBe(409)
-  const mails = (await adminMails(market)).length
+  const mails = (await adminMails(stack)).length
   await report(shop.url, paidEvent({ orderId: order.order_id, amount: '20.00', renewal: true }), {
     eventId: 'too late'
   })
-  expect(await outcomeOf(market, 'too late')).toContain('cannot be renewed; refund')
-  expect((await adminMails(market)).length).toBe(mails + 1)
+  expect(await outcomeOf(stack, 'too late')).toContain('cannot be renewed; refund')
+  expect((await adminMails(stack)).length).toBe(mails + 1)
   expect((await current()).state).toBe('expired')
 })

@@ -19,7 +19,7 @@ afterAll(() => world?.close())
 
 async function someoneWaits(): Promise<void> {
   for (const deadline = Date.now() + 10_000; ; await sleep(20)) {
-    const { rows } = await world.shop.db.execute<{ waiting: number }>(sql`select count(*) as waiting
+    const { rows } = await world.ctx.db.execute<{ waiting: number }>(sql`select count(*) as waiting
       from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`)
     if ((rows[0]?.waiting ?? 0) > 0) return
     if (Date.now() > deadline) throw new Error('nobody waits for a lock')
@@ -27,18 +27,18 @@ async function someoneWaits(): Promise<void> {
 }
 
 test('a delivery in spite of too little money does not wait in a circle with a payment of the same customer', async () => {
-  const { shop } = world
-  const rule = await addRule(shop.db, 'spite')
-  const serverId = await addTestServer(shop, 'spite', { ranges: ['127.44.0.0/29'] })
-  const groupId = await addGroup(shop.db, 'spite', [serverId])
-  const [orderId = 0] = await addOrders(shop.db, groupId, 1)
-  const [order] = await shop.db
+  const { ctx } = world
+  const rule = await addRule(ctx.db, 'spite')
+  const serverId = await addTestServer(ctx, 'spite', { ranges: ['127.44.0.0/29'] })
+  const groupId = await addGroup(ctx.db, 'spite', [serverId])
+  const [orderId = 0] = await addOrders(ctx.db, groupId, 1)
+  const [order] = await ctx.db
     .update(orders)
     .set({ state: 'failed', paidAt: new Date(), payAmount: '9.00', platformOrderId: '77', rules: [rule] })
     .where(eq(orders.id, orderId))
     .returning()
   if (!order) throw new Error('no order')
-  await shop.db.insert(payments).values({
+  await ctx.db.insert(payments).values({
     orderId,
     platformOrderId: '77',
     platformOrderNumber: '#77',
@@ -48,16 +48,16 @@ test('a delivery in spite of too little money does not wait in a circle with a p
     accepted: false
   })
   // As a settlement does: first the points, then the addresses.
-  const { delivering } = await shop.db.transaction(async tx => {
+  const { delivering } = await ctx.db.transaction(async tx => {
     await tx
       .update(users)
       .set({ levelPoints: sql`${users.levelPoints} + 1` })
       .where(eq(users.id, order.userId))
     const asked = {
-      delivering: shop.db.transaction(async other => {
+      delivering: ctx.db.transaction(async other => {
         const locked = await lockOrder(other, orderId)
         if (!locked) throw new Error('no order')
-        return startDelivery(other, shop, locked)
+        return startDelivery(other, ctx, locked)
       })
     }
     await someoneWaits()

@@ -2,24 +2,24 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inState, ordersOf, pay, place, proxiesOf, registerWebhooks, through } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
+import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 
-let market: Market
+let stack: TestStack
 let shop: ShopProcess
 let buyer: TestClient
 let rule = 0
 
 beforeAll(async () => {
-  market = await startMarket({ range: '127.24.0.0/27', ruleCount: 1 })
-  rule = market.rules[0] ?? 0
-  shop = await market.startShop()
-  await registerWebhooks(market, shop.url)
-  buyer = await market.customer(shop.url, 'buyer1')
+  stack = await startTestStack({ range: '127.24.0.0/27', ruleCount: 1 })
+  rule = stack.rules[0] ?? 0
+  shop = await stack.startShop()
+  await registerWebhooks(stack, shop.url)
+  buyer = await stack.customer(shop.url, 'buyer1')
 }, 120_000)
-afterAll(() => market?.close())
+afterAll(() => stack?.close())
 
 async function paidOrder(quantity: number): Promise<string> {
-  const placed = await place(market, buyer, quantity, [rule])
+  const placed = await place(stack, buyer, quantity, [rule])
   if (placed.code !== 2000) throw new Error(placed.msg)
   await pay(placed.data.checkout_url)
   return placed.data.order_id
@@ -30,37 +30,37 @@ const works = async (orderId: string): Promise<void> => {
   expect(order.delivery_num).toBe(order.proxy_num)
   const [proxy] = await proxiesOf(buyer, order.id)
   if (!proxy) throw new Error('no proxy')
-  expect(await through(proxy, `${market.platform.url}/echo`)).toBe(200)
+  expect(await through(proxy, `${stack.platform.url}/echo`)).toBe(200)
 }
 
 test('an agent that is away: the order is paid and under way, and completes by itself', async () => {
-  await market.stopAgent()
+  await stack.stopAgent()
   const orderId = await paidOrder(8)
   const order = await inState(buyer, orderId, 'delivering')
   expect(order).toMatchObject({ pay_status: 1, delivery_num: 0, fail_reason: null })
   expect(await proxiesOf(buyer, order.id)).toEqual([])
   const poll = await buyer.get(`/api/orders/checkout?order_id=${orderId}`)
   expect(poll.data).toMatchObject({ status: 'success', delivery_num: 0, proxy_num: 8 })
-  await market.restartAgent()
+  await stack.restartAgent()
   await works(orderId)
 })
 
 test('a shop process that dies in the middle of a delivery: the next one completes it', async () => {
-  await market.stopAgent()
+  await stack.stopAgent()
   const orderId = await paidOrder(8)
   await inState(buyer, orderId, 'delivering')
   await shop.kill()
-  await market.restartAgent()
+  await stack.restartAgent()
   // The same port, since the browsers and the platform know it.
-  shop = await market.startShop('all', shop.port)
+  shop = await stack.startShop('all', shop.port)
   await works(orderId)
-  const { rows } = await market.shop.db.execute(sql`select count(*) as leases from leases l
+  const { rows } = await stack.ctx.db.execute(sql`select count(*) as leases from leases l
     join orders o on o.id = l.order_id where o.order_id = ${orderId}`)
   expect(rows).toEqual([{ leases: 1 }])
 })
 
 test('one of two servers is away: what is there is delivered, and the rest follows', async () => {
-  const second = await market.addServer('127.24.1.0/29')
+  const second = await stack.addServer('127.24.1.0/29')
   await second.stop()
   // The first server has two blocks left, the second one.
   const orderId = await paidOrder(24)
@@ -68,13 +68,13 @@ test('one of two servers is away: what is there is delivered, and the rest follo
   expect(part).toMatchObject({ pay_status: 1, delivery_num: 16, proxy_num: 24 })
   const early = await proxiesOf(buyer, part.id)
   expect(early).toHaveLength(16)
-  expect(await through(early[0] as never, `${market.platform.url}/echo`)).toBe(200)
+  expect(await through(early[0] as never, `${stack.platform.url}/echo`)).toBe(200)
   await second.start()
   await works(orderId)
   const all = await proxiesOf(buyer, part.id)
   expect(all).toHaveLength(24)
   const late = all.find(proxy => proxy.ip.startsWith('127.24.1.'))
-  expect(await through(late as never, `${market.platform.url}/echo`)).toBe(200)
+  expect(await through(late as never, `${stack.platform.url}/echo`)).toBe(200)
   // Nobody but the buyer's three orders stands on the agents.
   const names = new Set((await ordersOf(buyer)).map(order => order.id))
   expect(names.size).toBe(3)

@@ -1,4 +1,4 @@
-import { queue } from '../../platform/jobs.ts'
+import { queue } from '../../infra/jobs.ts'
 
 /** All of an order's proxies work: tell the customer. */
 export const deliveredQueue = queue<{ orderId: number }>('order-delivered', { policy: 'standard' })

@@ -1,11 +1,11 @@
 import { refusals, refuse, routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { FastifyRequest } from 'fastify'
-import type { Executor } from '../../platform/db/client.ts'
-import { actorOf, type Actor } from '../../platform/http/actor.ts'
-import type { Caller, Mount } from '../../platform/http/mount.ts'
-import { ok } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { actorOf, type Actor } from '../../infra/http/actor.ts'
+import type { Caller, Mount } from '../../infra/http/mount.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { proxyDetail, proxyLines } from './proxy-list.ts'
 import { requestTask, type OrderTask } from './tasks.ts'
@@ -25,15 +25,15 @@ async function administratorOf(db: Executor, call: { caller: Caller; request: Fa
   return visitor ? { ...actorOf(call), ...visitor } : null
 }
 
-export function deliveryRoutes(mount: Mount, shop: Shop): void {
+export function deliveryRoutes(mount: Mount, ctx: AppContext): void {
   const ask = async (call: { caller: Caller; request: FastifyRequest }, orderId: number, task: OrderTask) =>
-    requestTask(shop, orderId, task, scopeOf(call.caller), await administratorOf(shop.db, call))
+    requestTask(ctx, orderId, task, scopeOf(call.caller), await administratorOf(ctx.db, call))
   mount(routes.orders.proxyDetail, ({ params, query, caller }) =>
-    proxyDetail(shop.db, params.id, scopeOf(caller), query, shop.now())
+    proxyDetail(ctx.db, params.id, scopeOf(caller), query, ctx.now())
   )
-  mount(routes.orders.exportProxies, ({ params, caller }) => proxyLines(shop.db, params.id, scopeOf(caller)))
+  mount(routes.orders.exportProxies, ({ params, caller }) => proxyLines(ctx.db, params.id, scopeOf(caller)))
   mount(routes.orders.copyProxies, async ({ params, caller }) => {
-    const lines = await proxyLines(shop.db, params.id, scopeOf(caller))
+    const lines = await proxyLines(ctx.db, params.id, scopeOf(caller))
     return lines.ok ? ok({ proxy_lines: lines.data.proxy_lines, proxy_count: lines.data.proxy_count }) : lines
   })
   mount(routes.orders.resetPassword, call => ask(call, call.params.id, 'reset'))

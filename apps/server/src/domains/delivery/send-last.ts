@@ -1,5 +1,5 @@
-import type { Executor } from '../../platform/db/client.ts'
-import type { Sender } from '../../platform/jobs.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Sender } from '../../infra/jobs.ts'
 
 export type LateSender = Sender & {
   /** Sends what was kept back, in an order that is the same for everyone. */

@@ -1,8 +1,8 @@
 import { and, eq, inArray, ne } from 'drizzle-orm'
-import { DAY } from '../../platform/clock.ts'
-import type { Transaction } from '../../platform/db/client.ts'
-import type { Sender } from '../../platform/jobs.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { DAY } from '../../infra/clock.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import type { Sender } from '../../infra/jobs.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { wantUsers } from '../fleet/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { activate, addressesOf, leasesOf, reserve, type LeaseShare } from '../inventory/index.ts'
@@ -13,7 +13,7 @@ import { readSettings } from '../settings/index.ts'
 import { sendLast } from './send-last.ts'
 import { proxies } from './tables.ts'
 
-export type Delivering = Pick<Shop, 'now' | 'secrets'> & { jobs: Sender }
+export type Delivering = Pick<AppContext, 'now' | 'secrets'> & { jobs: Sender }
 
 export const OUT_OF_STOCK = 'Out of stock: the addresses were gone when the payment arrived'
 
@@ -22,7 +22,7 @@ export const OUT_OF_STOCK = 'Out of stock: the addresses were gone when the paym
  * ran out, addresses are leased anew; its user is wanted on the agents. The order fails where there are no addresses.
  * @returns whether addresses are on their way
  */
-export async function startDelivery(tx: Transaction, shop: Delivering, order: OrderRow): Promise<boolean> {
+export async function startDelivery(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<boolean> {
   if (order.state === 'failed') await lockEarners(tx, order.userId)
   let held = await leasesOf(tx, order.id)
   if (held.length === 0) {
@@ -44,17 +44,17 @@ export async function startDelivery(tx: Transaction, shop: Delivering, order: Or
   await activate(tx, order.id)
   for (const leaseId of new Set(held.map(share => share.leaseId))) await createProxies(tx, order.id, leaseId)
   // What was paid for is the time of use: while an order waits for an administrator it does not run.
-  const expiredAt = order.expiredAt ?? new Date(shop.now().getTime() + order.proxyTime * DAY)
+  const expiredAt = order.expiredAt ?? new Date(ctx.now().getTime() + order.proxyTime * DAY)
   await transition(tx, order, 'start_delivery', { failReason: null, expiredAt })
-  if (order.state === 'failed') await acceptPayment(tx, shop, order)
-  const jobs = sendLast(shop.jobs)
+  if (order.state === 'failed') await acceptPayment(tx, ctx, order)
+  const jobs = sendLast(ctx.jobs)
   await wantUsers(tx, jobs, usersOf(order, held))
   await jobs.flush(tx)
   return true
 }
 
 /** An administrator delivers in spite of too little money: the payment counts now, and earns what payments earn. */
-async function acceptPayment(tx: Transaction, shop: Delivering, order: OrderRow): Promise<void> {
+async function acceptPayment(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<void> {
   if (!order.platformOrderId || !order.payAmount) return
   await tx
     .update(payments)
@@ -65,9 +65,9 @@ async function acceptPayment(tx: Transaction, shop: Delivering, order: OrderRow)
     orderId: order.id,
     userId: order.userId,
     amount: order.payAmount,
-    settings: await readSettings(tx, shop.secrets),
+    settings: await readSettings(tx, ctx.secrets),
     causeKey: `payment:${order.platformOrderId}`,
-    now: shop.now()
+    now: ctx.now()
   })
 }
 

@@ -1,9 +1,9 @@
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MINUTE } from '../../platform/clock.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { adminMails, paidEvent } from '../../testing/buying.ts'
 import type { AgentRunner } from '../../testing/agent-runner.ts'
-import { startMarket, type Market } from '../../testing/market.ts'
+import { startTestStack, type TestStack } from '../../testing/test-stack.ts'
 import { createUser } from '../accounts/index.ts'
 import { recordPlatformEvent } from '../catalog/index.ts'
 import { convergeServer, serversBehind } from '../fleet/index.ts'
@@ -18,15 +18,15 @@ import { sweep } from './sweep.ts'
 import { requestTask, runTask } from './tasks.ts'
 
 /** No shop process runs here: the test itself does everything that one would, at once and in any order. */
-let market: Market
+let stack: TestStack
 let others: AgentRunner[]
 
 beforeAll(async () => {
-  market = await startMarket({ range: '127.26.0.0/26', ruleCount: 2 })
-  await market.admin('http://127.0.0.1:9', 'boss1')
-  others = [await market.addServer('127.26.1.0/26'), await market.addServer('127.26.2.0/26')]
+  stack = await startTestStack({ range: '127.26.0.0/26', ruleCount: 2 })
+  await stack.admin('http://127.0.0.1:9', 'boss1')
+  others = [await stack.addServer('127.26.1.0/26'), await stack.addServer('127.26.2.0/26')]
 }, 120_000)
-afterAll(() => market?.close())
+afterAll(() => stack?.close())
 
 /** Numbers that are the same in each run. */
 function dice(seed: number) {
@@ -38,15 +38,15 @@ function dice(seed: number) {
 }
 
 async function placeMany(count: number): Promise<string[]> {
-  const { shop, productId, rules } = market
+  const { ctx, productId, rules } = stack
   const events: string[] = []
   for (let n = 0; n < count; n++) {
     const username = `storm${n}`
-    const made = await createUser(shop, { username, email: `${username}@example.com`, password: 'Secret#2026' })
+    const made = await createUser(ctx, { username, email: `${username}@example.com`, password: 'Secret#2026' })
     if (!made.ok) throw new Error(made.reason)
     const { id } = made.data
     const caller = { id, username, isSuperuser: false, sessionHash: null, impersonatorId: null, scopes: null }
-    const placed = await placeOrder(shop, caller, {
+    const placed = await placeOrder(ctx, caller, {
       productId,
       // Some of them on one server, some on two.
       quantity: 8 * (1 + (n % 3) * 2),
@@ -56,27 +56,27 @@ async function placeMany(count: number): Promise<string[]> {
     if (!placed.ok) throw new Error(placed.reason)
     const eventId = `storm-${n}`
     const payload = paidEvent({ orderId: placed.data.order_id, amount: '1000.00' })
-    await recordPlatformEvent(shop.db, { eventId, topic: 'orders/paid', payload })
+    await recordPlatformEvent(ctx.db, { eventId, topic: 'orders/paid', payload })
     events.push(eventId)
   }
   return events
 }
 
-const converge = (serverId: number) => convergeServer(market.shop, serverId, (tx, ids) => advance(tx, market.shop, ids))
+const converge = (serverId: number) => convergeServer(stack.ctx, serverId, (tx, ids) => advance(tx, stack.ctx, ids))
 
 async function runTasks(): Promise<void> {
-  const waiting = await market.shop.db.select().from(orders).where(isNotNull(orders.task))
-  for (const { id, taskId } of waiting) await runTask(market.shop, { orderId: id, taskId: taskId ?? '' })
+  const waiting = await stack.ctx.db.select().from(orders).where(isNotNull(orders.task))
+  for (const { id, taskId } of waiting) await runTask(stack.ctx, { orderId: id, taskId: taskId ?? '' })
 }
 
 /** Lets everything come to rest. */
 async function settleDown(events: string[]): Promise<void> {
-  const { shop } = market
-  for (const eventId of events) await settlePayment(shop, eventId)
+  const { ctx } = stack
+  for (const eventId of events) await settlePayment(ctx, eventId)
   await runTasks()
   for (let round = 0; round < 20; round++) {
-    await sweep(shop)
-    const behind = await serversBehind(shop.db)
+    await sweep(ctx)
+    const behind = await serversBehind(ctx.db)
     if (behind.length === 0) return
     for (const serverId of behind) await converge(serverId)
   }
@@ -84,8 +84,8 @@ async function settleDown(events: string[]): Promise<void> {
 }
 
 test('payments, tasks, confirmations, time-outs and expiries all at once: no deadlock, nothing lost or doubled', async () => {
-  const { shop } = market
-  const { db } = shop
+  const { ctx } = stack
+  const { db } = ctx
   const events = await placeMany(14)
   const serverIds = (await db.select({ id: servers.id }).from(servers)).map(row => row.id)
   const ids = (await db.select({ id: orders.id }).from(orders)).map(row => row.id)
@@ -94,34 +94,34 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
     const roll = dice(seed)
     const some = <T>(list: T[]): T => list[roll(list.length)] as T
     const actions: (() => Promise<unknown>)[] = [
-      () => settlePayment(shop, some(events)),
-      () => settlePayment(shop, some(events)),
+      () => settlePayment(ctx, some(events)),
+      () => settlePayment(ctx, some(events)),
       () => converge(some(serverIds)),
       () => converge(some(serverIds)),
-      () => sweep(shop),
-      () => db.transaction(tx => advance(tx, shop, ids.toSorted(() => roll(3) - 1).slice(0, 5))),
-      () => requestTask(shop, some(ids), some(['change', 'reset', 'deliver']), null).then(runTasks),
-      () => requestTask(shop, some(ids), 'change', null),
+      () => sweep(ctx),
+      () => db.transaction(tx => advance(tx, ctx, ids.toSorted(() => roll(3) - 1).slice(0, 5))),
+      () => requestTask(ctx, some(ids), some(['change', 'reset', 'deliver']), null).then(runTasks),
+      () => requestTask(ctx, some(ids), 'change', null),
       runTasks,
       () =>
         db
           .update(orders)
           .set({ reservedUntil: past })
           .where(eq(orders.id, ids[roll(3)] ?? 0)),
-      () => timeOutOrders(shop),
+      () => timeOutOrders(ctx),
       () =>
         db
           .update(orders)
           .set({ expiredAt: past })
           .where(sql`${orders.id} = ${ids[3 + roll(3)]} and ${orders.expiredAt} is not null`),
-      () => expireOrders(shop)
+      () => expireOrders(ctx)
     ]
     for (let turn = 0; turn < 40; turn++) await some(actions)()
   }
   // An error, a deadlock among them, fails the test here.
   await Promise.all([11, 22, 33, 44, 55, 66, 77, 88].map(worker))
   await settleDown(events)
-  await expireOrders(shop)
+  await expireOrders(ctx)
   await settleDown(events)
 
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
@@ -144,7 +144,7 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
   expect(states.get('expired')?.length).toBeGreaterThan(0)
 
   // The agents hold just the delivered orders' users, with just their addresses.
-  for (const [at, runner] of [market, ...others].entries()) {
+  for (const [at, runner] of [stack, ...others].entries()) {
     const state = await fetch(`http://127.0.0.1:${runner.agent.port}/api/state`, {
       headers: { authorization: `Bearer ${runner.agent.token}` }
     })
@@ -162,27 +162,27 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
 }, 120_000)
 
 test('what an agent refuses ends the task with its words, and the next change takes it up', async () => {
-  const { shop } = market
-  const { db } = shop
+  const { ctx } = stack
+  const { db } = ctx
   const [order] = await db.select().from(orders).where(eq(orders.state, 'delivered')).limit(1)
   if (!order) throw new Error('no delivered order')
   const row = async () => {
     const [found] = await db.select().from(orders).where(eq(orders.id, order.id))
     return found
   }
-  expect((await requestTask(shop, order.id, 'change', null)).ok).toBe(true)
+  expect((await requestTask(ctx, order.id, 'change', null)).ok).toBe(true)
   await runTasks()
   // As `converge` notes it.
   await db.update(agentUsers).set({ refusal: 'no such range' }).where(eq(agentUsers.orderId, order.id))
-  await db.transaction(tx => advance(tx, shop, [order.id]))
+  await db.transaction(tx => advance(tx, ctx, [order.id]))
   expect(await row()).toMatchObject({
     state: 'delivered',
     task: null,
     taskError: 'A server refused the proxies: no such range',
     failReason: 'A server refused the proxies: no such range'
   })
-  expect((await adminMails(market)).at(-1)).toContain('no such range')
-  expect((await requestTask(shop, order.id, 'change', null)).ok).toBe(true)
+  expect((await adminMails(stack)).at(-1)).toContain('no such range')
+  expect((await requestTask(ctx, order.id, 'change', null)).ok).toBe(true)
   await settleDown([])
   expect(await row()).toMatchObject({ state: 'delivered', task: null, taskError: null, failReason: null })
   const { rows } = await db.execute(
@@ -193,11 +193,11 @@ test('what an agent refuses ends the task with its words, and the next change ta
 })
 
 test('a task whose job is gone is taken up by the sweep, once it must be lost', async () => {
-  const { shop } = market
-  const { db } = shop
+  const { ctx } = stack
+  const { db } = ctx
   const [order] = await db.select().from(orders).where(eq(orders.state, 'delivered')).limit(1)
   if (!order) throw new Error('no delivered order')
-  expect((await requestTask(shop, order.id, 'reset', null)).ok).toBe(true)
+  expect((await requestTask(ctx, order.id, 'reset', null)).ok).toBe(true)
   await db.execute(sql`delete from pgboss.job where name = 'order-task'`)
   const jobs = async () => {
     const { rows } = await db.execute<{ data: { orderId: number; taskId: string } }>(
@@ -205,14 +205,14 @@ test('a task whose job is gone is taken up by the sweep, once it must be lost', 
     )
     return rows.map(row => row.data)
   }
-  await sweep(shop)
+  await sweep(ctx)
   expect(await jobs()).toEqual([])
-  const later = { ...shop, now: () => new Date(Date.now() + 2 * MINUTE) }
+  const later = { ...ctx, now: () => new Date(Date.now() + 2 * MINUTE) }
   await sweep(later)
   await sweep(later)
   const [job, ...more] = await jobs()
   expect(more).toEqual([])
-  await runTask(shop, job ?? { orderId: 0, taskId: '' })
+  await runTask(ctx, job ?? { orderId: 0, taskId: '' })
   await settleDown([])
   const [after] = await db.select().from(orders).where(eq(orders.id, order.id))
   expect(after).toMatchObject({ task: null, taskError: null, state: 'delivered' })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet, instant, ref } from '../../platform/db/columns.ts'
+import { createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
 import { servers } from '../fleet/tables.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from '../orders/tables.ts'

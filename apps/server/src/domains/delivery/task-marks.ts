@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { note } from '../orders/index.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
 

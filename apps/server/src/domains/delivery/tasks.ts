@@ -1,12 +1,12 @@
 import { refuse, type Order } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
 import { and, eq, isNull } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
-import { randomCode } from '../../platform/secrets.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { randomCode } from '../../infra/secrets.ts'
 import { record } from '../audit/index.ts'
 import { wantUsers } from '../fleet/index.ts'
 import { activate, leasesOf, reserveOther } from '../inventory/index.ts'
@@ -27,24 +27,24 @@ export type OrderTask = NonNullable<Order['task']>
  * @param actor the administrator that the audit log is to name
  */
 export async function requestTask(
-  shop: Pick<Shop, 'db' | 'jobs' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'jobs' | 'now'>,
   orderId: number,
   task: OrderTask,
   userId: number | null,
   actor: Actor | null = null
 ): Promise<Result<{ task_id: string; status: 'queued' }>> {
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const order = await lockOrder(tx, orderId)
     if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
-    const refusal = unfit(order, task, shop.now())
+    const refusal = unfit(order, task, ctx.now())
     if (refusal) return refuse(refusal)
     const taskId = randomUUID()
-    await tx.update(orders).set({ task, taskId, taskAt: shop.now(), taskError: null }).where(eq(orders.id, orderId))
+    await tx.update(orders).set({ task, taskId, taskAt: ctx.now(), taskError: null }).where(eq(orders.id, orderId))
     await note(tx, orderId, 'task asked', { task })
     if (actor && task !== 'check') {
       await record(tx, actor, { action: `${task} proxies`, targetType: 'order', targetId: orderId }, actor.ip)
     }
-    await shop.jobs.send(tx, queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
+    await ctx.jobs.send(tx, queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
     return ok({ task_id: taskId, status: 'queued' as const })
   })
 }
@@ -61,27 +61,30 @@ function unfit(order: OrderRow, task: OrderTask, now: Date) {
 }
 
 /** Runs what was asked for. Repeating it after a crash goes on where it stopped. */
-export async function runTask(shop: Shop, { orderId, taskId }: { orderId: number; taskId: string }): Promise<void> {
-  const [asked] = await shop.db
+export async function runTask(
+  ctx: AppContext,
+  { orderId, taskId }: { orderId: number; taskId: string }
+): Promise<void> {
+  const [asked] = await ctx.db
     .select({ task: orders.task })
     .from(orders)
     .where(and(eq(orders.id, orderId), eq(orders.taskId, taskId), isNull(orders.deletedAt)))
   if (!asked?.task) return
   if (asked.task === 'check') {
-    await checkProxies(shop, orderId)
-    return shop.db.transaction(tx => finishTask(tx, orderId, taskId, null))
+    await checkProxies(ctx, orderId)
+    return ctx.db.transaction(tx => finishTask(tx, orderId, taskId, null))
   }
-  await shop.db.transaction(async tx => {
+  await ctx.db.transaction(async tx => {
     const order = await lockOrder(tx, orderId)
     if (!order || order.taskId !== taskId || !order.task) return
-    const jobs = sendLast(shop.jobs)
+    const jobs = sendLast(ctx.jobs)
     if (!(await hasBegun(tx, orderId, taskId))) {
       await markBegun(tx, orderId, order.task, taskId)
-      const failure = await WORK[order.task as keyof typeof WORK](tx, { ...shop, jobs }, order)
+      const failure = await WORK[order.task as keyof typeof WORK](tx, { ...ctx, jobs }, order)
       if (failure) await finishTask(tx, orderId, taskId, failure)
     }
     // The agents may have nothing to do for it: then it ends here.
-    await advance(tx, { now: shop.now, jobs }, [orderId])
+    await advance(tx, { now: ctx.now, jobs }, [orderId])
     await jobs.flush(tx)
   })
 }
@@ -90,7 +93,7 @@ export async function runTask(shop: Shop, { orderId, taskId }: { orderId: number
 const WORK = { change: changeAddresses, reset: resetPassword, deliver }
 
 /** Leases other addresses; when the agents serve them, `advance` gives the old ones back. */
-async function changeAddresses(tx: Transaction, shop: Delivering, order: OrderRow): Promise<string | null> {
+async function changeAddresses(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<string | null> {
   // More than one lease: an earlier change was refused by an agent halfway. It is taken up where it stands.
   if (new Set((await leasesOf(tx, order.id)).map(share => share.leaseId)).size === 1) {
     const lease = await reserveOther(tx, {
@@ -104,23 +107,23 @@ async function changeAddresses(tx: Transaction, shop: Delivering, order: OrderRo
     await activate(tx, order.id)
     await createProxies(tx, order.id, lease.leaseId)
   }
-  await wantUsers(tx, shop.jobs, usersOf(order, await servedShares(tx, order.id)))
-  await tx.update(orders).set({ resetTime: shop.now() }).where(eq(orders.id, order.id))
+  await wantUsers(tx, ctx.jobs, usersOf(order, await servedShares(tx, order.id)))
+  await tx.update(orders).set({ resetTime: ctx.now() }).where(eq(orders.id, order.id))
   return null
 }
 
-async function resetPassword(tx: Transaction, shop: Delivering, order: OrderRow): Promise<null> {
+async function resetPassword(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<null> {
   const proxyPassword = randomCode(14)
-  await tx.update(orders).set({ proxyPassword, resetTime: shop.now() }).where(eq(orders.id, order.id))
-  await wantUsers(tx, shop.jobs, usersOf({ ...order, proxyPassword }, await servedShares(tx, order.id)))
+  await tx.update(orders).set({ proxyPassword, resetTime: ctx.now() }).where(eq(orders.id, order.id))
+  await wantUsers(tx, ctx.jobs, usersOf({ ...order, proxyPassword }, await servedShares(tx, order.id)))
   return null
 }
 
 /** Delivers what is missing: leases anew where there is nothing, else asks the agents again. */
-async function deliver(tx: Transaction, shop: Delivering, order: OrderRow): Promise<string | null> {
+async function deliver(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<string | null> {
   if (order.state === 'paid' || order.state === 'failed') {
-    return (await startDelivery(tx, shop, order)) ? null : 'Out of stock'
+    return (await startDelivery(tx, ctx, order)) ? null : 'Out of stock'
   }
-  await wantUsers(tx, shop.jobs, usersOf(order, await servedShares(tx, order.id)))
+  await wantUsers(tx, ctx.jobs, usersOf(order, await servedShares(tx, order.id)))
   return null
 }

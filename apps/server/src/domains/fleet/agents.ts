@@ -1,7 +1,7 @@
 import { and, eq, or, sql } from 'drizzle-orm'
 import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Secrets } from '../../infra/secrets.ts'
 import { servers } from './tables.ts'
 
 export type ServerRow = typeof servers.$inferSelect

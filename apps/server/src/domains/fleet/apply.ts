@@ -1,8 +1,8 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import { denySetHash } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import type { Transaction } from '../../platform/db/client.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { orders } from '../orders/tables.ts'
 import { agentUsers } from './tables.ts'
 
@@ -34,7 +34,7 @@ export async function applyUser(agent: AgentClient, user: AgentUser, denied: str
 
 /** Notes what the agent said and lets the orders concerned go on, all in one transaction. */
 export async function noteOutcomes(
-  shop: Pick<Shop, 'db' | 'log'>,
+  ctx: Pick<AppContext, 'db' | 'log'>,
   outcomes: { user: AgentUser; outcome: Outcome }[],
   onConfirmed: OnConfirmed
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function noteOutcomes(
   const orderIds = [...new Set(told.map(({ user }) => user.orderId))]
     .filter(id => id !== null)
     .toSorted((a, b) => a - b)
-  await shop.db.transaction(async tx => {
+  await ctx.db.transaction(async tx => {
     // First the orders, then their users: whoever changes an order takes them the same way round.
     await tx
       .select({ id: orders.id })
@@ -57,7 +57,7 @@ export async function noteOutcomes(
       const unchanged = and(same, eq(agentUsers.generation, user.generation))
       if (outcome.kind === 'refused') {
         const { serverId, username } = user
-        shop.log.warn({ server: serverId, username, reason: outcome.message }, 'agent refused a user')
+        ctx.log.warn({ server: serverId, username, reason: outcome.message }, 'agent refused a user')
         await tx.update(agentUsers).set({ refusal: outcome.message }).where(unchanged)
       } else if (user.wanted) {
         const digest = outcome.kind === 'applied' ? outcome.digest : null

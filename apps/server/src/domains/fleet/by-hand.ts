@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Sender } from '../../platform/jobs.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Sender } from '../../infra/jobs.ts'
 import { followOn } from './desired.ts'
 import { agentUsers } from './tables.ts'
 

@@ -36,10 +36,10 @@ afterAll(async () => {
 
 /** Each test has a server of its own on the one agent, so the agent is emptied between them. */
 async function freshServer(name: string, ranges: string[]): Promise<number> {
-  await world.shop.db.update(servers).set({ deletedAt: new Date() })
+  await world.ctx.db.update(servers).set({ deletedAt: new Date() })
   for (const user of await heldBy(agent)) await agent.client.deleteUser(user)
-  const id = await addTestServer(world.shop, name, { agent, ranges })
-  await convergeServer(world.shop, id, noOrders)
+  const id = await addTestServer(world.ctx, name, { agent, ranges })
+  await convergeServer(world.ctx, id, noOrders)
   return id
 }
 
@@ -51,80 +51,80 @@ const step = async (id: number) => {
 }
 
 test('an agent that is away during a change gets it when it is back, and another server never waits', async () => {
-  const { shop } = world
+  const { ctx } = world
   const id = await freshServer('away', ['127.31.0.0/24'])
-  const lonely = await addTestServer(shop, 'nobody there', { ranges: ['127.31.9.0/24'] })
+  const lonely = await addTestServer(ctx, 'nobody there', { ranges: ['127.31.9.0/24'] })
   await agent.stop()
-  const users = await wantTestUsers(shop, id, { count: 3, base: '127.31.0' })
-  await wantTestUsers(shop, lonely, { count: 1, base: '127.31.9' })
-  await expect(convergeServer(shop, id, noOrders)).rejects.toThrow(AgentUnreachable)
+  const users = await wantTestUsers(ctx, id, { count: 3, base: '127.31.0' })
+  await wantTestUsers(ctx, lonely, { count: 1, base: '127.31.9' })
+  await expect(convergeServer(ctx, id, noOrders)).rejects.toThrow(AgentUnreachable)
   expect(await step(id)).toMatchObject({ step: 'unreachable' })
   await agent.start()
-  await expect(convergeServer(shop, lonely, noOrders)).rejects.toThrow(AgentUnreachable)
-  await convergeServer(shop, id, noOrders)
+  await expect(convergeServer(ctx, lonely, noOrders)).rejects.toThrow(AgentUnreachable)
+  await convergeServer(ctx, id, noOrders)
   expect(await heldBy(agent)).toEqual(users.toSorted())
   expect(await step(id)).toMatchObject({ step: 'in step', last_error: null })
-  expect(await serversBehind(shop.db)).toEqual([lonely])
+  expect(await serversBehind(ctx.db)).toEqual([lonely])
 })
 
 test('what an agent lost with its disk is sent again: ranges and users', async () => {
-  const { shop } = world
+  const { ctx } = world
   const id = await freshServer('wiped', ['127.32.0.0/24', '127.32.5.7/32'])
-  const users = await wantTestUsers(shop, id, { count: 5, base: '127.32.0' })
-  await convergeServer(shop, id, noOrders)
+  const users = await wantTestUsers(ctx, id, { count: 5, base: '127.32.0' })
+  await convergeServer(ctx, id, noOrders)
   await agent.stop()
   await agent.wipe()
   await agent.start()
   expect(await heldBy(agent)).toEqual([])
-  expect(await repairServer(shop, id)).toMatchObject({ renewed: 5, removed: [], prefixesRenewed: true })
-  await convergeServer(shop, id, noOrders)
+  expect(await repairServer(ctx, id)).toMatchObject({ renewed: 5, removed: [], prefixesRenewed: true })
+  await convergeServer(ctx, id, noOrders)
   expect(await heldBy(agent)).toEqual(users.toSorted())
-  expect(await repairServer(shop, id)).toMatchObject({ renewed: 0, removed: [], prefixesRenewed: false })
+  expect(await repairServer(ctx, id)).toMatchObject({ renewed: 0, removed: [], prefixesRenewed: false })
 })
 
 test('a user for an agent that lost its ranges is not taken for refused', async () => {
-  const { shop } = world
+  const { ctx } = world
   const id = await freshServer('lost ranges', ['127.33.0.0/24'])
   await agent.stop()
   await agent.wipe()
   await agent.start()
-  const users = await wantTestUsers(shop, id, { count: 2, base: '127.33.0' })
-  await convergeServer(shop, id, noOrders)
+  const users = await wantTestUsers(ctx, id, { count: 2, base: '127.33.0' })
+  await convergeServer(ctx, id, noOrders)
   expect(await heldBy(agent)).toEqual(users)
-  expect((await usersOf(shop, id)).map(user => user.refusal)).toEqual([null, null])
+  expect((await usersOf(ctx, id)).map(user => user.refusal)).toEqual([null, null])
 })
 
 test('a user that an operator changed on the agent is put right', async () => {
-  const { shop } = world
+  const { ctx } = world
   const id = await freshServer('changed', ['127.34.0.0/24'])
-  const [user = ''] = await wantTestUsers(shop, id, { count: 1, base: '127.34.0' })
-  await convergeServer(shop, id, noOrders)
+  const [user = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.34.0' })
+  await convergeServer(ctx, id, noOrders)
   const before = await agent.client.state()
   await agent.client.raw('POST', '/api/update-user', { user })
-  expect(await repairServer(shop, id)).toMatchObject({ renewed: 1 })
-  await convergeServer(shop, id, noOrders)
+  expect(await repairServer(ctx, id)).toMatchObject({ renewed: 1 })
+  await convergeServer(ctx, id, noOrders)
   const after = await agent.client.state()
   expect(after.ok && after.data.users[0]?.hash).toBe(before.ok && before.data.users[0]?.hash)
 })
 
 test('a few users that nobody wants are removed, many only on an administratorâ€™s word', async () => {
-  const { shop } = world
+  const { ctx } = world
   const id = await freshServer('strays', ['127.35.0.0/24'])
-  const wanted = await wantTestUsers(shop, id, { count: 4, base: '127.35.0' })
-  await convergeServer(shop, id, noOrders)
+  const wanted = await wantTestUsers(ctx, id, { count: 4, base: '127.35.0' })
+  await convergeServer(ctx, id, noOrders)
   const stray = (n: number) =>
     agent.client.putUser(`stray${n}`, { password: 'x', prefixes: [`127.35.0.${100 + n}/32`], denied_domains: [] })
   for (let n = 0; n < SAFE_REMOVALS; n++) await stray(n)
-  const few = await repairServer(shop, id)
+  const few = await repairServer(ctx, id)
   expect(few).toMatchObject({ waiting: 0 })
   expect(few.kind === 'compared' && few.removed).toHaveLength(SAFE_REMOVALS)
   expect(await heldBy(agent)).toEqual(wanted.toSorted())
 
   for (let n = 0; n <= SAFE_REMOVALS; n++) await stray(n)
   const mails = () =>
-    shop.db.execute(sql`select 1 from pgboss.job where name = 'send-mail' and data::text like '%wait for removal%'`)
-  expect(await repairServer(shop, id)).toMatchObject({ removed: [], waiting: SAFE_REMOVALS + 1 })
-  expect(await repairServer(shop, id)).toMatchObject({ removed: [], waiting: SAFE_REMOVALS + 1 })
+    ctx.db.execute(sql`select 1 from pgboss.job where name = 'send-mail' and data::text like '%wait for removal%'`)
+  expect(await repairServer(ctx, id)).toMatchObject({ removed: [], waiting: SAFE_REMOVALS + 1 })
+  expect(await repairServer(ctx, id)).toMatchObject({ removed: [], waiting: SAFE_REMOVALS + 1 })
   expect((await mails()).rows).toHaveLength(1)
   expect(await step(id)).toMatchObject({
     step: 'behind',
@@ -137,20 +137,20 @@ test('a few users that nobody wants are removed, many only on an administratorâ€
   expect(reply.data).toMatchObject({ status: 200, output: { deleted: SAFE_REMOVALS + 1, waiting: 0 } })
   expect(await heldBy(agent)).toEqual(wanted.toSorted())
   expect(await step(id)).toMatchObject({ step: 'in step', last_error: null })
-  expect(await serverRow(shop, id)).toMatchObject({ removalsAllowed: false })
+  expect(await serverRow(ctx, id)).toMatchObject({ removalsAllowed: false })
 })
 
 test('many processes that converge at once leave the last state on the agent', async () => {
-  const { shop } = world
+  const { ctx } = world
   const id = await freshServer('at once', ['127.36.0.0/24'])
-  const [order] = (await shop.db.execute<{ id: number }>(sql`select nextval('agent_generation') as id`)).rows
+  const [order] = (await ctx.db.execute<{ id: number }>(sql`select nextval('agent_generation') as id`)).rows
   const orderId = order?.id ?? 0
-  const users = await wantTestUsers(shop, id, { count: 80, base: '127.36.0', orderId })
+  const users = await wantTestUsers(ctx, id, { count: 80, base: '127.36.0', orderId })
   const told: number[][] = []
-  const converge = () => convergeServer(shop, id, async (_tx, orders) => void told.push(orders))
+  const converge = () => convergeServer(ctx, id, async (_tx, orders) => void told.push(orders))
   const changes = async () => {
     for (let round = 0; round < 5; round++) {
-      await shop.db
+      await ctx.db
         .update(agentUsers)
         .set({ password: `round${round}`, generation: sql`nextval('agent_generation')` })
         .where(eq(agentUsers.serverId, id))
@@ -160,31 +160,31 @@ test('many processes that converge at once leave the last state on the agent', a
   await Promise.all([changes(), converge(), converge(), converge(), converge()])
   for (let n = 0; n < 3; n++) await converge()
   expect(await heldBy(agent)).toEqual(users.toSorted())
-  expect(await repairServer(shop, id)).toMatchObject({ renewed: 0, removed: [] })
+  expect(await repairServer(ctx, id)).toMatchObject({ renewed: 0, removed: [] })
   expect(told.every(orders => orders.length === 1 && orders[0] === orderId)).toBe(true)
   expect(told.length).toBeGreaterThan(0)
-  const passwords = new Set((await usersOf(shop, id)).map(user => user.password))
+  const passwords = new Set((await usersOf(ctx, id)).map(user => user.password))
   expect([...passwords]).toEqual(['round4'])
   // Gone when the order is over.
-  await shop.db.transaction(tx => unwantUsers(tx, shop.jobs, orderId))
+  await ctx.db.transaction(tx => unwantUsers(tx, ctx.jobs, orderId))
   await converge()
   expect(await heldBy(agent)).toEqual([])
-  expect(await usersOf(shop, id)).toEqual([])
+  expect(await usersOf(ctx, id)).toEqual([])
 })
 
 test('a range that goes waits for its users to be gone', async () => {
-  const { shop } = world
+  const { ctx } = world
   const id = await freshServer('moving', ['127.37.0.0/24', '127.37.1.0/24'])
   const orderId = 987_654
-  await wantTestUsers(shop, id, { count: 2, base: '127.37.0', orderId })
-  await convergeServer(shop, id, noOrders)
-  await shop.db.transaction(async tx => {
-    await unwantUsers(tx, shop.jobs, orderId)
+  await wantTestUsers(ctx, id, { count: 2, base: '127.37.0', orderId })
+  await convergeServer(ctx, id, noOrders)
+  await ctx.db.transaction(async tx => {
+    await unwantUsers(tx, ctx.jobs, orderId)
     await assignCidrs(tx, id, ['127.37.1.0/24', '127.37.2.0/24'])
-    await renewPrefixes(tx, shop.jobs, id)
+    await renewPrefixes(tx, ctx.jobs, id)
   })
-  await wantTestUsers(shop, id, { count: 1, base: '127.37.2' })
-  await convergeServer(shop, id, noOrders)
+  await wantTestUsers(ctx, id, { count: 1, base: '127.37.2' })
+  await convergeServer(ctx, id, noOrders)
   const state = await agent.client.state()
   expect(state.ok && state.data.prefixes).toEqual(['127.37.1.0/24', '127.37.2.0/24'])
   expect(await heldBy(agent)).toEqual(['u127372n0'])
@@ -192,15 +192,15 @@ test('a range that goes waits for its users to be gone', async () => {
 })
 
 test('an edit of the access rules reaches the agents', async () => {
-  const { shop } = world
+  const { ctx } = world
   const form = { name: 'Shops', price: '1.00', shopify_variant_id: '1', description: 'shops', acl_value: 'shop.test' }
   const rule = await admin.post<{ id: number }>('/api/servers/acls/', form)
   expect(rule.msg).toBe('success')
   const id = await freshServer('rules', ['127.38.0.0/24', '127.38.1.0/24'])
-  await wantTestUsers(shop, id, { count: 1, base: '127.38.0' })
+  await wantTestUsers(ctx, id, { count: 1, base: '127.38.0' })
   // Bought, so never denied.
-  await wantTestUsers(shop, id, { count: 1, base: '127.38.1', rules: [rule.data.id] })
-  await convergeServer(shop, id, noOrders)
+  await wantTestUsers(ctx, id, { count: 1, base: '127.38.1', rules: [rule.data.id] })
+  await convergeServer(ctx, id, noOrders)
   const denied = async () => {
     const list = await agent.client.raw('GET', '/api/export/user.acl')
     return list.ok ? list.data.body.trim().split('\n').filter(Boolean) : []
@@ -208,24 +208,24 @@ test('an edit of the access rules reaches the agents', async () => {
   expect(await denied()).toEqual(['u127380n0 shop.test'])
   const edited = await admin.put(`/api/servers/acls/${rule.data.id}/`, { ...form, acl_value: 'shop.test\nmall.test' })
   expect(edited.code).toBe(2000)
-  await renewDenyLists(shop)
-  await convergeServer(shop, id, noOrders)
+  await renewDenyLists(ctx)
+  await convergeServer(ctx, id, noOrders)
   expect(await denied()).toEqual(['u127380n0 mall.test', 'u127380n0 shop.test'])
   const deleted = await admin.delete(`/api/servers/acls/${rule.data.id}/`)
   expect(deleted.code).toBe(2000)
-  await renewDenyLists(shop)
-  await convergeServer(shop, id, noOrders)
+  await renewDenyLists(ctx)
+  await convergeServer(ctx, id, noOrders)
   expect(await denied()).toEqual([])
 })
 
 test('a wrong token makes a server unreachable, not its users refused', async () => {
-  const { shop } = world
+  const { ctx } = world
   const id = await freshServer('wrong token', ['127.39.0.0/24'])
-  await shop.db
+  await ctx.db
     .update(servers)
-    .set({ agentToken: shop.secrets.seal('another token') })
+    .set({ agentToken: ctx.secrets.seal('another token') })
     .where(eq(servers.id, id))
-  await wantTestUsers(shop, id, { count: 1, base: '127.39.0' })
-  await expect(convergeServer(shop, id, noOrders)).rejects.toThrow('Missing or wrong bearer token')
-  expect((await usersOf(shop, id))[0]?.refusal).toBeNull()
+  await wantTestUsers(ctx, id, { count: 1, base: '127.39.0' })
+  await expect(convergeServer(ctx, id, noOrders)).rejects.toThrow('Missing or wrong bearer token')
+  expect((await usersOf(ctx, id))[0]?.refusal).toBeNull()
 })

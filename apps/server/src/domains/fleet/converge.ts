@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { deniedDomains } from '../inventory/index.ts'
 import { agentOf, noteAnswer, noteSilence, noteTrouble, type ServerRow } from './agents.ts'
 import { applyUser, noteOutcomes, type AgentUser, type OnConfirmed, type Outcome } from './apply.ts'
@@ -9,7 +9,7 @@ import { loadPrefixes, type Loaded } from './prefixes.ts'
 import { convergeQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
-type Following = Pick<Shop, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
+type Following = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
 
 const BATCH = 64
 const AT_ONCE = 8
@@ -24,23 +24,23 @@ export class AgentUnreachable extends Error {
  * does this for a server at a time, so that an older state never overtakes a newer one on the wire.
  * @throws AgentUnreachable where the agent is away
  */
-export async function convergeServer(shop: Following, serverId: number, onConfirmed: OnConfirmed): Promise<void> {
+export async function convergeServer(ctx: Following, serverId: number, onConfirmed: OnConfirmed): Promise<void> {
   const ran = await withServerLock(
-    shop.db,
+    ctx.db,
     serverId,
     async () => {
-      const [server] = await shop.db
+      const [server] = await ctx.db
         .select()
         .from(servers)
         .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
-      if (server) await follow(shop, server, { onConfirmed })
+      if (server) await follow(ctx, server, { onConfirmed })
     },
     { waitMs: 1000 }
   )
   // Someone else is at it, and may have looked for the last time before our change was there: look again soon.
   if (!ran) {
-    const startAfter = new Date(shop.now().getTime() + 1000)
-    await shop.jobs.send(shop.db, convergeQueue, { serverId }, { key: String(serverId), startAfter })
+    const startAfter = new Date(ctx.now().getTime() + 1000)
+    await ctx.jobs.send(ctx.db, convergeQueue, { serverId }, { key: String(serverId), startAfter })
   }
 }
 
@@ -53,69 +53,69 @@ export type Followed = { prefixes: Loaded | null; users: Map<string, Outcome> }
  * @throws AgentUnreachable where the agent is away
  */
 export async function follow(
-  shop: Following,
+  ctx: Following,
   server: ServerRow,
   { onConfirmed, byHandOnly = false }: { onConfirmed: OnConfirmed; byHandOnly?: boolean }
 ): Promise<Followed> {
-  const agent = agentOf(server, shop.secrets)
+  const agent = agentOf(server, ctx.secrets)
   try {
     const behind = server.prefixesGeneration !== server.prefixesApplied
     // Before the ranges are noted as loaded: whoever dies in between does it again.
-    if (behind) await forgetRefusals(shop, server.id)
-    let loaded = behind ? await load(shop, agent, server) : null
+    if (behind) await forgetRefusals(ctx, server.id)
+    let loaded = behind ? await load(ctx, agent, server) : null
     const followed: Followed = { prefixes: loaded, users: new Map() }
     // Users of ranges that the agent does not have would only be refused.
     if (loaded?.kind === 'refused') return followed
     for (;;) {
-      const users = await usersBehind(shop, server.id, byHandOnly)
+      const users = await usersBehind(ctx, server.id, byHandOnly)
       if (users.length === 0) break
-      const outcomes = await applyAll(shop, agent, users)
+      const outcomes = await applyAll(ctx, agent, users)
       // Its ranges were in step, yet it does not know them: its state was lost.
       const lost = loaded === null && outcomes.some(({ outcome }) => isOutside(outcome))
-      if (lost) loaded = await load(shop, agent, server)
+      if (lost) loaded = await load(ctx, agent, server)
       const settled = lost ? outcomes.filter(({ outcome }) => !isOutside(outcome)) : outcomes
-      await noteOutcomes(shop, settled, onConfirmed)
+      await noteOutcomes(ctx, settled, onConfirmed)
       for (const { user, outcome } of settled) followed.users.set(user.username, outcome)
       const silent = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
       if (silent?.kind === 'unreachable') throw new AgentUnreachable(silent.message)
     }
-    if (loaded?.kind === 'widened') followed.prefixes = await narrow(shop, agent, server)
-    await noteAnswer(shop.db, server.id, shop.now())
+    if (loaded?.kind === 'widened') followed.prefixes = await narrow(ctx, agent, server)
+    await noteAnswer(ctx.db, server.id, ctx.now())
     return followed
   } catch (error) {
     if (error instanceof AgentUnreachable) {
-      await noteSilence(shop.db, server.id, error.message, shop.now(), { counts: false })
+      await noteSilence(ctx.db, server.id, error.message, ctx.now(), { counts: false })
     }
     throw error
   }
 }
 
 /** What the agent refused for lack of a range deserves another try. */
-async function forgetRefusals(shop: Following, serverId: number): Promise<void> {
+async function forgetRefusals(ctx: Following, serverId: number): Promise<void> {
   const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
-  await shop.db.update(agentUsers).set({ refusal: null }).where(refused)
+  await ctx.db.update(agentUsers).set({ refusal: null }).where(refused)
 }
 
 const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'
 
-async function load(shop: Following, agent: AgentClient, server: ServerRow): Promise<Loaded> {
-  const loaded = await loadPrefixes(shop, agent, server)
+async function load(ctx: Following, agent: AgentClient, server: ServerRow): Promise<Loaded> {
+  const loaded = await loadPrefixes(ctx, agent, server)
   if (loaded.kind === 'unreachable') throw new AgentUnreachable(loaded.message)
-  if (loaded.kind === 'refused') await noteTrouble(shop.db, server.id, loaded.message)
+  if (loaded.kind === 'refused') await noteTrouble(ctx.db, server.id, loaded.message)
   return loaded
 }
 
 /** Once the users of the old ranges are gone, those ranges go too. */
-async function narrow(shop: Following, agent: AgentClient, server: ServerRow): Promise<Loaded> {
-  const loaded = await load(shop, agent, server)
+async function narrow(ctx: Following, agent: AgentClient, server: ServerRow): Promise<Loaded> {
+  const loaded = await load(ctx, agent, server)
   if (loaded.kind === 'widened') {
-    await noteTrouble(shop.db, server.id, 'A range that was taken off waits: users on the agent still lease of it')
+    await noteTrouble(ctx.db, server.id, 'A range that was taken off waits: users on the agent still lease of it')
   }
   return loaded
 }
 
-async function usersBehind(shop: Following, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
-  return shop.db
+async function usersBehind(ctx: Following, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
+  return ctx.db
     .select()
     .from(agentUsers)
     .where(
@@ -130,12 +130,12 @@ async function usersBehind(shop: Following, serverId: number, byHandOnly: boolea
     .limit(BATCH)
 }
 
-async function applyAll(shop: Following, agent: AgentClient, users: AgentUser[]) {
+async function applyAll(ctx: Following, agent: AgentClient, users: AgentUser[]) {
   // Read after the users: a rule edited since then has given them another generation, and they come again.
   const deniedBy = new Map<string, string[]>()
   for (const user of users) {
     const key = user.rules.join()
-    if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(shop.db, { bought: user.rules }))
+    if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(ctx.db, { bought: user.rules }))
   }
   const outcomes: { user: AgentUser; outcome: Outcome }[] = []
   for (let at = 0; at < users.length; at += AT_ONCE) {

@@ -1,8 +1,8 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import { transact } from '../../platform/db/transact.ts'
-import { done, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { done, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { assignCidrs, ordersOnServer } from '../inventory/index.ts'
 import { readServer } from './list-servers.ts'
@@ -14,8 +14,12 @@ import { agentUsers, serverGroupServers, servers } from './tables.ts'
  * Takes a server out of use: its ranges become free for another one, its row stays for the history. Refused while
  * orders hold addresses on it, or users are wanted there.
  */
-export async function deleteServer(shop: Pick<Shop, 'db' | 'now'>, actor: Actor, id: number): Promise<Result<null>> {
-  return transact(shop.db, async tx => {
+export async function deleteServer(
+  ctx: Pick<AppContext, 'db' | 'now'>,
+  actor: Actor,
+  id: number
+): Promise<Result<null>> {
+  return transact(ctx.db, async tx => {
     const [row] = await tx
       .select({ id: servers.id })
       .from(servers)
@@ -45,7 +49,7 @@ export async function deleteServer(shop: Pick<Shop, 'db' | 'now'>, actor: Actor,
     await tx.delete(serverGroupServers).where(eq(serverGroupServers.serverId, id))
     await tx
       .update(servers)
-      .set({ deletedAt: shop.now(), connected: false, sshPassword: sql`null`, agentToken: sql`null` })
+      .set({ deletedAt: ctx.now(), connected: false, sshPassword: sql`null`, agentToken: sql`null` })
       .where(eq(servers.id, id))
     await record(tx, actor.caller, { action: 'delete server', targetType: 'server', targetId: id, before }, actor.ip)
     return done

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Sender } from '../../platform/jobs.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Sender } from '../../infra/jobs.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { convergeQueue, denyListsQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
@@ -74,7 +74,7 @@ export async function askDenyLists(tx: Executor, jobs: Sender): Promise<void> {
  * The work of it. In a transaction of its own: it touches every user, and one that holds the inventory's locks too
  * would wait in a circle with deliveries.
  */
-export async function renewDenyLists({ db, jobs }: Pick<Shop, 'db' | 'jobs'>): Promise<void> {
+export async function renewDenyLists({ db, jobs }: Pick<AppContext, 'db' | 'jobs'>): Promise<void> {
   // Whoever changed a rule while this job still waited was told that it waits already, and may not have committed: first
   // that one ends, or the agents would get the lists of before.
   await db.transaction(tx => tx.execute(sql`lock table acl_rules in share mode`))

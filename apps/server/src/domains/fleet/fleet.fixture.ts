@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { desc, eq } from 'drizzle-orm'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { auditLog } from '../audit/tables.ts'
 import { addGroup, addOrders } from '../inventory/fixtures.ts'
 import { activate, assignCidrs, inventoryRoutes, reserve } from '../inventory/index.ts'
@@ -94,9 +94,9 @@ export async function startTestAgent(): Promise<TestAgent> {
 /** A shop with the fleet's and the inventory's calls. Nothing works on jobs: tests run the work themselves. */
 export function startFleetShop(): Promise<TestShop> {
   return startTestShop({
-    routes(mount, shop) {
-      fleetRoutes(mount, shop)
-      inventoryRoutes(mount, shop, tx => askDenyLists(tx, shop.jobs))
+    routes(mount, ctx) {
+      fleetRoutes(mount, ctx)
+      inventoryRoutes(mount, ctx, tx => askDenyLists(tx, ctx.jobs))
     },
     queues: [convergeQueue, ...fleetQueues]
   })
@@ -104,11 +104,11 @@ export function startFleetShop(): Promise<TestShop> {
 
 /** A server of these ranges; without an agent, one where nothing answers. */
 export async function addTestServer(
-  shop: Shop,
+  ctx: AppContext,
   name: string,
   { agent, ranges = [] }: { agent?: TestAgent; ranges?: string[] } = {}
 ): Promise<number> {
-  return shop.db.transaction(async tx => {
+  return ctx.db.transaction(async tx => {
     const [row] = await tx
       .insert(servers)
       .values({
@@ -116,7 +116,7 @@ export async function addTestServer(
         ip: '127.0.0.1',
         agentPort: agent?.port ?? 9,
         proxyPort: agent?.proxyPort ?? 3128,
-        agentToken: agent ? shop.secrets.seal(agent.token) : null
+        agentToken: agent ? ctx.secrets.seal(agent.token) : null
       })
       .returning({ id: servers.id })
     if (!row) throw new Error('nothing was inserted')
@@ -128,7 +128,7 @@ export async function addTestServer(
 
 /** Wants `count` users on a server, one address of `127.x.y.0/24` each, as orders or (without `orderId`) by hand. */
 export async function wantTestUsers(
-  shop: Shop,
+  ctx: AppContext,
   serverId: number,
   {
     count,
@@ -145,12 +145,12 @@ export async function wantTestUsers(
     prefixes: [`${base}.${n}/32`],
     rules
   }))
-  await shop.db.transaction(tx => wantUsers(tx, shop.jobs, users))
+  await ctx.db.transaction(tx => wantUsers(tx, ctx.jobs, users))
   return users.map(user => user.username)
 }
 
-export async function serverRow(shop: Shop, id: number): Promise<typeof servers.$inferSelect> {
-  const [row] = await shop.db.select().from(servers).where(eq(servers.id, id))
+export async function serverRow(ctx: AppContext, id: number): Promise<typeof servers.$inferSelect> {
+  const [row] = await ctx.db.select().from(servers).where(eq(servers.id, id))
   if (!row) throw new Error('no such server')
   return row
 }
@@ -162,17 +162,17 @@ export async function heldBy(agent: TestAgent): Promise<string[]> {
   return state.data.users.map(user => user.user).toSorted()
 }
 
-export const usersOf = (shop: Shop, serverId: number) =>
-  shop.db.select().from(agentUsers).where(eq(agentUsers.serverId, serverId))
+export const usersOf = (ctx: AppContext, serverId: number) =>
+  ctx.db.select().from(agentUsers).where(eq(agentUsers.serverId, serverId))
 
 /** For converging where no order follows. */
 export const noOrders = async () => {}
 
 /** Leases one address of a server to a new order. */
-export async function leaseOn(shop: Shop, serverId: number, rule: number): Promise<number> {
-  const groupId = await addGroup(shop.db, `leases of ${serverId}`, [serverId])
-  const [orderId = 0] = await addOrders(shop.db, groupId, 1)
-  await shop.db.transaction(async tx => {
+export async function leaseOn(ctx: AppContext, serverId: number, rule: number): Promise<number> {
+  const groupId = await addGroup(ctx.db, `leases of ${serverId}`, [serverId])
+  const [orderId = 0] = await addOrders(ctx.db, groupId, 1)
+  await ctx.db.transaction(async tx => {
     const reserved = await reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 })
     if (!reserved.ok) throw new Error(reserved.reason)
     await activate(tx, orderId)
@@ -181,5 +181,5 @@ export async function leaseOn(shop: Shop, serverId: number, rule: number): Promi
 }
 
 /** What the audit log says of an action, newest first. */
-export const audited = (shop: Shop, action: string) =>
-  shop.db.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(desc(auditLog.id))
+export const audited = (ctx: AppContext, action: string) =>
+  ctx.db.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(desc(auditLog.id))

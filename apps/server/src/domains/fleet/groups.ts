@@ -1,10 +1,10 @@
 import { refuse, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
-import type { Executor, Transaction } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { containing, pageOf } from '../../platform/http/paging.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor, Transaction } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { containing, pageOf } from '../../infra/http/paging.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { variants } from '../catalog/tables.ts'
 import { withUniqueName } from './refusals.ts'
@@ -32,12 +32,12 @@ export async function listGroups(db: Executor, { limit, offset, search }: Listin
 }
 
 export async function createGroup(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   form: ServerGroupForm
 ): Promise<Result<ServerGroup>> {
   return withUniqueName('server_groups_name_key', () =>
-    transact(shop.db, async tx => {
+    transact(ctx.db, async tx => {
       const { name, description } = form
       const [row] = await tx.insert(serverGroups).values({ name, description }).returning()
       if (!row) throw new Error('the group was not created')
@@ -52,13 +52,13 @@ export async function createGroup(
 }
 
 export async function updateGroup(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   id: number,
   form: ServerGroupForm
 ): Promise<Result<ServerGroup>> {
   return withUniqueName('server_groups_name_key', () =>
-    transact(shop.db, async tx => {
+    transact(ctx.db, async tx => {
       const row = await lockGroup(tx, id)
       if (!row) return refuse('not_found')
       const before = await presentOne(tx, row)
@@ -75,8 +75,12 @@ export async function updateGroup(
 }
 
 /** Removes a group that no variant sells from; orders that were delivered from it keep their addresses. */
-export async function deleteGroup(shop: Pick<Shop, 'db' | 'now'>, actor: Actor, id: number): Promise<Result<null>> {
-  return transact(shop.db, async tx => {
+export async function deleteGroup(
+  ctx: Pick<AppContext, 'db' | 'now'>,
+  actor: Actor,
+  id: number
+): Promise<Result<null>> {
+  return transact(ctx.db, async tx => {
     const row = await lockGroup(tx, id)
     if (!row) return refuse('not_found')
     const selling = await tx
@@ -90,7 +94,7 @@ export async function deleteGroup(shop: Pick<Shop, 'db' | 'now'>, actor: Actor, 
       return refuse('in_use', { msg: `Variants still sell from this server group: ${names}` })
     }
     const before = await presentOne(tx, row)
-    await tx.update(serverGroups).set({ deletedAt: shop.now() }).where(eq(serverGroups.id, id))
+    await tx.update(serverGroups).set({ deletedAt: ctx.now() }).where(eq(serverGroups.id, id))
     const entry = { action: 'delete server group', targetType: 'server group', targetId: id, before }
     await record(tx, actor.caller, entry, actor.ip)
     return done

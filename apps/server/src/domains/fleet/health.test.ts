@@ -20,34 +20,34 @@ afterAll(async () => {
 })
 
 const waiting = async (queue: string, serverId: number) => {
-  const { rows } = await world.shop.db.execute(sql`
+  const { rows } = await world.ctx.db.execute(sql`
     select 1 from pgboss.job where name = ${queue} and state = 'created'
       and (data->>'serverId' = ${String(serverId)} or data->>'key' like ${`server-silent:${serverId}:%`})`)
   return rows.length
 }
 
 test('five silences in a row make one alarm; a server that comes back gets what it missed', async () => {
-  const { shop } = world
-  const id = await addTestServer(shop, 'watched', { agent })
-  await checkServers(shop)
-  const first = await serverRow(shop, id)
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'watched', { agent })
+  await checkServers(ctx)
+  const first = await serverRow(ctx, id)
   expect(first).toMatchObject({ connected: true, failures: 0, unreachableSince: null })
-  await shop.db.execute(sql`delete from pgboss.job`)
+  await ctx.db.execute(sql`delete from pgboss.job`)
 
   await agent.stop()
   for (let round = 1; round <= ALARM_AFTER + 2; round++) {
-    await checkServers(shop)
-    expect(await serverRow(shop, id)).toMatchObject({ connected: false, failures: round })
+    await checkServers(ctx)
+    expect(await serverRow(ctx, id)).toMatchObject({ connected: false, failures: round })
     expect(await waiting('send-mail', id)).toBe(round < ALARM_AFTER ? 0 : 1)
   }
-  const silent = await serverRow(shop, id)
+  const silent = await serverRow(ctx, id)
   expect(silent.unreachableSince).not.toBeNull()
   expect(silent.lastError).toMatch(/ECONNREFUSED/)
   expect(await waiting('converge-server', id)).toBe(0)
 
   await agent.start()
-  await checkServers(shop)
-  expect(await serverRow(shop, id)).toMatchObject({
+  await checkServers(ctx)
+  expect(await serverRow(ctx, id)).toMatchObject({
     connected: true,
     failures: 0,
     lastError: null,
@@ -58,14 +58,14 @@ test('five silences in a row make one alarm; a server that comes back gets what 
 })
 
 test('one server that cannot be asked keeps no other from being asked', async () => {
-  const { shop } = world
-  const broken = await addTestServer(shop, 'sealed elsewhere', { agent })
-  await shop.db
+  const { ctx } = world
+  const broken = await addTestServer(ctx, 'sealed elsewhere', { agent })
+  await ctx.db
     .update(servers)
     .set({ agentToken: Buffer.alloc(40) })
     .where(eq(servers.id, broken))
-  const fine = await addTestServer(shop, 'fine', { agent })
-  await checkServers(shop)
-  expect((await serverRow(shop, broken)).lastError).toContain('APP_SECRET')
-  expect((await serverRow(shop, fine)).connected).toBe(true)
+  const fine = await addTestServer(ctx, 'fine', { agent })
+  await checkServers(ctx)
+  expect((await serverRow(ctx, broken)).lastError).toContain('APP_SECRET')
+  expect((await serverRow(ctx, fine)).connected).toBe(true)
 })

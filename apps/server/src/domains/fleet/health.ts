@@ -1,6 +1,6 @@
 import { isNull } from 'drizzle-orm'
-import type { Shop } from '../../platform/shop.ts'
-import { forEachAtOnce } from '../../platform/concurrency.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { forEachAtOnce } from '../../infra/concurrency.ts'
 import { notifyAdmins } from '../mail/index.ts'
 import { agentOf, noteAnswer, noteSilence, type ServerRow } from './agents.ts'
 import { followOn } from './desired.ts'
@@ -12,28 +12,28 @@ const ANSWER_MS = 5000
 /** So many failures in a row make an alarm. */
 export const ALARM_AFTER = 5
 
-type Checking = Pick<Shop, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
+type Checking = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
 
 /** Asks every server's agent whether it is there. One that came back gets what it missed. */
-export async function checkServers(shop: Checking): Promise<void> {
-  const all = await shop.db.select().from(servers).where(isNull(servers.deletedAt))
-  await forEachAtOnce(all, AT_ONCE, server => checkServer(shop, server))
+export async function checkServers(ctx: Checking): Promise<void> {
+  const all = await ctx.db.select().from(servers).where(isNull(servers.deletedAt))
+  await forEachAtOnce(all, AT_ONCE, server => checkServer(ctx, server))
 }
 
-async function checkServer(shop: Checking, server: ServerRow): Promise<void> {
-  const silence = await askHealth(shop, server)
-  await shop.db.transaction(async tx => {
+async function checkServer(ctx: Checking, server: ServerRow): Promise<void> {
+  const silence = await askHealth(ctx, server)
+  await ctx.db.transaction(async tx => {
     if (silence === null) {
-      const back = await noteAnswer(tx, server.id, shop.now())
+      const back = await noteAnswer(tx, server.id, ctx.now())
       if (!back) return
-      await followOn(tx, shop.jobs, [server.id])
-      await shop.jobs.send(tx, repairQueue, { serverId: server.id }, { key: String(server.id) })
+      await followOn(tx, ctx.jobs, [server.id])
+      await ctx.jobs.send(tx, repairQueue, { serverId: server.id }, { key: String(server.id) })
       return
     }
-    const failures = await noteSilence(tx, server.id, silence, shop.now(), { counts: true })
+    const failures = await noteSilence(tx, server.id, silence, ctx.now(), { counts: true })
     if (failures !== ALARM_AFTER) return
-    const since = (server.unreachableSince ?? shop.now()).toISOString()
-    await notifyAdmins(tx, shop.jobs, {
+    const since = (server.unreachableSince ?? ctx.now()).toISOString()
+    await notifyAdmins(tx, ctx.jobs, {
       subject: `Server ${server.name} does not answer`,
       text: `The agent of server ${server.name} (${server.ip}) has not answered ${ALARM_AFTER} times in a row, since ${since}.\n\nIt said: ${silence}\n\nOrders that need it wait until it is back; it is asked again each minute.`,
       key: `server-silent:${server.id}:${since}`
@@ -42,13 +42,13 @@ async function checkServer(shop: Checking, server: ServerRow): Promise<void> {
 }
 
 /** @returns null where the agent answered, else why not */
-async function askHealth(shop: Checking, server: ServerRow): Promise<string | null> {
+async function askHealth(ctx: Checking, server: ServerRow): Promise<string | null> {
   try {
-    const reply = await agentOf(server, shop.secrets, ANSWER_MS).info()
+    const reply = await agentOf(server, ctx.secrets, ANSWER_MS).info()
     return reply.ok ? null : reply.message
   } catch (error) {
     // One server's unreadable token must not keep the others from being asked.
-    shop.log.error({ err: error, server: server.id }, 'server could not be asked')
+    ctx.log.error({ err: error, server: server.id }, 'server could not be asked')
     return 'The stored agent token cannot be read with this APP_SECRET. Enter the token again.'
   }
 }

@@ -1,4 +1,4 @@
-import type { Shop } from '../../platform/shop.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { checkServers } from './health.ts'
 import { provisionServer } from './provision/provision.ts'
 import { renewDenyLists } from './desired.ts'
@@ -9,15 +9,15 @@ import { repairAll, repairServer } from './repair.ts'
 export const fleetQueues = [healthQueue, repairAllQueue, repairQueue, provisionQueue, denyListsQueue]
 
 /** Watches, repairs and installs servers in this process. */
-export async function fleetJobs(shop: Shop): Promise<void> {
-  const { jobs } = shop
-  await jobs.work(healthQueue, () => checkServers(shop))
-  await jobs.work(denyListsQueue, () => renewDenyLists(shop))
-  await jobs.work(repairAllQueue, () => repairAll(shop))
-  await jobs.work(repairQueue, async ({ serverId }) => void (await repairServer(shop, serverId, 10_000)), {
+export async function fleetJobs(ctx: AppContext): Promise<void> {
+  const { jobs } = ctx
+  await jobs.work(healthQueue, () => checkServers(ctx))
+  await jobs.work(denyListsQueue, () => renewDenyLists(ctx))
+  await jobs.work(repairAllQueue, () => repairAll(ctx))
+  await jobs.work(repairQueue, async ({ serverId }) => void (await repairServer(ctx, serverId, 10_000)), {
     concurrency: 4
   })
-  await jobs.work(provisionQueue, work => provisionServer(shop, work), { concurrency: 2 })
+  await jobs.work(provisionQueue, work => provisionServer(ctx, work), { concurrency: 2 })
   await jobs.schedule(healthQueue, '* * * * *')
   await jobs.schedule(repairAllQueue, '*/3 * * * *')
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../platform/db/client.ts'
+import type { Database } from '../../infra/db/client.ts'
 
 /** Namespaces of the advisory locks on servers: who talks to the agent, and who installs it. */
 const LOCKS = { agent: 7301, provisioning: 7302 }

@@ -16,7 +16,7 @@ let rule = 0
 beforeAll(async () => {
   world = await startFleetShop()
   admin = await world.admin()
-  rule = await addRule(world.shop.db, 'locks')
+  rule = await addRule(world.ctx.db, 'locks')
 })
 afterAll(() => world?.close())
 
@@ -28,7 +28,7 @@ async function someoneWaits(other: Promise<unknown>): Promise<void> {
   )
   const deadline = Date.now() + 10_000
   do {
-    const { rows } = await world.shop.db.execute<{ waiting: number }>(sql`select count(*) as waiting
+    const { rows } = await world.ctx.db.execute<{ waiting: number }>(sql`select count(*) as waiting
       from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`)
     if ((rows[0]?.waiting ?? 0) > 0) return
     if (Date.now() > deadline) throw new Error('nobody waits for a lock')
@@ -39,15 +39,15 @@ const edit = (id: number, name: string, ranges: string[]) =>
   admin.put(`/api/servers/servers/${id}/`, { name, ip: '127.0.0.1', port: 22, cidr: ranges.join('\n') })
 
 test('an edit of a server does not wait in a circle with what its agent confirms', async () => {
-  const { shop } = world
-  const id = await addTestServer(shop, 'confirming', { ranges: ['127.41.0.0/24'] })
-  const orderId = await leaseOn(shop, id, rule)
-  await shop.db.transaction(tx =>
-    wantUsers(tx, shop.jobs, [
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'confirming', { ranges: ['127.41.0.0/24'] })
+  const orderId = await leaseOn(ctx, id, rule)
+  await ctx.db.transaction(tx =>
+    wantUsers(tx, ctx.jobs, [
       { serverId: id, username: 'confirmed', orderId, password: 'x', prefixes: ['127.41.0.0/32'], rules: [rule] }
     ])
   )
-  const { editing } = await shop.db.transaction(async tx => {
+  const { editing } = await ctx.db.transaction(async tx => {
     // As what an agent confirmed is noted: first its user, then the addresses that it gave up.
     await tx.update(agentUsers).set({ digest: 'as told' }).where(eq(agentUsers.username, 'confirmed'))
     const asked = { editing: edit(id, 'confirming', ['127.41.0.0/24', '127.41.1.0/24']) }
@@ -59,16 +59,16 @@ test('an edit of a server does not wait in a circle with what its agent confirms
 })
 
 test('an edit of a server does not wait in a circle with a delivery to it', async () => {
-  const { shop } = world
-  const id = await addTestServer(shop, 'delivering', { ranges: ['127.42.0.0/24'] })
-  const groupId = await addGroup(shop.db, 'delivering', [id])
-  const [orderId = 0] = await addOrders(shop.db, groupId, 1)
-  const { editing } = await shop.db.transaction(async tx => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'delivering', { ranges: ['127.42.0.0/24'] })
+  const groupId = await addGroup(ctx.db, 'delivering', [id])
+  const [orderId = 0] = await addOrders(ctx.db, groupId, 1)
+  const { editing } = await ctx.db.transaction(async tx => {
     const reserved = await reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 })
     expect(reserved.ok).toBe(true)
     const asked = { editing: edit(id, 'delivering', ['127.42.0.0/24', '127.42.1.0/24']) }
     await someoneWaits(asked.editing)
-    await wantUsers(tx, shop.jobs, [
+    await wantUsers(tx, ctx.jobs, [
       { serverId: id, username: 'delivered', orderId, password: 'x', prefixes: ['127.42.0.0/32'], rules: [rule] }
     ])
     return asked
@@ -77,17 +77,17 @@ test('an edit of a server does not wait in a circle with a delivery to it', asyn
 })
 
 test('deny lists are renewed after a rule that is being changed, whose own request met the waiting job', async () => {
-  const { shop } = world
-  const id = await addTestServer(shop, 'denying', { ranges: ['127.43.0.0/24'] })
-  const [username = ''] = await wantTestUsers(shop, id, { count: 1, base: '127.43.0' })
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'denying', { ranges: ['127.43.0.0/24'] })
+  const [username = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.43.0' })
   const generation = async () => {
-    const [row] = await shop.db.select().from(agentUsers).where(eq(agentUsers.username, username))
+    const [row] = await ctx.db.select().from(agentUsers).where(eq(agentUsers.username, username))
     return row?.generation ?? 0
   }
   const before = await generation()
-  const { renewal } = await shop.db.transaction(async tx => {
+  const { renewal } = await ctx.db.transaction(async tx => {
     await addRule(tx, 'comes late')
-    const asked = { renewal: renewDenyLists(shop) }
+    const asked = { renewal: renewDenyLists(ctx) }
     await someoneWaits(asked.renewal)
     expect(await generation()).toBe(before)
     return asked

@@ -1,7 +1,7 @@
 import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { transact } from '../../platform/db/transact.ts'
-import { ok, type Result } from '../../platform/result.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { record } from '../audit/index.ts'
 import { assignCidrs, parseCidr, serverCidrs } from '../inventory/index.ts'
 import { byHandOutside, unwantByHand } from './by-hand.ts'
@@ -21,7 +21,7 @@ const SHOWN_BYTES = 256 * 1024
  * lease addresses of a range left out.
  */
 export async function resetAllProxy(
-  shop: Managing,
+  ctx: Managing,
   actor: Actor,
   serverId: number,
   cidrs: string[] | string
@@ -32,9 +32,9 @@ export async function resetAllProxy(
     if (!parsed.ok) return refuse('invalid_cidr', { msg: parsed.message, data: { errors: { cidrs: parsed.message } } })
     keep.push(parsed.cidr)
   }
-  const reached = await reach(shop, serverId)
+  const reached = await reach(ctx, serverId)
   if (!reached.ok) return reached
-  const reset = await transact(shop.db, async tx => {
+  const reset = await transact(ctx.db, async tx => {
     const present = await serverCidrs(tx, serverId)
     const unknown = keep.find(cidr => !present.includes(cidr))
     if (unknown) {
@@ -43,14 +43,14 @@ export async function resetAllProxy(
     }
     const assigned = await assignCidrs(tx, serverId, keep)
     if (!assigned.ok) return cidrRefusal(tx, assigned)
-    await unwantByHand(tx, shop.jobs, serverId, await byHandOutside(tx, serverId))
-    await renewPrefixes(tx, shop.jobs, serverId)
+    await unwantByHand(tx, ctx.jobs, serverId, await byHandOutside(tx, serverId))
+    await renewPrefixes(tx, ctx.jobs, serverId)
     const entry = { action: 'reset ranges', targetType: 'server', targetId: serverId }
     await record(tx, actor.caller, { ...entry, before: { cidrs: present }, after: { cidrs: keep } }, actor.ip)
     return ok(null)
   })
   if (!reset.ok) return reset
-  const followed = await followNow(shop, serverId)
+  const followed = await followNow(ctx, serverId)
   if (!followed.ok) return followed
   const loaded = followed.data.prefixes
   if (loaded && 'message' in loaded) return refuse('agent_refused', { msg: loaded.message })
@@ -59,27 +59,27 @@ export async function resetAllProxy(
   return shown(await reached.data.agent.raw('POST', '/api/reload', {}))
 }
 
-export async function flushAccessLog(shop: Managing, actor: Actor, serverId: number): Promise<Result<Shown>> {
-  const reached = await reach(shop, serverId)
+export async function flushAccessLog(ctx: Managing, actor: Actor, serverId: number): Promise<Result<Shown>> {
+  const reached = await reach(ctx, serverId)
   if (!reached.ok) return reached
   const entry = { action: 'flush access log', targetType: 'server', targetId: serverId }
-  await record(shop.db, actor.caller, entry, actor.ip)
+  await record(ctx.db, actor.caller, entry, actor.ip)
   return shown(await reached.data.agent.raw('POST', '/api/flush-access-log', {}))
 }
 
 /** The agent's deny list, lines of `user domain`; the beginning of it where it is long. */
-export async function listAcl(shop: Managing, serverId: number): Promise<Result<Shown>> {
-  const reached = await reach(shop, serverId)
+export async function listAcl(ctx: Managing, serverId: number): Promise<Result<Shown>> {
+  const reached = await reach(ctx, serverId)
   if (!reached.ok) return reached
   return shown(await reached.data.agent.raw('GET', '/api/export/user.acl', undefined, SHOWN_BYTES))
 }
 
 /** The agent's own view of itself and its users. */
 export async function serverInfo(
-  shop: Managing,
+  ctx: Managing,
   serverId: number
 ): Promise<Result<{ server_info: unknown; user_list: unknown }>> {
-  const reached = await reach(shop, serverId)
+  const reached = await reach(ctx, serverId)
   if (!reached.ok) return reached
   const { agent } = reached.data
   const [info, users] = await Promise.all([agent.info(), agent.raw('GET', '/api/view-all-users')])
@@ -91,7 +91,7 @@ export async function serverInfo(
 
 /** Passes a call to this one server's agent. What it changes there is none of the console's: repair looks it over. */
 export async function requestApi(
-  shop: Managing,
+  ctx: Managing,
   actor: Actor,
   serverId: number,
   call: { uri: string; json_input: string | Record<string, unknown> }
@@ -101,7 +101,7 @@ export async function requestApi(
     const msg = 'please enter a correct json_input'
     return refuse('invalid', { msg, data: { errors: { json_input: msg } } })
   }
-  const reached = await reach(shop, serverId)
+  const reached = await reach(ctx, serverId)
   if (!reached.ok) return reached
   const entry = {
     action: 'call agent',
@@ -109,7 +109,7 @@ export async function requestApi(
     targetId: serverId,
     after: { uri: call.uri, body: briefly(body) }
   }
-  await record(shop.db, actor.caller, entry, actor.ip)
+  await record(ctx.db, actor.caller, entry, actor.ip)
   return shown(await reached.data.agent.raw('POST', call.uri, body, SHOWN_BYTES))
 }
 
@@ -120,18 +120,18 @@ const briefly = (body: object): unknown => {
 }
 
 /** Gives the word that what waits for removal may go, and removes it. */
-export async function applyRemovals(shop: Managing, actor: Actor, serverId: number): Promise<Result<Shown>> {
-  const reached = await reach(shop, serverId)
+export async function applyRemovals(ctx: Managing, actor: Actor, serverId: number): Promise<Result<Shown>> {
+  const reached = await reach(ctx, serverId)
   if (!reached.ok) return reached
-  await shop.db.transaction(async tx => {
+  await ctx.db.transaction(async tx => {
     await tx.update(servers).set({ removalsAllowed: true }).where(eq(servers.id, serverId))
     await record(tx, actor.caller, { action: 'allow removals', targetType: 'server', targetId: serverId }, actor.ip)
   })
-  const repair = await repairServer(shop, serverId, LOCK_WAIT_MS)
+  const repair = await repairServer(ctx, serverId, LOCK_WAIT_MS)
   if (repair.kind === 'gone') return refuse('not_found')
   if (repair.kind === 'unreachable') return away(repair.message)
   if (repair.kind !== 'compared') {
-    await shop.jobs.send(shop.db, repairQueue, { serverId }, { key: String(serverId) })
+    await ctx.jobs.send(ctx.db, repairQueue, { serverId }, { key: String(serverId) })
     return ok({ status: 202, output: 'Allowed. The removal follows when other changes of this server are through.' })
   }
   const { removed, waiting } = repair

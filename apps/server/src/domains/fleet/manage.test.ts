@@ -45,8 +45,8 @@ describe('server management', () => {
     admin.post(`/api/servers/servers/${id}/${name}/`, body)
 
   beforeAll(async () => {
-    id = await addTestServer(world.shop, 'managed', { agent, ranges: ['127.60.0.0/24', '127.60.1.0/24'] })
-    await convergeServer(world.shop, id, noOrders)
+    id = await addTestServer(world.ctx, 'managed', { agent, ranges: ['127.60.0.0/24', '127.60.1.0/24'] })
+    await convergeServer(world.ctx, id, noOrders)
     const form = { name: 'Bought', description: 'd', acls: [rule] }
     group = (await admin.post<{ id: number }>('/api/servers/acl-groups/', form)).data.id
   })
@@ -100,9 +100,9 @@ describe('server management', () => {
       data: { output: { deleted: true } }
     })
     expect(await heldBy(agent)).toEqual([])
-    expect(await usersOf(world.shop, id)).toEqual([])
-    expect((await audited(world.shop, 'create proxy user'))[0]?.after).toMatchObject({ username: 'byhand' })
-    expect((await audited(world.shop, 'delete proxy user'))[0]?.before).toMatchObject({ username: 'byhand' })
+    expect(await usersOf(world.ctx, id)).toEqual([])
+    expect((await audited(world.ctx, 'create proxy user'))[0]?.after).toMatchObject({ username: 'byhand' })
+    expect((await audited(world.ctx, 'delete proxy user'))[0]?.before).toMatchObject({ username: 'byhand' })
   })
 
   test('a prefix that is not the server’s, or an unknown group, is refused', async () => {
@@ -121,9 +121,9 @@ describe('server management', () => {
   })
 
   test('users of orders are not taken off by hand', async () => {
-    const { shop } = world
-    const [owned = ''] = await wantTestUsers(shop, id, { count: 1, base: '127.60.0', orderId: 77 })
-    await convergeServer(shop, id, noOrders)
+    const { ctx } = world
+    const [owned = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.60.0', orderId: 77 })
+    await convergeServer(ctx, id, noOrders)
     expect(
       await act('create_user_by_prefix', { username: owned, prefix: '127.60.0.0/29', acl_group: group })
     ).toMatchObject({ code: 409, msg: `The user ${owned} belongs to an order` })
@@ -138,7 +138,7 @@ describe('server management', () => {
   })
 
   test('ranges left out are unloaded, those with leases never', async () => {
-    const orderId = await leaseOn(world.shop, id, rule)
+    const orderId = await leaseOn(world.ctx, id, rule)
     await act('create_user_by_prefix', { username: 'goes', prefix: '127.60.1.0/30', acl_group: group })
     expect(await act('reset_all_proxy', { cidrs: ['127.60.1.0/24'] })).toMatchObject({
       code: 409,
@@ -163,12 +163,12 @@ describe('server management', () => {
       code: 2000,
       data: { status: 404, output: { reason: 'unknownUser' } }
     })
-    expect((await audited(world.shop, 'call agent'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
+    expect((await audited(world.ctx, 'call agent'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
   })
 
   test('an agent that is away is a 503 that says why, and nothing has changed', async () => {
-    await world.shop.db.update(servers).set({ agentPort: 9 }).where(eq(servers.id, id))
-    const before = await usersOf(world.shop, id)
+    await world.ctx.db.update(servers).set({ agentPort: 9 }).where(eq(servers.id, id))
+    const before = await usersOf(world.ctx, id)
     for (const [action, body] of [
       ['create_user_by_prefix', { username: 'late', prefix: '127.60.0.64/30', acl_group: group }],
       ['delete_all_user', {}],
@@ -182,7 +182,7 @@ describe('server management', () => {
         msg: expect.stringMatching(/^The server does not answer: .*ECONNREFUSED/) as string
       })
     }
-    expect(await usersOf(world.shop, id)).toEqual(before)
+    expect(await usersOf(world.ctx, id)).toEqual(before)
   })
 
   test('visitors and customers may do none of it', async () => {

@@ -2,16 +2,16 @@ import { refuse, type AgentReply, type Refusal } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { AgentClient, AgentResult, RawReply } from '../../integrations/agent/index.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { agentOf, type ServerRow } from './agents.ts'
 import { AgentUnreachable, follow, type Followed } from './converge.ts'
 import { withServerLock } from './lock.ts'
 import { servers } from './tables.ts'
 
 /** What the server management works with. */
-export type Managing = Pick<Shop, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
+export type Managing = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
 export type Shown = z.infer<typeof AgentReply>
 
 /** How long an action waits for another one that talks to the same agent. */
@@ -29,10 +29,10 @@ export const away = (message: string): Refusal =>
   refuse('agent_unreachable', { msg: `The server does not answer: ${message}` })
 
 /** Finds a server whose agent answers now, so that an action can change something there. */
-export async function reach(shop: Managing, id: number): Promise<Result<{ server: ServerRow; agent: AgentClient }>> {
-  const server = await findServer(shop.db, id)
+export async function reach(ctx: Managing, id: number): Promise<Result<{ server: ServerRow; agent: AgentClient }>> {
+  const server = await findServer(ctx.db, id)
   if (!server) return refuse('not_found')
-  const agent = agentOf(server, shop.secrets)
+  const agent = agentOf(server, ctx.secrets)
   const info = await agent.info()
   return info.ok ? ok({ server, agent }) : away(info.message)
 }
@@ -58,16 +58,16 @@ const none = async () => {}
  * Lets the agent follow what was wanted by hand, now, so that the action can show what it said. What the orders want
  * follows in the background as ever.
  */
-export async function followNow(shop: Managing, serverId: number): Promise<Result<Followed>> {
+export async function followNow(ctx: Managing, serverId: number): Promise<Result<Followed>> {
   let followed: Followed | undefined
   try {
     await withServerLock(
-      shop.db,
+      ctx.db,
       serverId,
       async () => {
         // Read under the lock: the ranges may have been loaded meanwhile.
-        const server = await findServer(shop.db, serverId)
-        if (server) followed = await follow(shop, server, { onConfirmed: none, byHandOnly: true })
+        const server = await findServer(ctx.db, serverId)
+        if (server) followed = await follow(ctx, server, { onConfirmed: none, byHandOnly: true })
       },
       { waitMs: LOCK_WAIT_MS }
     )

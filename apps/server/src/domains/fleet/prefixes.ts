@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { AgentPrefixesReply } from '@netlet/contract/agent'
 import type { AgentClient, AgentResult } from '../../integrations/agent/index.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { serverCidrs } from '../inventory/index.ts'
 import type { ServerRow } from './agents.ts'
 import { servers } from './tables.ts'
@@ -16,14 +16,14 @@ export type Loaded =
 
 /** Makes the agent's ranges those of the server. */
 export async function loadPrefixes(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   agent: AgentClient,
   server: Pick<ServerRow, 'id' | 'prefixesGeneration'>
 ): Promise<Loaded> {
-  const wanted = await serverCidrs(shop.db, server.id)
+  const wanted = await serverCidrs(ctx.db, server.id)
   const reply = await agent.putPrefixes(wanted)
   if (reply.ok) {
-    await shop.db
+    await ctx.db
       .update(servers)
       .set({ prefixesApplied: server.prefixesGeneration, lastError: null })
       .where(eq(servers.id, server.id))

@@ -1,4 +1,4 @@
-import { queue } from '../../platform/jobs.ts'
+import { queue } from '../../infra/jobs.ts'
 
 /**
  * Lets one server's agent follow what is wanted. The sweep asks again each minute for every server that is behind, so

@@ -1,8 +1,8 @@
 import { refuse, type Refusal } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
-import { sqlState, violatedConstraint } from '../../platform/db/client.ts'
-import type { Result } from '../../platform/result.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { sqlState, violatedConstraint } from '../../infra/db/client.ts'
+import type { Result } from '../../infra/result.ts'
 import type { CidrRefusal } from '../inventory/index.ts'
 import { servers } from './tables.ts'
 

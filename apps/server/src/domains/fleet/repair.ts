@@ -1,8 +1,8 @@
 import { and, eq, isNull, like, not, or, sql } from 'drizzle-orm'
 import type { AgentState } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import { isoOrNull } from '../../platform/clock.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { isoOrNull } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { serverCidrs } from '../inventory/index.ts'
 import { notifyAdmins } from '../mail/index.ts'
 import { agentOf, type ServerRow } from './agents.ts'
@@ -11,7 +11,7 @@ import { withServerLock } from './lock.ts'
 import { repairQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
-type Repairing = Pick<Shop, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
+type Repairing = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
 
 /** More strays than both of these are removed on an administrator's word only. */
 export const SAFE_REMOVALS = 10
@@ -35,23 +35,23 @@ export type Repair =
  * Compares one agent with what is wanted of it and mends the difference: what is missing or differs is sent again, what
  * nobody wants is taken off. A lost state on the agent's disk is only the largest difference there can be.
  */
-export async function repairServer(shop: Repairing, serverId: number, waitMs = 0): Promise<Repair> {
-  const [server] = await shop.db
+export async function repairServer(ctx: Repairing, serverId: number, waitMs = 0): Promise<Repair> {
+  const [server] = await ctx.db
     .select()
     .from(servers)
     .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
   if (!server) return { kind: 'gone' }
   let repair: Repair = { kind: 'busy' }
   // Under the lock, nothing that the agent is told between the two looks can be taken for a difference.
-  await withServerLock(shop.db, serverId, async () => void (repair = await compare(shop, server)), { waitMs })
+  await withServerLock(ctx.db, serverId, async () => void (repair = await compare(ctx, server)), { waitMs })
   return repair
 }
 
-async function compare(shop: Repairing, server: ServerRow): Promise<Repair> {
-  const agent = agentOf(server, shop.secrets)
+async function compare(ctx: Repairing, server: ServerRow): Promise<Repair> {
+  const agent = agentOf(server, ctx.secrets)
   const state = await agent.state()
   if (!state.ok) return { kind: 'unreachable', message: state.message }
-  const rows = await shop.db
+  const rows = await ctx.db
     .select({
       username: agentUsers.username,
       wanted: agentUsers.wanted,
@@ -64,13 +64,13 @@ async function compare(shop: Repairing, server: ServerRow): Promise<Repair> {
   const known = new Set(rows.map(row => row.username))
   const differing = rows.filter(row => row.wanted && row.inStep && held.get(row.username) !== row.digest)
   const strays = [...held.keys()].filter(user => !known.has(user))
-  const prefixesRenewed = await renewIfDiffering(shop, server, state.data)
+  const prefixesRenewed = await renewIfDiffering(ctx, server, state.data)
   const names = differing.map(row => row.username)
-  await renewUsers(shop, server.id, names)
-  const { removed, waiting } = await removeStrays(shop, agent, server, strays, held.size)
+  await renewUsers(ctx, server.id, names)
+  const { removed, waiting } = await removeStrays(ctx, agent, server, strays, held.size)
   if (names.length + removed.length > 0 || prefixesRenewed) {
     const { epoch } = state.data
-    shop.log.warn(
+    ctx.log.warn(
       { server: server.id, epoch, renewed: names.length, removed: removed.length, prefixesRenewed },
       'agent differed from what is wanted of it'
     )
@@ -78,30 +78,30 @@ async function compare(shop: Repairing, server: ServerRow): Promise<Repair> {
   return { kind: 'compared', renewed: names.length, removed, waiting, prefixesRenewed }
 }
 
-async function renewIfDiffering(shop: Repairing, server: ServerRow, state: AgentState): Promise<boolean> {
+async function renewIfDiffering(ctx: Repairing, server: ServerRow, state: AgentState): Promise<boolean> {
   // A change that is still on its way is no difference yet.
   if (server.prefixesGeneration !== server.prefixesApplied) return false
-  const wanted = await serverCidrs(shop.db, server.id)
+  const wanted = await serverCidrs(ctx.db, server.id)
   const same = wanted.length === state.prefixes.length && wanted.every(prefix => state.prefixes.includes(prefix))
-  if (!same) await shop.db.transaction(tx => renewPrefixes(tx, shop.jobs, server.id))
+  if (!same) await ctx.db.transaction(tx => renewPrefixes(tx, ctx.jobs, server.id))
   return !same
 }
 
-async function renewUsers(shop: Repairing, serverId: number, usernames: string[]): Promise<void> {
+async function renewUsers(ctx: Repairing, serverId: number, usernames: string[]): Promise<void> {
   if (usernames.length === 0) return
-  await shop.db.transaction(async tx => {
+  await ctx.db.transaction(async tx => {
     await tx
       .update(agentUsers)
       .set({ generation: sql`nextval('agent_generation')`, refusal: null })
       .where(and(eq(agentUsers.serverId, serverId), sql`${agentUsers.username} = any(${sql.param(usernames)}::text[])`))
-    await followOn(tx, shop.jobs, [serverId])
+    await followOn(tx, ctx.jobs, [serverId])
   })
 }
 
 const WAITING = 'users that nobody wants wait for removal'
 
 async function removeStrays(
-  shop: Repairing,
+  ctx: Repairing,
   agent: AgentClient,
   server: ServerRow,
   strays: string[],
@@ -109,7 +109,7 @@ async function removeStrays(
 ): Promise<{ removed: string[]; waiting: number }> {
   const tooMany = strays.length > SAFE_REMOVALS && strays.length > users * SAFE_SHARE
   if (tooMany && !server.removalsAllowed) {
-    await askForWord(shop, server, strays.length, users)
+    await askForWord(ctx, server, strays.length, users)
     return { removed: [], waiting: strays.length }
   }
   const removed: string[] = []
@@ -120,8 +120,8 @@ async function removeStrays(
   }
   if (removed.length < strays.length) return { removed, waiting: strays.length - removed.length }
   // The word was given for what waited then: it does not hold for the next time.
-  await shop.db.update(servers).set({ removalsAllowed: false }).where(eq(servers.id, server.id))
-  await shop.db
+  await ctx.db.update(servers).set({ removalsAllowed: false }).where(eq(servers.id, server.id))
+  await ctx.db
     .update(servers)
     .set({ lastError: null })
     .where(and(eq(servers.id, server.id), like(servers.lastError, `%${WAITING}%`)))
@@ -129,9 +129,9 @@ async function removeStrays(
 }
 
 /** Shows what waits, and tells the administrators the first time. */
-async function askForWord(shop: Repairing, server: ServerRow, strays: number, users: number): Promise<void> {
+async function askForWord(ctx: Repairing, server: ServerRow, strays: number, users: number): Promise<void> {
   const text = `${strays} of ${users} ${WAITING}: more than may be removed without an administrator's word`
-  await shop.db.transaction(async tx => {
+  await ctx.db.transaction(async tx => {
     const first = await tx
       .update(servers)
       .set({ lastError: text })
@@ -143,7 +143,7 @@ async function askForWord(shop: Repairing, server: ServerRow, strays: number, us
       await tx.update(servers).set({ lastError: text }).where(eq(servers.id, server.id))
       return
     }
-    await notifyAdmins(tx, shop.jobs, {
+    await notifyAdmins(tx, ctx.jobs, {
       subject: `Server ${server.name}: ${strays} users wait for removal`,
       text: `The agent of server ${server.name} (${server.ip}) holds ${strays} users that no order and no administrator wants, out of ${users}.\n\nSo many are not removed by themselves, in case it is the console that forgot them. Look at the server under Server Manage, and allow the removal there if it is right.`,
       key: `removals-wait:${server.id}:${isoOrNull(server.lastSeenAt) ?? 'new'}`
@@ -152,7 +152,7 @@ async function askForWord(shop: Repairing, server: ServerRow, strays: number, us
 }
 
 /** Asks for the repair of every server. */
-export async function repairAll(shop: Pick<Shop, 'db' | 'jobs'>): Promise<void> {
-  const all = await shop.db.select({ id: servers.id }).from(servers).where(isNull(servers.deletedAt))
-  for (const { id } of all) await shop.jobs.send(shop.db, repairQueue, { serverId: id }, { key: String(id) })
+export async function repairAll(ctx: Pick<AppContext, 'db' | 'jobs'>): Promise<void> {
+  const all = await ctx.db.select({ id: servers.id }).from(servers).where(isNull(servers.deletedAt))
+  for (const { id } of all) await ctx.jobs.send(ctx.db, repairQueue, { serverId: id }, { key: String(id) })
 }

@@ -59,16 +59,16 @@ describe('the server form', () => {
       ['127.51.0.0/24', 256],
       ['127.51.1.0/29', 8]
     ])
-    const row = await serverRow(world.shop, reply.data.id)
-    expect(row.sshPassword && world.shop.secrets.open(row.sshPassword)).toBe('root secret')
-    const [entry] = await audited(world.shop, 'create server')
+    const row = await serverRow(world.ctx, reply.data.id)
+    expect(row.sshPassword && world.ctx.secrets.open(row.sshPassword)).toBe('root secret')
+    const [entry] = await audited(world.ctx, 'create server')
     const list = await admin.get('/api/servers/servers/?limit=100&search=lines')
     expect(JSON.stringify([reply, entry, list])).not.toMatch(/root secret|agent secret/)
     // An empty password leaves the stored one.
     const form = { name: 'lines', ip: '127.0.0.1', cidr: '127.51.0.0/24', password: '', description: 'moved' }
     const edited = await admin.put<ServerReply>(`/api/servers/servers/${reply.data.id}/`, form)
     expect(edited.data).toMatchObject({ has_password: true, cidrs: [{ cidr: '127.51.0.0/24' }] })
-    expect((await audited(world.shop, 'edit server'))[0]?.after).toMatchObject({ description: 'moved' })
+    expect((await audited(world.ctx, 'edit server'))[0]?.after).toMatchObject({ description: 'moved' })
   })
 
   test('wrong, overlapping and leased ranges are named', async () => {
@@ -82,7 +82,7 @@ describe('the server form', () => {
       code: 409,
       msg: '127.52.0.128/25 overlaps 127.52.0.0/24 of server owner'
     })
-    const orderId = await leaseOn(world.shop, first.data.id, rule)
+    const orderId = await leaseOn(world.ctx, first.data.id, rule)
     const edit = (cidr: string) =>
       admin.put(`/api/servers/servers/${first.data.id}/`, { name: 'owner', ip: '127.0.0.1', cidr })
     expect(await edit('127.52.1.0/24')).toMatchObject({
@@ -97,7 +97,7 @@ describe('the server form', () => {
       code: 409,
       msg: `Addresses of this server are still leased by order #${orderId}`
     })
-    await world.shop.db.transaction(tx => release(tx, { orderId }))
+    await world.ctx.db.transaction(tx => release(tx, { orderId }))
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 2000 })
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 404 })
     // What it owned is free for another server.
@@ -116,7 +116,7 @@ describe('the server form', () => {
     const form = { name: 'init', ip: '127.0.0.1', cidr: '127.54.0.0/24', run_init: 1, update_cidr: 0 }
     const reply = await create(form)
     expect(reply.data.provisioning).toMatchObject({ status: 'running' })
-    const { rows } = await world.shop.db.execute(
+    const { rows } = await world.ctx.db.execute(
       sql`select data from pgboss.job where name = 'provision-server' and data->>'serverId' = ${String(reply.data.id)}`
     )
     expect(rows).toEqual([{ data: { serverId: reply.data.id, init: true, ranges: false } }])
@@ -147,8 +147,8 @@ describe('server groups', () => {
   })
 
   test('are edited, found and deleted, but not while a variant sells from one', async () => {
-    const a = await addTestServer(world.shop, 'member a')
-    const b = await addTestServer(world.shop, 'member b')
+    const a = await addTestServer(world.ctx, 'member a')
+    const b = await addTestServer(world.ctx, 'member b')
     const path = '/api/servers/server-groups/'
     const made = await admin.post<ServerGroup>(path, { name: 'West', description: 'coast', servers: [a, a] })
     expect(made.data.servers).toEqual([{ id: a, name: 'member a' }])
@@ -159,7 +159,7 @@ describe('server groups', () => {
     })
     expect(edited.data.servers).toEqual([{ id: b, name: 'member b' }])
     expect((await admin.get<{ total: number }>(`${path}?search=coast`)).data.total).toBe(1)
-    const { db } = world.shop
+    const { db } = world.ctx
     await addOrders(db, made.data.id, 1)
     await db.execute(sql`update variants set server_group_id = ${made.data.id}`)
     expect(await admin.delete(`${path}${made.data.id}/`)).toMatchObject({

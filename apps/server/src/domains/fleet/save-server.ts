@@ -1,11 +1,11 @@
 import { refuse, type Server, type ServerForm } from '@netlet/contract'
 import { and, eq, isNull, ne, sql } from 'drizzle-orm'
-import { iso } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import type { Caller } from '../../platform/http/mount.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import type { Caller } from '../../infra/http/mount.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { proxies } from '../delivery/tables.ts'
 import { assignCidrs } from '../inventory/index.ts'
@@ -17,20 +17,20 @@ import { provisionQueue, repairQueue } from './queues.ts'
 import { cidrRefusal, withUniqueName } from './refusals.ts'
 import { servers } from './tables.ts'
 
-type Saving = Pick<Shop, 'db' | 'jobs' | 'secrets' | 'now'>
+type Saving = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now'>
 /** Who asks, for the audit log. */
 export type Actor = { caller: Pick<Caller, 'id' | 'username'>; ip: string }
 
 /** Adds a server with its ranges; the agent is installed where the form asks for it. */
-export async function createServer(shop: Saving, actor: Actor, form: ServerForm): Promise<Result<Server>> {
+export async function createServer(ctx: Saving, actor: Actor, form: ServerForm): Promise<Result<Server>> {
   return withUniqueName('servers_name_key', () =>
-    transact(shop.db, async tx => {
-      const [row] = await tx.insert(servers).values(columnsOf(shop, form)).returning()
+    transact(ctx.db, async tx => {
+      const [row] = await tx.insert(servers).values(columnsOf(ctx, form)).returning()
       if (!row) throw new Error('the server was not created')
       const assigned = await assignCidrs(tx, row.id, linesOf(form.cidr))
       if (!assigned.ok) return cidrRefusal(tx, assigned)
-      await followOn(tx, shop.jobs, [row.id])
-      await askProvisioning(tx, shop, row.id, form)
+      await followOn(tx, ctx.jobs, [row.id])
+      await askProvisioning(tx, ctx, row.id, form)
       const after = await presented(tx, row.id)
       await record(
         tx,
@@ -44,9 +44,9 @@ export async function createServer(shop: Saving, actor: Actor, form: ServerForm)
 }
 
 /** Edits a server. Its ranges become exactly those of the form; what is leased of a range keeps it where it is. */
-export async function updateServer(shop: Saving, actor: Actor, id: number, form: ServerForm): Promise<Result<Server>> {
+export async function updateServer(ctx: Saving, actor: Actor, id: number, form: ServerForm): Promise<Result<Server>> {
   return withUniqueName('servers_name_key', () =>
-    transact(shop.db, async tx => {
+    transact(ctx.db, async tx => {
       const [row] = await tx
         .select()
         .from(servers)
@@ -55,7 +55,7 @@ export async function updateServer(shop: Saving, actor: Actor, id: number, form:
         .for('no key update')
       if (!row) return refuse('not_found')
       const before = await presented(tx, id)
-      const columns = columnsOf(shop, form)
+      const columns = columnsOf(ctx, form)
       const elsewhere = form.ip !== row.ip || form.port !== row.sshPort
       const hostKey = elsewhere || form.forget_host_key ? { sshHostKey: null } : {}
       await tx
@@ -70,9 +70,9 @@ export async function updateServer(shop: Saving, actor: Actor, id: number, form:
         return refuse('cidr_has_leases', { msg, data: { errors: { cidr: msg } } })
       }
       if (form.proxy_port !== undefined && form.proxy_port !== row.proxyPort) await movePort(tx, id, form.proxy_port)
-      if (assigned.added.length + assigned.removed.length > 0) await renewPrefixes(tx, shop.jobs, id)
-      if (anotherAgent(row, columns, form)) await meetAnew(tx, shop, id)
-      await askProvisioning(tx, shop, id, form)
+      if (assigned.added.length + assigned.removed.length > 0) await renewPrefixes(tx, ctx.jobs, id)
+      if (anotherAgent(row, columns, form)) await meetAnew(tx, ctx, id)
+      await askProvisioning(tx, ctx, id, form)
       const after = await presented(tx, id)
       await record(
         tx,
@@ -88,16 +88,16 @@ export async function updateServer(shop: Saving, actor: Actor, id: number, form:
 /** One range a line; commas and blanks part them as well. */
 export const linesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(line => line !== '')
 
-function columnsOf(shop: Saving, form: ServerForm) {
+function columnsOf(ctx: Saving, form: ServerForm) {
   const certificate = form.agent_certificate
   return {
     name: form.name,
     ip: form.ip,
     description: form.description,
     sshPort: form.port,
-    ...(form.password === '' ? {} : { sshPassword: shop.secrets.seal(form.password) }),
+    ...(form.password === '' ? {} : { sshPassword: ctx.secrets.seal(form.password) }),
     ...(form.agent_port === undefined ? {} : { agentPort: form.agent_port }),
-    ...(form.agent_token === '' ? {} : { agentToken: shop.secrets.seal(form.agent_token) }),
+    ...(form.agent_token === '' ? {} : { agentToken: ctx.secrets.seal(form.agent_token) }),
     ...(certificate === undefined ? {} : { agentCertificate: certificate || null }),
     ...(form.proxy_port === undefined ? {} : { proxyPort: form.proxy_port })
   }
@@ -113,9 +113,9 @@ function anotherAgent(row: ServerRow, columns: ReturnType<typeof columnsOf>, for
 }
 
 /** What answers there may be another agent, or one that holds something else: it is compared as a whole. */
-async function meetAnew(tx: Executor, shop: Saving, id: number): Promise<void> {
-  await followOn(tx, shop.jobs, [id])
-  await shop.jobs.send(tx, repairQueue, { serverId: id }, { key: String(id) })
+async function meetAnew(tx: Executor, ctx: Saving, id: number): Promise<void> {
+  await followOn(tx, ctx.jobs, [id])
+  await ctx.jobs.send(tx, repairQueue, { serverId: id }, { key: String(id) })
 }
 
 /** Customers' lists name the port of the day, not that of the delivery. */
@@ -126,16 +126,16 @@ async function movePort(tx: Executor, serverId: number, port: number): Promise<v
     .where(and(eq(proxies.serverId, serverId), ne(proxies.state, 'retired')))
 }
 
-async function askProvisioning(tx: Executor, shop: Saving, serverId: number, form: ServerForm): Promise<void> {
+async function askProvisioning(tx: Executor, ctx: Saving, serverId: number, form: ServerForm): Promise<void> {
   if (!form.run_init && !form.update_cidr) return
-  const at = iso(shop.now())
+  const at = iso(ctx.now())
   await tx
     .update(servers)
     .set({ provisioning: { status: 'running', step: 'waiting', message: 'Waits for a worker', at } })
     .where(eq(servers.id, serverId))
   const work = { serverId, init: form.run_init, ranges: form.update_cidr }
   // Another key for another piece of work: one that waits already must not swallow it.
-  await shop.jobs.send(tx, provisionQueue, work, { key: `${serverId}:${form.run_init}` })
+  await ctx.jobs.send(tx, provisionQueue, work, { key: `${serverId}:${form.run_init}` })
 }
 
 async function presented(tx: Executor, id: number): Promise<Server> {

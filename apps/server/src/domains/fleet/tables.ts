@@ -12,7 +12,7 @@ import {
   text,
   uniqueIndex
 } from 'drizzle-orm/pg-core'
-import { bytes, createdAt, id, inet, instant, ref } from '../../platform/db/columns.ts'
+import { bytes, createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
 
 /** A machine that owns address ranges and runs the node agent. */
 export const servers = pgTable(
@@ -22,7 +22,7 @@ export const servers = pgTable(
     name: text().notNull(),
     ip: inet().notNull(),
     description: text().notNull().default(''),
-    /** SSH port and root password, used for provisioning only. Secrets are sealed (platform/secrets). */
+    /** SSH port and root password, used for provisioning only. Secrets are sealed (infra/secrets). */
     sshPort: integer().notNull().default(22),
     sshPassword: bytes(),
     sshHostKey: text(),

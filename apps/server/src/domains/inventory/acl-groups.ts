@@ -1,10 +1,10 @@
 import { refuse, type AclGroup, type AclGroupForm } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
-import { type Executor, sqlState, type Transaction, violatedConstraint } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { containing, pageOf } from '../../platform/http/paging.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { type Executor, sqlState, type Transaction, violatedConstraint } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { containing, pageOf } from '../../infra/http/paging.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import type { Actor } from './manage-rules.ts'
 import { aclGroupRules, aclGroups, aclRules } from './tables.ts'
@@ -31,12 +31,12 @@ export async function groupRules(db: Executor, groupId: number): Promise<number[
 }
 
 export async function createAclGroup(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   form: AclGroupForm
 ): Promise<Result<AclGroup>> {
   return named(() =>
-    transact(shop.db, async tx => {
+    transact(ctx.db, async tx => {
       const { name, description } = form
       const [row] = await tx.insert(aclGroups).values({ name, description }).returning()
       if (!row) throw new Error('the group was not created')
@@ -51,13 +51,13 @@ export async function createAclGroup(
 }
 
 export async function updateAclGroup(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   id: number,
   form: AclGroupForm
 ): Promise<Result<AclGroup>> {
   return named(() =>
-    transact(shop.db, async tx => {
+    transact(ctx.db, async tx => {
       const [row] = await tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
       if (!row) return refuse('not_found')
       const before = await presentOne(tx, row)
@@ -74,8 +74,8 @@ export async function updateAclGroup(
 }
 
 /** Removes a group; users that were made with it keep their rules. */
-export async function deleteAclGroup(shop: Pick<Shop, 'db'>, actor: Actor, id: number): Promise<Result<null>> {
-  return transact(shop.db, async tx => {
+export async function deleteAclGroup(ctx: Pick<AppContext, 'db'>, actor: Actor, id: number): Promise<Result<null>> {
+  return transact(ctx.db, async tx => {
     const [row] = await tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
     if (!row) return refuse('not_found')
     const before = await presentOne(tx, row)

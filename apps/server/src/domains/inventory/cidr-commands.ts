@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { lockInventory } from './leasing.ts'
 import { overlaps, parseCidr } from './ranges.ts'
 import { idList, sortedIds } from './sql.ts'

@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 
 /** The ranges of a server, ascending. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { createRule, type RuleInput } from './rules.ts'
 
 /** Rows of other domains that the inventory's tests and benchmarks stand on. Ids are told apart by `name`. */

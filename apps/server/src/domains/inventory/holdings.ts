@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import { isIPv4 } from 'node:net'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { addressToNumber, prefixesOf } from './ranges.ts'
 import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Database, closeDatabase, openDatabase } from '../../platform/db/client.ts'
+import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { addGroup, addOrders, addRule, addServer } from './fixtures.ts'
 import {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { bigIdList, idList } from './sql.ts'
 
 export interface Reservation {

@@ -1,11 +1,11 @@
 import { refuse, type Cidr } from '@netlet/contract'
 import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
-import { iso } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import { containing, pageOf } from '../../platform/http/paging.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { containing, pageOf } from '../../infra/http/paging.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { cleanUnused, excludeRules } from './cidr-commands.ts'
@@ -59,12 +59,12 @@ export async function listCidrs(db: Executor, filter: CidrFilter) {
 
 /** Sets the rules that a range is never sold with. */
 export async function editCidr(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   id: number,
   rules: number[]
 ): Promise<Result<Cidr>> {
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const before = await read(tx, id)
     const excluded = await excludeRules(tx, id, rules)
     if (!excluded.ok) {
@@ -80,8 +80,8 @@ export async function editCidr(
 }
 
 /** Removes ranges that no server has and nothing is leased of. */
-export async function cleanUnusedCidrs(shop: Pick<Shop, 'db'>, actor: Actor, includeRemovedServers: boolean) {
-  return shop.db.transaction(async tx => {
+export async function cleanUnusedCidrs(ctx: Pick<AppContext, 'db'>, actor: Actor, includeRemovedServers: boolean) {
+  return ctx.db.transaction(async tx => {
     const { removed } = await cleanUnused(tx, { includeRemovedServers })
     const results = {
       deleted_count: removed.length,

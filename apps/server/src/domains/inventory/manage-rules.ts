@@ -1,12 +1,12 @@
 import { refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { iso } from '../../platform/clock.ts'
-import type { Executor, Transaction } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import type { Caller } from '../../platform/http/mount.ts'
-import { containing, pageOf } from '../../platform/http/paging.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { iso } from '../../infra/clock.ts'
+import type { Executor, Transaction } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import type { Caller } from '../../infra/http/mount.ts'
+import { containing, pageOf } from '../../infra/http/paging.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { createRule, deleteRule, type Rule, type RuleRefusal, updateRule } from './rules.ts'
 import { aclRules } from './tables.ts'
@@ -33,12 +33,12 @@ export async function listRules(db: Executor, { limit, offset, search }: Listing
 }
 
 export async function addAclRule(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   form: AclRuleForm,
   onChanged: OnRulesChanged
 ): Promise<Result<AclRule>> {
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const created = await createRule(tx, inputOf(form))
     if (!created.ok) return ruleRefusal(created)
     const after = present(created.rule)
@@ -50,13 +50,13 @@ export async function addAclRule(
 }
 
 export async function editAclRule(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   id: number,
   form: AclRuleForm,
   onChanged: OnRulesChanged
 ): Promise<Result<AclRule>> {
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const row = await readRule(tx, id)
     const updated = await updateRule(tx, id, inputOf(form))
     if (!updated.ok) return ruleRefusal(updated)
@@ -70,12 +70,12 @@ export async function editAclRule(
 }
 
 export async function removeAclRule(
-  shop: Pick<Shop, 'db'>,
+  ctx: Pick<AppContext, 'db'>,
   actor: Actor,
   id: number,
   onChanged: OnRulesChanged
 ): Promise<Result<null>> {
-  return transact(shop.db, async tx => {
+  return transact(ctx.db, async tx => {
     const row = await readRule(tx, id)
     const deleted = await deleteRule(tx, id)
     if (!deleted.ok) {

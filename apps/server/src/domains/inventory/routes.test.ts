@@ -66,7 +66,7 @@ describe('access rules', () => {
     expect((await admin.delete(path)).code).toBe(2000)
     expect(changes).toBe(before + 4)
     expect((await admin.delete(path)).code).toBe(404)
-    const actions = await world.shop.db
+    const actions = await world.ctx.db
       .select({ action: auditLog.action })
       .from(auditLog)
       .where(sql`target_id = ${String(made.id)} and target_type = 'ACL rule'`)
@@ -80,7 +80,7 @@ describe('access rules', () => {
   })
 
   test('one that is leased is not deleted, and the orders are named', async () => {
-    const { db } = world.shop
+    const { db } = world.ctx
     const made = await addRule('Leased')
     const server = await addServer(db, 'leases')
     await db.transaction(tx => assignCidrs(tx, server, ['127.80.0.0/28']))
@@ -142,7 +142,7 @@ describe('CIDRs', () => {
   let excluded: number
 
   beforeAll(async () => {
-    const { db } = world.shop
+    const { db } = world.ctx
     owner = await addServer(db, 'owner')
     const gone = await addServer(db, 'gone')
     excluded = (await addRule('Excluded')).id
@@ -194,7 +194,7 @@ describe('CIDRs', () => {
   })
 
   test('what no server has is cleaned; what is leased, or a server’s own, stays', async () => {
-    const { db } = world.shop
+    const { db } = world.ctx
     const groupId = await addGroup(db, 'cleaning', [owner])
     const [orderId = 0] = await addOrders(db, groupId, 1)
     await db.transaction(async tx => {

@@ -1,5 +1,5 @@
 import { and, inArray, isNull } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { aclRules } from './tables.ts'
 
 /** The names of all rules that ever were, by id: orders may name one that is gone. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Database, closeDatabase, openDatabase } from '../../platform/db/client.ts'
+import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { addGroup, addOrders, addServer } from './fixtures.ts'
 import {

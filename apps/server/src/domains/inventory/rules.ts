@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm'
-import { type Executor, sqlState, violatedConstraint } from '../../platform/db/client.ts'
+import { type Executor, sqlState, violatedConstraint } from '../../infra/db/client.ts'
 import { denyList, type DomainLine, parentsOf, parseDomains } from './domains.ts'
 import { lockInventory } from './leasing.ts'
 import { sortedIds } from './sql.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { idList } from './sql.ts'
 
 /** Addresses to a block; a variant sells whole blocks. */

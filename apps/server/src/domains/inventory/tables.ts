@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { cidr, createdAt, id, inet, instant, money, ref } from '../../platform/db/columns.ts'
+import { cidr, createdAt, id, inet, instant, money, ref } from '../../infra/db/columns.ts'
 import { servers } from '../fleet/tables.ts'
 import { orders } from '../orders/tables.ts'
 

@@ -1,4 +1,4 @@
-import type { JobQueue } from '../../platform/jobs.ts'
+import type { JobQueue } from '../../infra/jobs.ts'
 import { sendMailQueue } from './send-mail.ts'
 
 export { enqueueMail, mailJobs, notifyAdmins, sendMailQueue, type MailOrder } from './send-mail.ts'

@@ -27,7 +27,7 @@ const desk = {
 }
 
 test('a mail goes out if, and only if, the transaction commits', async () => {
-  const { db, jobs } = shop.shop
+  const { db, jobs } = shop.ctx
   const send = (to: string, fail: boolean) =>
     db.transaction(async tx => {
       await enqueueMail(tx, jobs, { to, template: 'expiry-reminder', data: reminder(), key: `reminder:${to}` })
@@ -46,9 +46,9 @@ test('while one mail waits, asking again for the same cause adds none', async ()
   const quiet = await startTestShop({ routes: () => undefined })
   try {
     const order = { to: 'a@example.com', template: 'expiry-reminder', data: reminder(), key: 'reminder:1' } as const
-    await enqueueMail(quiet.shop.db, quiet.shop.jobs, order)
-    await enqueueMail(quiet.shop.db, quiet.shop.jobs, order)
-    const { rows } = await quiet.shop.db.execute(sql`select 1 from pgboss.job where name = 'send-mail'`)
+    await enqueueMail(quiet.ctx.db, quiet.ctx.jobs, order)
+    await enqueueMail(quiet.ctx.db, quiet.ctx.jobs, order)
+    const { rows } = await quiet.ctx.db.execute(sql`select 1 from pgboss.job where name = 'send-mail'`)
     expect(rows).toHaveLength(1)
   } finally {
     await quiet.close()
@@ -56,7 +56,7 @@ test('while one mail waits, asking again for the same cause adds none', async ()
 })
 
 test('a mail service that fails is asked again; a mail that it refuses is not', async () => {
-  const { db, jobs } = shop.shop
+  const { db, jobs } = shop.ctx
   const data = { subject: 'Server down', text: 'fr-1 does not answer.' }
   shop.outbox.fail(503, 1)
   await enqueueMail(db, jobs, { to: 'again@example.com', template: 'admin-notice', data, key: 'notice:again' })
@@ -77,7 +77,7 @@ test('a mail service that fails is asked again; a mail that it refuses is not', 
 })
 
 test('a code that expired while it waited is not sent', async () => {
-  const { db, jobs, secrets, now } = shop.shop
+  const { db, jobs, secrets, now } = shop.ctx
   const sealed_code = secrets.seal('123456').toString('base64')
   const expired = { sealed_code, expires_at: new Date(now().getTime() - 1000).toISOString() }
   await enqueueMail(db, jobs, { to: 'late@example.com', template: 'sign-up-code', data: expired, key: 'code:late' })
@@ -98,7 +98,7 @@ test('every active administrator is told, and nobody else', async () => {
   const two = await shop.admin()
   const banned = await shop.admin()
   const customer = await shop.customer()
-  const { db, jobs } = shop.shop
+  const { db, jobs } = shop.ctx
   await db.execute(sql`update users set is_active = false where id = ${banned.user.id}`)
   await notifyAdmins(db, jobs, { subject: 'Server down', text: 'fr-1 does not answer.\n\nLook at it.', key: 'down:1' })
   for (const { user } of [one, two]) {
@@ -110,7 +110,7 @@ test('every active administrator is told, and nobody else', async () => {
 })
 
 test('without a key the mail waits for an administrator to set one', async () => {
-  const { db, jobs, secrets, now } = shop.shop
+  const { db, jobs, secrets, now } = shop.ctx
   await writeSettings(db, secrets, { sendgrid_api_key: '' }, now())
   const data = { subject: 'Later', text: 'x' }
   await enqueueMail(db, jobs, { to: 'later@example.com', template: 'admin-notice', data, key: 'notice:later' })

@@ -1,10 +1,10 @@
 import type { Settings } from '@netlet/contract'
 import { and, eq } from 'drizzle-orm'
 import { createMailer, type MailerOptions } from '../../integrations/mail/index.ts'
-import type { Config } from '../../platform/config.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { queue, type Sender } from '../../platform/jobs.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Config } from '../../infra/config.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { queue, type Sender } from '../../infra/jobs.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { readSettings } from '../settings/index.ts'
 import { fillTemplate, type Template, type Templates } from './templates.ts'
@@ -46,22 +46,22 @@ export async function notifyAdmins(
 }
 
 /** Sends mail in this process. */
-export async function mailJobs(shop: Shop): Promise<void> {
-  await shop.jobs.work(sendMailQueue, order => sendMail(shop, order), { concurrency: 2 })
+export async function mailJobs(ctx: AppContext): Promise<void> {
+  await ctx.jobs.work(sendMailQueue, order => sendMail(ctx, order), { concurrency: 2 })
 }
 
-async function sendMail(shop: Shop, order: MailOrder): Promise<void> {
-  const { config, log } = shop
-  const now = shop.now()
+async function sendMail(ctx: AppContext, order: MailOrder): Promise<void> {
+  const { config, log } = ctx
+  const now = ctx.now()
   if ('sealed_code' in order.data && Date.parse(order.data.expires_at) <= now.getTime()) {
     log.warn({ mail: order.key, template: order.template }, 'mail dropped: its code expired while it waited')
     return
   }
-  const settings = await readSettings(shop.db, shop.secrets)
+  const settings = await readSettings(ctx.db, ctx.secrets)
   const letter = fillTemplate(order.template, order.data, {
     shopUrl: config.publicUrl,
     now,
-    open: sealed => shop.secrets.open(Buffer.from(sealed, 'base64'))
+    open: sealed => ctx.secrets.open(Buffer.from(sealed, 'base64'))
   })
   const mailer = createMailer(mailerOptions(settings, config))
   const sent = await mailer.send({

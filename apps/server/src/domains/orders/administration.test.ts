@@ -1,7 +1,7 @@
 import type { Order } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DAY } from '../../platform/clock.ts'
+import { DAY } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { products, variants } from '../catalog/tables.ts'
@@ -20,7 +20,7 @@ const NOW = new Date('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
   shop = await startTestShop({ routes: orderRoutes, now: () => NOW })
-  const { db } = shop.shop
+  const { db } = shop.ctx
   admin = await shop.admin({ username: 'boss' })
   buyer = await shop.customer({ username: 'buyer' })
   const [group] = await db.insert(serverGroups).values({ name: 'here' }).returning()
@@ -45,7 +45,7 @@ afterAll(() => shop?.close())
 let count = 0
 async function insertOrder(change: Partial<typeof orders.$inferInsert> = {}): Promise<number> {
   count += 1
-  const [row] = await shop.shop.db
+  const [row] = await shop.ctx.db
     .insert(orders)
     .values({
       ...plan,
@@ -79,7 +79,7 @@ const live = (days = 30) => ({
   expiredAt: new Date(NOW.getTime() + days * DAY)
 })
 const paid = (orderId: number, amount: string, at: Date, accepted = true) =>
-  shop.shop.db.insert(payments).values({
+  shop.ctx.db.insert(payments).values({
     orderId,
     platformOrderId: `p${orderId}-${at.getTime()}-${amount}`,
     platformOrderNumber: '#1',
@@ -151,7 +151,7 @@ test('the export: quoted, harmless in a spreadsheet, only what was asked for', a
 
 test('an export of more than a page is whole', async () => {
   const first = await insertOrder()
-  await shop.shop.db.execute(sql`insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state,
+  await shop.ctx.db.execute(sql`insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state,
       product_name, variant_name, quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules,
       reserved_until, proxy_username, proxy_password)
     select 'NL-many-' || n, user_id, product_id, variant_id, server_group_id, 'timed_out', 'Plan', 'Here', 8, 8, 30, 2, 0.5, 20,
@@ -160,11 +160,11 @@ test('an export of more than a page is whole', async () => {
     .split('\r\n')
     .filter(line => line.includes('NL-many-'))
   expect(new Set(lines.map(line => line.split(',')[0])).size).toBe(2500)
-  await shop.shop.db.execute(sql`delete from orders where order_id like 'NL-many-%'`)
+  await shop.ctx.db.execute(sql`delete from orders where order_id like 'NL-many-%'`)
 })
 
 test('an order that holds nothing is deleted: it disappears for everyone, with a trace', async () => {
-  const { db } = shop.shop
+  const { db } = shop.ctx
   const id = await insertOrder({ state: 'expired', paidAt: NOW, payAmount: '20.00', expiredAt: NOW })
   expect((await admin.delete(at(id))).code).toBe(2000)
   expect((await admin.delete(at(id))).status).toBe(404)
@@ -190,7 +190,7 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
   for (const bad of [null, '', 'tomorrow', -1, 1e17]) {
     expect(await extend(bad), String(bad)).toMatchObject({ status: 400, msg: 'Please select the expire time' })
   }
-  const [row] = await shop.shop.db.select().from(orders).where(eq(orders.id, id))
+  const [row] = await shop.ctx.db.select().from(orders).where(eq(orders.id, id))
   expect(row).toMatchObject({ expiredAt: new Date(wanted), reminderSentAt: null })
   const unpaid = await insertOrder()
   const over = await insertOrder({ ...live(), state: 'expired' })
@@ -200,7 +200,7 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
   const events = await admin.get<{ kind: string; detail: Record<string, unknown> }[]>(at(id, 'events/'))
   expect(events.data.map(event => event.kind)).toEqual(['expiry set', 'expiry set', 'expiry set'])
   expect(events.data[0]?.detail).toMatchObject({ to: new Date(wanted).toISOString(), by: 'boss' })
-  const { rows } = await shop.shop.db.execute(
+  const { rows } = await shop.ctx.db.execute(
     sql`select before, after from audit_log where action = 'extend order' and target_id = ${String(id)} order by id limit 1`
   )
   expect(rows).toEqual([
@@ -212,9 +212,9 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
 })
 
 test('a customer is reminded once before the end, and again when the end was moved', async () => {
-  const { db } = shop.shop
+  const { db } = shop.ctx
   const remind = async () => {
-    const told = await Promise.all([remindExpiries(shop.shop), remindExpiries(shop.shop)])
+    const told = await Promise.all([remindExpiries(shop.ctx), remindExpiries(shop.ctx)])
     return told[0] + told[1]
   }
   await remind()
@@ -232,9 +232,9 @@ test('a customer is reminded once before the end, and again when the end was mov
 })
 
 test('nobody goes without a reminder because many orders end on one day', async () => {
-  await remindExpiries(shop.shop)
+  await remindExpiries(shop.ctx)
   for (let n = 0; n < 5; n++) await insertOrder(live(2))
-  expect(await remindExpiries(shop.shop, { batch: 2 })).toBe(5)
+  expect(await remindExpiries(shop.ctx, { batch: 2 })).toBe(5)
 })
 
 test('pages follow on each other; searches find by id, user and product', async () => {
@@ -268,8 +268,8 @@ test('pages follow on each other; searches find by id, user and product', async 
 test('a way that the table does not have is never taken', async () => {
   const id = await insertOrder()
   await expect(
-    shop.shop.db.transaction(tx => transition(tx, { id, state: 'timed_out' }, 'deliver_all'))
+    shop.ctx.db.transaction(tx => transition(tx, { id, state: 'timed_out' }, 'deliver_all'))
   ).rejects.toThrow('An order that is timed_out cannot deliver_all')
-  const [row] = await shop.shop.db.select({ state: orders.state }).from(orders).where(eq(orders.id, id))
+  const [row] = await shop.ctx.db.select({ state: orders.state }).from(orders).where(eq(orders.id, id))
   expect(row).toEqual({ state: 'timed_out' })
 })

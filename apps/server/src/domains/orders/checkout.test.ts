@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ordersOf, place, stockOf, type Placed } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
+import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { variants } from '../catalog/tables.ts'
 import { excludeRules } from '../inventory/index.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -10,37 +10,37 @@ import { timeOutOrders } from './index.ts'
 
 /** 32 blocks of 8. */
 const ALL = 256
-let market: Market
+let stack: TestStack
 let shop: ShopProcess
 let buyer: TestClient
 let admin: TestClient
 
 beforeAll(async () => {
-  market = await startMarket({ range: '127.22.0.0/24' })
-  const { db } = market.shop
+  stack = await startTestStack({ range: '127.22.0.0/24' })
+  const { db } = stack.ctx
   const [plan] = await db.select().from(variants)
   if (!plan?.serverGroupId) throw new Error('no plan')
   await db.insert(variants).values({ ...without(plan), platformId: '990001', option1: 'Withdrawn', isActive: false })
   // Rule 3 is never sold on the only range.
   await db.transaction(async tx => {
     const { rows } = await tx.execute<{ id: number }>(sql`select id from cidrs`)
-    await excludeRules(tx, rows[0]?.id ?? 0, [market.rules[2] ?? 0])
+    await excludeRules(tx, rows[0]?.id ?? 0, [stack.rules[2] ?? 0])
   })
-  shop = await market.startShop('serve')
-  buyer = await market.customer(shop.url, 'buyer1')
-  admin = await market.admin(shop.url, 'boss1')
+  shop = await stack.startShop('serve')
+  buyer = await stack.customer(shop.url, 'buyer1')
+  admin = await stack.admin(shop.url, 'boss1')
 }, 120_000)
-afterAll(() => market?.close())
+afterAll(() => stack?.close())
 beforeEach(async () => {
-  await market.shop.db.execute(sql`update orders set reserved_until = now() - interval '1 second'`)
-  await timeOutOrders(market.shop)
+  await stack.ctx.db.execute(sql`update orders set reserved_until = now() - interval '1 second'`)
+  await timeOutOrders(stack.ctx)
 })
 
 const without = ({ id: _id, ...row }: typeof variants.$inferSelect) => row
 
 /** How many rows a purchase could write. */
 async function written() {
-  const { rows } = await market.shop.db.execute(sql`select
+  const { rows } = await stack.ctx.db.execute(sql`select
     (select count(*) from orders) as orders, (select count(*) from order_events) as events,
     (select count(*) from leases) as leases, (select count(*) from lease_blocks) as blocks,
     (select count(*) from payments) as payments, (select count(*) from proxies) as proxies,
@@ -50,16 +50,16 @@ async function written() {
 
 const ask = (body: unknown, who = buyer) => who.post<Placed>('/api/orders/checkout', body)
 const wanted = (change: object = {}) => ({
-  product_id: market.productId,
+  product_id: stack.productId,
   quantity: 8,
-  option_selected: { option1: 'New York', acl_selected: [market.rules[0]] },
+  option_selected: { option1: 'New York', acl_selected: [stack.rules[0]] },
   ...change
 })
 const choosing = (option1: string | undefined, rules: unknown) =>
   wanted({ option_selected: { option1, acl_selected: rules } })
 
 test('what cannot be sold is refused in clear words, and nothing is written', async () => {
-  const [one = 0, two = 0, excluded = 0] = market.rules
+  const [one = 0, two = 0, excluded = 0] = stack.rules
   const before = await written()
   const multiple = 'The quantity must be a positive multiple of 8'
   const refusals: [what: string, body: unknown, status: number, msg: RegExp | string][] = [
@@ -102,7 +102,7 @@ test('what cannot be sold is refused in clear words, and nothing is written', as
 })
 
 test('the server prices an order, whatever else the body says', async () => {
-  const [one = 0, two = 0] = market.rules
+  const [one = 0, two = 0] = stack.rules
   const reply = await ask({
     ...choosing('New York', [one, two]),
     quantity: '16',
@@ -130,28 +130,28 @@ test('the server prices an order, whatever else the body says', async () => {
 })
 
 test('a customer holds 20 unpaid reservations at most, also when it asks for many at once', async () => {
-  await writeSettings(market.shop.db, market.shop.secrets, { max_unpaid_orders: 20 }, market.shop.now())
-  const [one = 0] = market.rules
-  const replies = await Promise.all(Array.from({ length: 24 }, () => place(market, buyer, 8, [one])))
+  await writeSettings(stack.ctx.db, stack.ctx.secrets, { max_unpaid_orders: 20 }, stack.ctx.now())
+  const [one = 0] = stack.rules
+  const replies = await Promise.all(Array.from({ length: 24 }, () => place(stack, buyer, 8, [one])))
   expect(replies.filter(reply => reply.code === 2000)).toHaveLength(20)
   const refused = replies.filter(reply => reply.code !== 2000)
   expect(refused.every(reply => reply.status === 429 && /too many unpaid orders/.test(reply.msg))).toBe(true)
-  const another = await market.customer(shop.url, 'buyer2')
-  expect((await place(market, another, 8, [one])).code).toBe(2000)
-  expect(await stockOf(market, [one])).toBe(ALL - 21 * 8)
+  const another = await stack.customer(shop.url, 'buyer2')
+  expect((await place(stack, another, 8, [one])).code).toBe(2000)
+  expect(await stockOf(stack, [one])).toBe(ALL - 21 * 8)
 
   // Half an hour later all of them are gone, and the customer may order again.
-  await market.shop.db.execute(sql`update orders set reserved_until = now() - interval '1 second'`)
+  await stack.ctx.db.execute(sql`update orders set reserved_until = now() - interval '1 second'`)
   const first = replies.find(reply => reply.code === 2000)?.data.order_id ?? ''
   const poll = () => buyer.get<{ status: string }>(`/api/orders/checkout?order_id=${first}`)
   // The clock decides, also before the job has run.
   expect((await poll()).data).toMatchObject({ status: 'timeout', pay_status: 0 })
   expect((await ordersOf(buyer)).every(order => order.state === 'timed_out' && order.checkout_url === null)).toBe(true)
-  const [mine, theirs] = await Promise.all([timeOutOrders(market.shop), timeOutOrders(market.shop)])
+  const [mine, theirs] = await Promise.all([timeOutOrders(stack.ctx), timeOutOrders(stack.ctx)])
   expect(mine + theirs).toBe(21)
-  expect(await timeOutOrders(market.shop)).toBe(0)
-  expect(await stockOf(market, [one])).toBe(ALL)
+  expect(await timeOutOrders(stack.ctx)).toBe(0)
+  expect(await stockOf(stack, [one])).toBe(ALL)
   expect((await poll()).data.status).toBe('timeout')
-  expect((await place(market, buyer, 8, [one])).code).toBe(2000)
+  expect((await place(stack, buyer, 8, [one])).code).toBe(2000)
   expect((await another.get(`/api/orders/checkout?order_id=${first}`)).status).toBe(404)
 })

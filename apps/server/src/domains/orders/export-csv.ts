@@ -1,8 +1,8 @@
 import { pipeline, Readable } from 'node:stream'
 import { stringify } from 'csv-stringify'
 import { and, desc, eq, inArray, isNull, lt } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { ruleNames } from '../inventory/index.ts'
 import { presentOrder } from './present.ts'
@@ -40,11 +40,11 @@ export type CsvFile = { filename: string; content: Readable }
  * Orders as CSV, newest first, in pages: memory stays flat however many there are.
  * @param ids only these; undefined: all of them
  */
-export async function exportOrders(shop: Pick<Shop, 'db' | 'now'>, ids?: number[]): Promise<CsvFile> {
-  const now = shop.now()
-  const names = await ruleNames(shop.db)
+export async function exportOrders(ctx: Pick<AppContext, 'db' | 'now'>, ids?: number[]): Promise<CsvFile> {
+  const now = ctx.now()
+  const names = await ruleNames(ctx.db)
   // Read before anything is sent, so that a failure can still be answered as one.
-  const first = await readPage(shop.db, ids, undefined, names, now)
+  const first = await readPage(ctx.db, ids, undefined, names, now)
   const csv = stringify({
     header: true,
     columns: [...COLUMNS],
@@ -55,7 +55,7 @@ export async function exportOrders(shop: Pick<Shop, 'db' | 'now'>, ids?: number[
     quoted_match: /[\r\n]/
   })
   // A client that goes away ends the reading too; a failure ends the reply halfway, which the client notices.
-  pipeline(Readable.from(lines(shop.db, ids, first, names, now)), csv, () => {})
+  pipeline(Readable.from(lines(ctx.db, ids, first, names, now)), csv, () => {})
   return { filename: `orders_${now.toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, content: csv }
 }
 

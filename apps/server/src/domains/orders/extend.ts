@@ -1,10 +1,10 @@
 import { refuse, type Order } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import { transact } from '../../platform/db/transact.ts'
-import { iso, isoOrNull } from '../../platform/clock.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { done, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { transact } from '../../infra/db/transact.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { done, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { findOrder } from './list.ts'
 import { isLive } from './states.ts'
@@ -13,15 +13,15 @@ import { lockOrder, note } from './transition.ts'
 
 /** Sets when a running order ends: later, or earlier than now planned, but not in the past. */
 export async function setExpiry(
-  shop: Pick<Shop, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now'>,
   actor: Actor,
   id: number,
   expiredAt: Date
 ): Promise<Result<Order>> {
-  const moved = await transact(shop.db, async tx => {
+  const moved = await transact(ctx.db, async tx => {
     const order = await lockOrder(tx, id)
     if (!order || order.deletedAt) return refuse('not_found')
-    const now = shop.now()
+    const now = ctx.now()
     if (!order.paidAt) return refuse('order_not_paid')
     if (order.state === 'expired') return refuse('order_expired')
     if (!isLive(order.state)) {
@@ -40,5 +40,5 @@ export async function setExpiry(
     await record(tx, actor, entry, actor.ip)
     return done
   })
-  return moved.ok ? findOrder(shop.db, id, null, shop.now()) : moved
+  return moved.ok ? findOrder(ctx.db, id, null, ctx.now()) : moved
 }

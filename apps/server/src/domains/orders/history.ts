@@ -1,8 +1,8 @@
 import { refuse } from '@netlet/contract'
 import { and, desc, eq, isNull } from 'drizzle-orm'
-import { iso } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { ok, type Result } from '../../platform/result.ts'
+import { iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { orderEvents, orders } from './tables.ts'
 
 export type OrderHappening = { kind: string; detail: Record<string, unknown>; at: string }

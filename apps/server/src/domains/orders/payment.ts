@@ -1,7 +1,7 @@
 import { refuse } from '@netlet/contract'
 import { and, eq } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
-import { ok, type Result } from '../../platform/result.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { orders } from './tables.ts'
 
 export type PaymentStatus = {

@@ -1,12 +1,12 @@
 import { fromCents, refuse, RESERVATION_MINUTES, toCents } from '@netlet/contract'
 import { and, eq, gt, sql } from 'drizzle-orm'
-import { MINUTE } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { transact } from '../../platform/db/transact.ts'
-import type { Caller } from '../../platform/http/mount.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import { randomCode } from '../../platform/secrets.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { transact } from '../../infra/db/transact.ts'
+import type { Caller } from '../../infra/http/mount.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { randomCode } from '../../infra/secrets.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { openPlatform, priceSelection, type OptionChoice } from '../catalog/index.ts'
 import { reserve } from '../inventory/index.ts'
@@ -35,19 +35,19 @@ const CUSTOMER_LOCK = 7303
  * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is
  * refused.
  */
-export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): Promise<Result<Placed>> {
+export async function placeOrder(ctx: AppContext, caller: Caller, placing: Placing): Promise<Result<Placed>> {
   // Nor through a customer's eyes: the customer would owe what an administrator chose.
   if (caller.isSuperuser || caller.impersonatorId !== null) return refuse('admin_purchase')
-  const priced = await price(shop, placing)
+  const priced = await price(ctx, placing)
   if (!priced.ok) return priced
-  const platform = await openPlatform(shop)
+  const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const { variant, rules, basePrice, aclPrice, amount } = priced.data
 
-  return transact(shop.db, async tx => {
-    const settings = await readSettings(tx, shop.secrets)
+  return transact(ctx.db, async tx => {
+    const settings = await readSettings(tx, ctx.secrets)
     const discountCode = await discountCodeFor(tx, caller.id)
-    const now = shop.now()
+    const now = ctx.now()
     const reservedUntil = new Date(now.getTime() + RESERVATION_MINUTES * MINUTE)
     // Two orders of one customer at once must not both be the last that is allowed.
     await tx.execute(sql`select pg_advisory_xact_lock(${CUSTOMER_LOCK}, ${caller.id})`)
@@ -110,8 +110,8 @@ export async function placeOrder(shop: Shop, caller: Caller, placing: Placing): 
 }
 
 /** The server's own price, exact, and whether the quantity is one that is sold. */
-async function price(shop: Pick<Shop, 'db'>, placing: Placing) {
-  const priced = await priceSelection(shop.db, placing)
+async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
+  const priced = await priceSelection(ctx.db, placing)
   if (!priced.ok) return priced
   const { step } = priced.data.variant
   if (placing.quantity < step || placing.quantity % step !== 0) {

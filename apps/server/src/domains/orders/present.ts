@@ -1,5 +1,5 @@
 import type { Order } from '@netlet/contract'
-import { iso, isoOrNull } from '../../platform/clock.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { OrderRow } from './transition.ts'
 
 export type OrderWithPeople = { order: OrderRow; username: string; email: string }

@@ -1,6 +1,6 @@
 import type { ReplyOf, routes } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { orders, payments } from './tables.ts'
 
 export type Statistics = ReplyOf<(typeof routes)['orders']['statistics']>

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, money, ref } from '../../platform/db/columns.ts'
+import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'

@@ -1,7 +1,7 @@
 import { and, asc, eq, exists, isNull, lte, ne, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/client.ts'
-import { queue } from '../../platform/jobs.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import { queue } from '../../infra/jobs.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
@@ -12,18 +12,18 @@ export const timeOutQueue = queue<object>('time-out-orders', { retryLimit: 0, de
 
 const BATCH = 100
 
-type Timing = Pick<Shop, 'db' | 'now'>
+type Timing = Pick<AppContext, 'db' | 'now'>
 
 /** @returns how many orders timed out */
-export async function timeOutOrders(shop: Timing): Promise<number> {
-  const timedOut = await inBatches(shop, releaseUnpaid)
-  await inBatches(shop, releaseFailed)
+export async function timeOutOrders(ctx: Timing): Promise<number> {
+  const timedOut = await inBatches(ctx, releaseUnpaid)
+  await inBatches(ctx, releaseFailed)
   return timedOut
 }
 
-async function inBatches(shop: Timing, step: (tx: Transaction, now: Date) => Promise<number>): Promise<number> {
+async function inBatches(ctx: Timing, step: (tx: Transaction, now: Date) => Promise<number>): Promise<number> {
   for (let total = 0; ;) {
-    const some = await shop.db.transaction(tx => step(tx, shop.now()))
+    const some = await ctx.db.transaction(tx => step(tx, ctx.now()))
     total += some
     if (some < BATCH) return total
   }

@@ -1,6 +1,6 @@
 import type { OrderState } from '@netlet/contract'
 import { asc, eq, inArray } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { next, type OrderEvent } from './states.ts'
 import { orderEvents, orders } from './tables.ts'
 

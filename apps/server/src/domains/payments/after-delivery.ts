@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, lt, lte, gt, inArray } from 'drizzle-orm'
-import { DAY, iso } from '../../platform/clock.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { DAY, iso } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { openPlatform, platformRefusal } from '../catalog/index.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -12,8 +12,8 @@ const REMIND_BEFORE = 3 * DAY
 const BATCH = 200
 
 /** Tells the customer and the platform that an order's proxies work. */
-export async function announceDelivery(shop: Shop, orderId: number): Promise<void> {
-  await shop.db.transaction(async tx => {
+export async function announceDelivery(ctx: AppContext, orderId: number): Promise<void> {
+  await ctx.db.transaction(async tx => {
     const [row] = await tx
       .select({ order: orders, username: users.username, email: users.email })
       .from(orders)
@@ -21,7 +21,7 @@ export async function announceDelivery(shop: Shop, orderId: number): Promise<voi
       .where(eq(orders.id, orderId))
     if (!row) return
     const { order, username, email } = row
-    await enqueueMail(tx, shop.jobs, {
+    await enqueueMail(tx, ctx.jobs, {
       to: email,
       template: 'proxies-delivered',
       data: {
@@ -29,13 +29,13 @@ export async function announceDelivery(shop: Shop, orderId: number): Promise<voi
         order_id: order.orderId,
         product_name: `${order.productName} · ${order.variantName}`,
         proxies: order.deliveryNum,
-        expires_at: iso(order.expiredAt ?? shop.now()),
-        dashboard_url: `${shop.config.publicUrl}/dashboard/index/proxies`
+        expires_at: iso(order.expiredAt ?? ctx.now()),
+        dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`
       },
       key: `delivered:${order.id}`
     })
     if (order.platformOrderId) {
-      await shop.jobs.send(
+      await ctx.jobs.send(
         tx,
         tagQueue,
         { platformOrderId: order.platformOrderId, tags: ['delivered'] },
@@ -47,32 +47,32 @@ export async function announceDelivery(shop: Shop, orderId: number): Promise<voi
 
 /** Tags a platform order. @throws where another try may help */
 export async function tagPlatformOrder(
-  shop: Shop,
+  ctx: AppContext,
   { platformOrderId, tags, note }: { platformOrderId: string; tags: string[]; note?: string }
 ): Promise<void> {
-  const platform = await openPlatform(shop)
+  const platform = await openPlatform(ctx)
   if (!platform.ok) throw new Error('The platform is not configured')
   const tagged = await platform.data.tagOrder(platformOrderId, tags, note)
   if (tagged.ok) return
   if (tagged.retryable) throw new Error(platformRefusal(tagged).msg ?? tagged.message)
-  shop.log.error({ platformOrderId, tags, reason: tagged.message }, 'the platform refused a tag')
+  ctx.log.error({ platformOrderId, tags, reason: tagged.message }, 'the platform refused a tag')
 }
 
 /**
  * Reminds customers once, three days before their order expires, with a link to renew.
  * @returns how many were reminded
  */
-export async function remindExpiries(shop: Shop, { batch = BATCH }: { batch?: number } = {}): Promise<number> {
+export async function remindExpiries(ctx: AppContext, { batch = BATCH }: { batch?: number } = {}): Promise<number> {
   for (let total = 0; ;) {
-    const some = await remindSome(shop, batch)
+    const some = await remindSome(ctx, batch)
     total += some
     if (some < batch) return total
   }
 }
 
-async function remindSome(shop: Shop, batch: number): Promise<number> {
-  const now = shop.now()
-  return shop.db.transaction(async tx => {
+async function remindSome(ctx: AppContext, batch: number): Promise<number> {
+  const now = ctx.now()
+  return ctx.db.transaction(async tx => {
     const due = await tx
       .select({ order: orders, username: users.username, email: users.email })
       .from(orders)
@@ -91,7 +91,7 @@ async function remindSome(shop: Shop, batch: number): Promise<number> {
       .for('update', { of: orders, skipLocked: true })
     for (const { order, username, email } of due) {
       await tx.update(orders).set({ reminderSentAt: now }).where(eq(orders.id, order.id))
-      await enqueueMail(tx, shop.jobs, {
+      await enqueueMail(tx, ctx.jobs, {
         to: email,
         template: 'expiry-reminder',
         data: {
@@ -100,7 +100,7 @@ async function remindSome(shop: Shop, batch: number): Promise<number> {
           product_name: `${order.productName} · ${order.variantName}`,
           proxies: order.deliveryNum,
           expires_at: iso(order.expiredAt ?? now),
-          renew_url: `${shop.config.publicUrl}/dashboard/index/proxies?renew=${order.id}`
+          renew_url: `${ctx.config.publicUrl}/dashboard/index/proxies?renew=${order.id}`
         },
         key: `reminder:${order.id}:${iso(order.expiredAt ?? now).slice(0, 10)}`
       })
@@ -110,17 +110,17 @@ async function remindSome(shop: Shop, batch: number): Promise<number> {
 }
 
 /** Asks again for events that were recorded some time ago and whose job a dying process took with it. */
-export async function resettle(shop: Shop): Promise<void> {
-  const waiting = await shop.db
+export async function resettle(ctx: AppContext): Promise<void> {
+  const waiting = await ctx.db
     .select({ eventId: platformEvents.eventId })
     .from(platformEvents)
     .where(
       and(
         isNull(platformEvents.processedAt),
         eq(platformEvents.topic, 'orders/paid'),
-        lt(platformEvents.receivedAt, new Date(shop.now().getTime() - 5_000))
+        lt(platformEvents.receivedAt, new Date(ctx.now().getTime() - 5_000))
       )
     )
     .limit(BATCH)
-  for (const { eventId } of waiting) await shop.jobs.send(shop.db, settleQueue, { eventId }, { key: eventId })
+  for (const { eventId } of waiting) await ctx.jobs.send(ctx.db, settleQueue, { eventId }, { key: eventId })
 }

@@ -4,20 +4,20 @@ import type { Proxy } from '@netlet/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { inState, pay, place, registerWebhooks } from '../../testing/buying.ts'
-import { startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
+import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 
 const run = promisify(execFile)
-let market: Market
+let stack: TestStack
 let shop: ShopProcess
 let buyer: TestClient
 
 beforeAll(async () => {
-  market = await startMarket({ range: '127.20.0.0/24' })
-  shop = await market.startShop()
-  await registerWebhooks(market, shop.url)
-  buyer = await market.customer(shop.url, 'buyer1')
+  stack = await startTestStack({ range: '127.20.0.0/24' })
+  shop = await stack.startShop()
+  await registerWebhooks(stack, shop.url)
+  buyer = await stack.customer(shop.url, 'buyer1')
 }, 120_000)
-afterAll(() => market?.close())
+afterAll(() => stack?.close())
 
 const curl = async (
   proxy: Proxy,
@@ -39,8 +39,8 @@ const curl = async (
 }
 
 test('a customer buys a plan, pays on the platform, and the proxies work', async () => {
-  const [bought = 0] = market.rules
-  const placed = await place(market, buyer, 8, [bought])
+  const [bought = 0] = stack.rules
+  const placed = await place(stack, buyer, 8, [bought])
   expect(placed.msg).toBe('success')
   await pay(placed.data.checkout_url)
   const order = await inState(buyer, placed.data.order_id, 'delivered')
@@ -52,11 +52,11 @@ test('a customer buys a plan, pays on the platform, and the proxies work', async
   expect(detail.data.total).toBe(8)
   const [proxy] = detail.data.proxy_list
   if (!proxy) throw new Error('no proxy')
-  const echo = await curl(proxy, `${market.platform.url}/echo`)
+  const echo = await curl(proxy, `${stack.platform.url}/echo`)
   expect(JSON.parse(echo.body)).toMatchObject({ ip: proxy.ip })
   expect((await curl(proxy, 'http://rule2.test/')).status).toBe(403)
   expect((await curl(proxy, 'http://shop.rule3.test/')).status).toBe(403)
-  expect((await curl(proxy, `${market.platform.url}/echo`, 'wrong')).status).toBe(407)
+  expect((await curl(proxy, `${stack.platform.url}/echo`, 'wrong')).status).toBe(407)
   const lines = await buyer.get<{ proxy_lines: string[]; proxy_count: number; filename: string }>(
     `/api/orders/order_list/${order.id}/export_proxies/`
   )

@@ -1,4 +1,4 @@
-import { queue } from '../../platform/jobs.ts'
+import { queue } from '../../infra/jobs.ts'
 
 /** Settles one recorded orders/paid event. */
 export const settleQueue = queue<{ eventId: string }>('settle-payment')

@@ -1,7 +1,7 @@
 import { inArray } from 'drizzle-orm'
 import type { PaidOrder, ShopifyOrder } from '../../integrations/shopify/index.ts'
-import { HOUR } from '../../platform/clock.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { HOUR } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { openPlatform, recordPlatformEvent } from '../catalog/index.ts'
 import { payments } from '../orders/tables.ts'
 import { settleQueue } from './queues.ts'
@@ -14,14 +14,14 @@ const LOOK_BACK = 48 * HOUR
  * than the platform tries loses no payment.
  * @returns how many were found
  */
-export async function reconcilePayments(shop: Shop): Promise<number> {
-  const platform = await openPlatform(shop)
+export async function reconcilePayments(ctx: AppContext): Promise<number> {
+  const platform = await openPlatform(ctx)
   if (!platform.ok) return 0
-  const paid = await platform.data.paidOrders(new Date(shop.now().getTime() - LOOK_BACK))
+  const paid = await platform.data.paidOrders(new Date(ctx.now().getTime() - LOOK_BACK))
   if (!paid.ok) throw new Error(paid.message)
   const ours = paid.value.filter(order => order.attributes['order_id'] && order.paid && !order.cancelled)
   if (ours.length === 0) return 0
-  const known = await shop.db
+  const known = await ctx.db
     .select({ id: payments.platformOrderId })
     .from(payments)
     .where(
@@ -34,9 +34,9 @@ export async function reconcilePayments(shop: Shop): Promise<number> {
   const missed = ours.filter(order => !settled.has(order.id))
   for (const order of missed) {
     const eventId = `reconciled:${order.id}`
-    await shop.db.transaction(async tx => {
+    await ctx.db.transaction(async tx => {
       const isNew = await recordPlatformEvent(tx, { eventId, topic: 'orders/paid', payload: asEvent(order) })
-      if (isNew) await shop.jobs.send(tx, settleQueue, { eventId }, { key: eventId })
+      if (isNew) await ctx.jobs.send(tx, settleQueue, { eventId }, { key: eventId })
     })
   }
   return missed.length

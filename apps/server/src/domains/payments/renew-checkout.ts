@@ -1,7 +1,7 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, inArray, isNull } from 'drizzle-orm'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { openPlatform } from '../catalog/index.ts'
 import { variants } from '../catalog/tables.ts'
@@ -15,11 +15,11 @@ import { discountCodeFor } from '../rewards/index.ts'
  * @param userId only the user's own order (null: anyone's)
  */
 export async function renewCheckout(
-  shop: Pick<Shop, 'db' | 'secrets' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'secrets' | 'now'>,
   orderId: number,
   userId: number | null
 ): Promise<Result<{ checkout_url: string }>> {
-  const [found] = await shop.db
+  const [found] = await ctx.db
     .select({ order: orders, email: users.email, platformVariantId: variants.platformId })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
@@ -30,19 +30,19 @@ export async function renewCheckout(
   if (!found) return refuse('not_found')
   const { order, email, platformVariantId } = found
   if (!order.paidAt) return refuse('order_not_paid')
-  if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= shop.now())) return refuse('order_expired')
+  if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= ctx.now())) return refuse('order_expired')
   if (!isLive(order.state)) {
     return refuse('conflict', { msg: 'This order has not been delivered yet. There is nothing to renew.' })
   }
-  const platform = await openPlatform(shop)
+  const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
-  const rules = await shop.db
+  const rules = await ctx.db
     .select({ platformVariantId: aclRules.platformVariantId })
     .from(aclRules)
     .where(inArray(aclRules.id, order.rules))
   // A link that leaves a rule out would ask for too little.
   if (rules.length < order.rules.length) return refuse('unknown_rule')
-  const discountCode = await discountCodeFor(shop.db, order.userId)
+  const discountCode = await discountCodeFor(ctx.db, order.userId)
   const checkoutUrl = platform.data.checkoutUrl({
     lines: [platformVariantId, ...rules.map(rule => rule.platformVariantId)].map(variantId => ({
       variantId,

@@ -1,6 +1,6 @@
 import { fromCents, toCents } from '@netlet/contract'
 import { eq, inArray } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { variants } from '../catalog/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
 import type { OrderRow } from '../orders/index.ts'

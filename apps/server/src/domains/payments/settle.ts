@@ -1,9 +1,9 @@
 import { fromCents, toCents } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { orderAttribute, PaidOrder } from '../../integrations/shopify/index.ts'
-import { DAY } from '../../platform/clock.ts'
-import type { Transaction } from '../../platform/db/client.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { DAY } from '../../infra/clock.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { finishPlatformEvent, takePlatformEvent } from '../catalog/index.ts'
 import { startDelivery } from '../delivery/index.ts'
 import { notifyAdmins } from '../mail/index.ts'
@@ -18,16 +18,16 @@ import { renewalPrice } from './renewal-price.ts'
  * Settles one recorded payment, once however often the platform reports it: the event is locked, and the platform's
  * order is unique among the payments. All that it causes happens in the same transaction, or not at all.
  */
-export async function settlePayment(shop: Shop, eventId: string): Promise<void> {
-  await shop.db.transaction(async tx => {
+export async function settlePayment(ctx: AppContext, eventId: string): Promise<void> {
+  await ctx.db.transaction(async tx => {
     const event = await takePlatformEvent(tx, eventId)
     if (!event) return
     const paid = PaidOrder.safeParse(event.payload)
-    const outcome = paid.success ? await settle(tx, shop, paid.data) : 'unreadable: this is no paid order'
-    await finishPlatformEvent(tx, eventId, outcome, shop.now())
+    const outcome = paid.success ? await settle(tx, ctx, paid.data) : 'unreadable: this is no paid order'
+    await finishPlatformEvent(tx, eventId, outcome, ctx.now())
     if (outcome !== 'settled' && outcome !== 'known') {
-      shop.log.warn({ event: eventId, outcome }, 'payment needs a look')
-      await notifyAdmins(tx, shop.jobs, {
+      ctx.log.warn({ event: eventId, outcome }, 'payment needs a look')
+      await notifyAdmins(tx, ctx.jobs, {
         subject: 'A payment needs your attention',
         text: `The platform reported a payment that could not simply be delivered: ${outcome}.\n\nPlatform order: ${paid.success ? paid.data.name : 'unknown'}.`,
         key: `payment:${eventId}`
@@ -37,7 +37,7 @@ export async function settlePayment(shop: Shop, eventId: string): Promise<void> 
 }
 
 /** @returns 'settled', 'known', or what an administrator has to look at */
-async function settle(tx: Transaction, shop: Shop, paid: PaidOrder): Promise<string> {
+async function settle(tx: Transaction, ctx: AppContext, paid: PaidOrder): Promise<string> {
   const orderKey = orderAttribute(paid, 'order_id')
   const order = orderKey ? await lockOrderByKey(tx, orderKey) : undefined
   if (!order) return `no order of ours is named (order_id ${orderKey ?? 'missing'})`
@@ -54,13 +54,13 @@ async function settle(tx: Transaction, shop: Shop, paid: PaidOrder): Promise<str
       amount: paid.total_price,
       discount: paid.total_discounts,
       accepted,
-      createdAt: shop.now()
+      createdAt: ctx.now()
     })
     .onConflictDoNothing({ target: payments.platformOrderId })
     .returning({ id: payments.id })
   if (added.length === 0) return 'known'
-  if (renewal) return renew(tx, shop, order, paid, shortfall)
-  return purchase(tx, shop, order, paid, shortfall)
+  if (renewal) return renew(tx, ctx, order, paid, shortfall)
+  return purchase(tx, ctx, order, paid, shortfall)
 }
 
 /** How much less was paid than the price less the discount codes used; null where it is enough. */
@@ -76,7 +76,7 @@ const cents = (text: string): bigint => toCents(text.replace(/^(-?\d+\.\d{2})\d+
 
 async function purchase(
   tx: Transaction,
-  shop: Shop,
+  ctx: AppContext,
   order: OrderRow,
   paid: PaidOrder,
   shortfall: string | null
@@ -85,7 +85,7 @@ async function purchase(
     await note(tx, order.id, 'paid again', { platform_order: paid.name, amount: paid.total_price })
     return `order ${order.orderId} was paid already; refund ${paid.name}`
   }
-  const now = shop.now()
+  const now = ctx.now()
   const money = {
     payAmount: fromCents(cents(paid.total_price)),
     paidAt: now,
@@ -102,32 +102,32 @@ async function purchase(
     // The addresses stay reserved until the reservation's end: an administrator may accept what was paid. The time that
     // was bought does not run meanwhile.
     await transition(tx, paidOrder, 'fail', { failReason: `Too little money: ${shortfall}`, expiredAt: null })
-    await failed(tx, shop, paid, `Too little money: ${shortfall}`)
+    await failed(tx, ctx, paid, `Too little money: ${shortfall}`)
     return `order ${order.orderId}: ${shortfall}`
   }
   await grantForPayment(tx, {
     orderId: order.id,
     userId: order.userId,
     amount: money.payAmount,
-    settings: await readSettings(tx, shop.secrets),
+    settings: await readSettings(tx, ctx.secrets),
     causeKey: `payment:${paid.id}`,
     now
   })
-  if (await startDelivery(tx, shop, paidOrder)) return 'settled'
-  await failed(tx, shop, paid, 'Out of stock')
+  if (await startDelivery(tx, ctx, paidOrder)) return 'settled'
+  await failed(tx, ctx, paid, 'Out of stock')
   return `order ${order.orderId} was paid too late: its addresses are gone`
 }
 
 async function renew(
   tx: Transaction,
-  shop: Shop,
+  ctx: AppContext,
   order: OrderRow,
   paid: PaidOrder,
   shortfall: string | null
 ): Promise<string> {
   if (!isLive(order.state)) return `order ${order.orderId} is ${order.state} and cannot be renewed; refund ${paid.name}`
   if (shortfall) return `renewal of order ${order.orderId}: ${shortfall}`
-  const from = order.expiredAt ?? shop.now()
+  const from = order.expiredAt ?? ctx.now()
   const expiredAt = new Date(from.getTime() + order.proxyTime * DAY)
   await tx
     .update(orders)
@@ -142,11 +142,11 @@ async function renew(
     orderId: order.id,
     userId: order.userId,
     amount: fromCents(cents(paid.total_price)),
-    settings: await readSettings(tx, shop.secrets),
+    settings: await readSettings(tx, ctx.secrets),
     causeKey: `payment:${paid.id}`,
-    now: shop.now()
+    now: ctx.now()
   })
-  await shop.jobs.send(
+  await ctx.jobs.send(
     tx,
     tagQueue,
     { platformOrderId: paid.id, tags: ['delivered', 'renew'] },
@@ -155,8 +155,8 @@ async function renew(
   return 'settled'
 }
 
-async function failed(tx: Transaction, shop: Shop, paid: PaidOrder, why: string): Promise<void> {
-  await shop.jobs.send(
+async function failed(tx: Transaction, ctx: AppContext, paid: PaidOrder, why: string): Promise<void> {
+  await ctx.jobs.send(
     tx,
     tagQueue,
     { platformOrderId: paid.id, tags: ['delivery_fail'], note: why },

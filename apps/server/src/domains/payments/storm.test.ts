@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { inState, pay, place, registerWebhooks } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
+import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { audit } from '../inventory/index.ts'
 
 const BUYERS = 50
@@ -11,50 +11,50 @@ const BLOCKS = 10
 /** 16 blocks of 8; six are sold before the race. */
 const RANGE = '127.21.0.0/25'
 
-let market: Market | undefined
+let stack: TestStack | undefined
 afterEach(async () => {
-  await market?.close()
-  market = undefined
+  await stack?.close()
+  stack = undefined
 })
 
-/** A market with 10 blocks left, and its buyers, half of them at each shop. */
-async function lastBlocks(market: Market, shops: ShopProcess[]): Promise<TestClient[]> {
-  const [rule = 0] = market.rules
-  const first = await market.customer(shops[0]?.url ?? '', 'early1')
-  const early = await place(market, first, 48, [rule])
+/** A stack with 10 blocks left, and its buyers, half of them at each shop. */
+async function lastBlocks(stack: TestStack, shops: ShopProcess[]): Promise<TestClient[]> {
+  const [rule = 0] = stack.rules
+  const first = await stack.customer(shops[0]?.url ?? '', 'early1')
+  const early = await place(stack, first, 48, [rule])
   expect(early.code).toBe(2000)
-  await market.shop.db.execute(sql`update orders set reserved_until = now() + interval '1 day'`)
+  await stack.ctx.db.execute(sql`update orders set reserved_until = now() + interval '1 day'`)
   return Promise.all(
-    Array.from({ length: BUYERS }, (_, n) => market.customer(shops[n % shops.length]?.url ?? '', `racer${n}`))
+    Array.from({ length: BUYERS }, (_, n) => stack.customer(shops[n % shops.length]?.url ?? '', `racer${n}`))
   )
 }
 
-const leasedTwice = async (market: Market) => audit(market.shop.db)
+const leasedTwice = async (stack: TestStack) => audit(stack.ctx.db)
 
 test('50 buyers race for the last 10 blocks from 2 processes: exactly 10 win', async () => {
-  market = await startMarket({ range: RANGE })
-  const shops = await Promise.all([market.startShop('serve'), market.startShop('serve')])
-  const buyers = await lastBlocks(market, shops)
-  const [rule = 0] = market.rules
-  const running = market
+  stack = await startTestStack({ range: RANGE })
+  const shops = await Promise.all([stack.startShop('serve'), stack.startShop('serve')])
+  const buyers = await lastBlocks(stack, shops)
+  const [rule = 0] = stack.rules
+  const running = stack
   const replies = await Promise.all(buyers.map(buyer => place(running, buyer, 8, [rule])))
   const winners = replies.filter(reply => reply.code === 2000)
   const losers = replies.filter(reply => reply.code !== 2000)
   expect(winners).toHaveLength(BLOCKS)
   expect(losers.every(reply => reply.status === 409 && reply.msg === 'Out of stock')).toBe(true)
-  const { rows } = await market.shop.db.execute<{ orders: number }>(sql`select count(*) as orders from orders`)
+  const { rows } = await stack.ctx.db.execute<{ orders: number }>(sql`select count(*) as orders from orders`)
   expect(rows[0]?.orders).toBe(BLOCKS + 1)
-  expect(await leasedTwice(market)).toEqual({ differences: 0, doubleLeased: 0 })
+  expect(await leasedTwice(stack)).toEqual({ differences: 0, doubleLeased: 0 })
 })
 
 test('the same with processes killed in between: nothing leased twice, every paid order delivered', async () => {
-  market = await startMarket({ range: RANGE })
-  const shops = await Promise.all([market.startShop(), market.startShop()])
-  await registerWebhooks(market, shops[0]?.url ?? '')
-  const buyers = await lastBlocks(market, shops)
-  const [rule = 0] = market.rules
+  stack = await startTestStack({ range: RANGE })
+  const shops = await Promise.all([stack.startShop(), stack.startShop()])
+  await registerWebhooks(stack, shops[0]?.url ?? '')
+  const buyers = await lastBlocks(stack, shops)
+  const [rule = 0] = stack.rules
   const paid: { buyer: TestClient; orderId: string }[] = []
-  const running = market
+  const running = stack
   const buy = async (buyer: TestClient) => {
     // A process that is killed under a request leaves its buyer without an answer; the order may stand or not.
     const reply = await place(running, buyer, 8, [rule]).catch(() => null)
@@ -72,11 +72,11 @@ test('the same with processes killed in between: nothing leased twice, every pai
   expect(paid.length).toBeLessThanOrEqual(BLOCKS)
 
   // A process that comes back takes up everything, also webhooks that the platform tries again.
-  const again = await market.startShop('all', shops[0]?.port)
+  const again = await stack.startShop('all', shops[0]?.port)
   await eventually(
     'all payments to be reported',
     async () => {
-      const { rows } = await running.shop.db.execute<{ events: number }>(
+      const { rows } = await running.ctx.db.execute<{ events: number }>(
         sql`select count(*) as events from platform_events`
       )
       return (rows[0]?.events ?? 0) >= paid.length
@@ -88,14 +88,14 @@ test('the same with processes killed in between: nothing leased twice, every pai
     const order = await inState(client, orderId, 'delivered', 60_000)
     expect(order).toMatchObject({ pay_status: 1, delivery_num: 8 })
   }
-  expect(await leasedTwice(market)).toEqual({ differences: 0, doubleLeased: 0 })
+  expect(await leasedTwice(stack)).toEqual({ differences: 0, doubleLeased: 0 })
 
   // The agent holds the users of the delivered orders and nobody else.
-  const { rows } = await market.shop.db.execute<{ name: string }>(
+  const { rows } = await stack.ctx.db.execute<{ name: string }>(
     sql`select proxy_username as name from orders where state = 'delivered'`
   )
-  const state = await fetch(`http://127.0.0.1:${market.agent.port}/api/state`, {
-    headers: { authorization: `Bearer ${market.agent.token}` }
+  const state = await fetch(`http://127.0.0.1:${stack.agent.port}/api/state`, {
+    headers: { authorization: `Bearer ${stack.agent.token}` }
   })
   const { users } = (await state.json()) as { users: { user: string }[] }
   expect(users.map(user => user.user).toSorted()).toEqual(rows.map(row => row.name).toSorted())

@@ -14,11 +14,11 @@ import {
   type Placed
 } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { eventually, startMarket, type Market, type ShopProcess } from '../../testing/market.ts'
-import { DAY } from '../../platform/clock.ts'
+import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
+import { DAY } from '../../infra/clock.ts'
 import { timeOutOrders } from '../orders/index.ts'
 
-let market: Market
+let stack: TestStack
 let shop: ShopProcess
 let buyer: TestClient
 let admin: TestClient
@@ -26,23 +26,23 @@ let rule = 0
 
 beforeAll(async () => {
   // 8 blocks of 8.
-  market = await startMarket({ range: '127.23.0.0/26', ruleCount: 1 })
-  rule = market.rules[0] ?? 0
-  shop = await market.startShop()
-  await registerWebhooks(market, shop.url)
-  buyer = await market.customer(shop.url, 'buyer1')
-  admin = await market.admin(shop.url, 'boss1')
+  stack = await startTestStack({ range: '127.23.0.0/26', ruleCount: 1 })
+  rule = stack.rules[0] ?? 0
+  shop = await stack.startShop()
+  await registerWebhooks(stack, shop.url)
+  buyer = await stack.customer(shop.url, 'buyer1')
+  admin = await stack.admin(shop.url, 'boss1')
 }, 120_000)
-afterAll(() => market?.close())
+afterAll(() => stack?.close())
 
 async function one(query: SQL): Promise<Record<string, unknown>> {
-  const { rows } = await market.shop.db.execute(query)
+  const { rows } = await stack.ctx.db.execute(query)
   if (!rows[0]) throw new Error('no row')
   return rows[0]
 }
 
 async function placed(quantity = 8): Promise<Placed> {
-  const reply = await place(market, buyer, quantity, [rule])
+  const reply = await place(stack, buyer, quantity, [rule])
   if (reply.code !== 2000) throw new Error(reply.msg)
   return reply.data
 }
@@ -64,17 +64,17 @@ const moved = (orderId: string) =>
     from orders o where o.order_id = ${orderId}`)
 
 const sandbox = (path: string, body: unknown) =>
-  fetch(`${market.platform.url}/sandbox/${path}`, {
+  fetch(`${stack.platform.url}/sandbox/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body)
   })
 
 const expire = async (orderId: string) => {
-  await market.shop.db.execute(
+  await stack.ctx.db.execute(
     sql`update orders set reserved_until = now() - interval '1 second' where order_id = ${orderId}`
   )
-  await timeOutOrders(market.shop)
+  await timeOutOrders(stack.ctx)
 }
 
 test('a forged webhook is refused and nothing is written', async () => {
@@ -113,35 +113,35 @@ test('one payment changes its order once: ten times at once, again later, and un
   const names = Array.from({ length: 6 }, (_, n) => `again-${n}`)
   const statuses = await Promise.all(names.map(eventId => report(shop.url, again, { eventId })))
   expect(statuses.every(status => status === 200)).toBe(true)
-  for (const name of names) expect(await outcomeOf(market, name)).toBe('known')
+  for (const name of names) expect(await outcomeOf(stack, name)).toBe('known')
   expect(await moved(order_id)).toEqual(first)
   expect(await report(shop.url, again, { eventId: 'again-0' })).toBe(200)
   expect(await moved(order_id)).toEqual(first)
 })
 
 test('a payment for nothing of ours changes nothing and is shown to an administrator', async () => {
-  const mails = (await adminMails(market)).length
+  const mails = (await adminMails(stack)).length
   expect(await report(shop.url, paidEvent({ orderId: 'NL-nobody', amount: '1.00' }), { eventId: 'unknown' })).toBe(200)
-  expect(await outcomeOf(market, 'unknown')).toContain('no order of ours')
+  expect(await outcomeOf(stack, 'unknown')).toContain('no order of ours')
   expect(await report(shop.url, { no: 'order' }, { eventId: 'unreadable' })).toBe(200)
-  expect(await outcomeOf(market, 'unreadable')).toContain('unreadable')
-  expect((await adminMails(market)).length).toBe(mails + 2)
+  expect(await outcomeOf(stack, 'unreadable')).toContain('unreadable')
+  expect((await adminMails(stack)).length).toBe(mails + 2)
 })
 
 test('too little money: not delivered, addresses kept and then given back, until an administrator accepts', async () => {
-  const before = await stockOf(market, [rule])
+  const before = await stockOf(stack, [rule])
   const { order_id } = await placed()
   const event = paidEvent({ orderId: order_id, amount: '19.99' })
   await report(shop.url, event, { eventId: 'short' })
-  expect(await outcomeOf(market, 'short')).toContain('paid 19.99 of 20.00')
+  expect(await outcomeOf(stack, 'short')).toContain('paid 19.99 of 20.00')
   const failed = await mine(order_id)
   expect(failed).toMatchObject({ state: 'failed', pay_status: 1, delivery_num: 0, is_expired: false, expired_at: null })
   expect(failed.fail_reason).toContain('Too little money')
   expect(await moved(order_id)).toMatchObject({ grants: 0, leases: 1 })
-  expect((await adminMails(market)).at(-1)).toContain('19.99')
-  expect(await stockOf(market, [rule])).toBe(before - 8)
+  expect((await adminMails(stack)).at(-1)).toContain('19.99')
+  expect(await stockOf(stack, [rule])).toBe(before - 8)
   await expire(order_id)
-  expect(await stockOf(market, [rule])).toBe(before)
+  expect(await stockOf(stack, [rule])).toBe(before)
   expect((await mine(order_id)).state).toBe('failed')
 
   expect((await buyer.post(`/api/orders/order_list/${failed.id}/devery_order/`)).status).toBe(403)
@@ -156,7 +156,7 @@ test('too little money: not delivered, addresses kept and then given back, until
     accepted: true
   })
   await report(shop.url, event, { eventId: 'short again' })
-  expect(await outcomeOf(market, 'short again')).toBe('known')
+  expect(await outcomeOf(stack, 'short again')).toBe('known')
   expect(await moved(order_id)).toMatchObject({ grants: 1, payments: 1 })
   await eventually('the task to end', async () => (await mine(order_id)).task === null)
 })
@@ -164,11 +164,11 @@ test('too little money: not delivered, addresses kept and then given back, until
 test('discount codes on the event lower what is due, to the cent', async () => {
   const less = await placed()
   await report(shop.url, paidEvent({ orderId: less.order_id, amount: '9.99', discount: '10.00' }), { eventId: 'less' })
-  expect(await outcomeOf(market, 'less')).toContain('paid 9.99 of 10.00')
+  expect(await outcomeOf(stack, 'less')).toContain('paid 9.99 of 10.00')
   const enough = await placed()
   const event = paidEvent({ orderId: enough.order_id, amount: '10.00', discount: '10.00' })
   await report(shop.url, event, { eventId: 'enough' })
-  expect(await outcomeOf(market, 'enough')).toBe('settled')
+  expect(await outcomeOf(stack, 'enough')).toBe('settled')
   await inState(buyer, enough.order_id, 'delivered')
   await expire(less.order_id)
 })
@@ -176,15 +176,15 @@ test('discount codes on the event lower what is due, to the cent', async () => {
 test('a renewal that arrives before its purchase does not count; the purchase does', async () => {
   const { order_id } = await placed()
   await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00', renewal: true }), { eventId: 'early' })
-  expect(await outcomeOf(market, 'early')).toContain('cannot be renewed')
+  expect(await outcomeOf(stack, 'early')).toContain('cannot be renewed')
   expect(await mine(order_id)).toMatchObject({ pay_status: 0, state: 'placed' })
   await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00' }), { eventId: 'then' })
-  expect(await outcomeOf(market, 'then')).toBe('settled')
+  expect(await outcomeOf(stack, 'then')).toBe('settled')
   const order = await inState(buyer, order_id, 'delivered')
   // A second payment for the same order is money to give back, not another delivery.
   const before = await moved(order_id)
   await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00' }), { eventId: 'twice' })
-  expect(await outcomeOf(market, 'twice')).toContain('was paid already; refund')
+  expect(await outcomeOf(stack, 'twice')).toContain('was paid already; refund')
   expect(await moved(order_id)).toEqual({ ...before, payments: 3 })
   expect(await mine(order_id)).toMatchObject({ expired_at: order.expired_at, pay_amount: '20.00' })
 })
@@ -198,13 +198,13 @@ test('paid after the time-out: delivered while there is stock, else failed until
 
   const tooLate = await placed()
   await expire(tooLate.order_id)
-  const rest = await placed(await stockOf(market, [rule]))
-  expect(await stockOf(market, [rule])).toBe(0)
+  const rest = await placed(await stockOf(stack, [rule]))
+  expect(await stockOf(stack, [rule])).toBe(0)
   await pay(tooLate.checkout_url)
   const failed = await inState(buyer, tooLate.order_id, 'failed')
   expect(failed).toMatchObject({ pay_status: 1, delivery_num: 0 })
   expect(failed.fail_reason).toContain('Out of stock')
-  expect((await adminMails(market)).at(-1)).toContain('paid too late')
+  expect((await adminMails(stack)).at(-1)).toContain('paid too late')
   expect((await buyer.get<{ status: string }>(`/api/orders/checkout?order_id=${tooLate.order_id}`)).data.status).toBe(
     'success'
   )
@@ -217,7 +217,7 @@ test('paid after the time-out: delivered while there is stock, else failed until
   })
   expect(refused).toMatchObject({ state: 'failed', task_error: 'Out of stock' })
   await expire(rest.order_id)
-  expect(await stockOf(market, [rule])).toBeGreaterThan(0)
+  expect(await stockOf(stack, [rule])).toBeGreaterThan(0)
   expect((await deliver()).code).toBe(2000)
   await inState(buyer, tooLate.order_id, 'delivered')
   expect(await moved(tooLate.order_id)).toMatchObject({ grants: 1, payments: 1, leases: 1 })

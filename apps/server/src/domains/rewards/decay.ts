@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { readSettings } from '../settings/index.ts'
 import { levelDecays, pointRecords } from './tables.ts'
@@ -14,19 +14,19 @@ const BATCH = 5000
  * @returns how many users' points changed in this call
  */
 export async function decayLevelPoints(
-  shop: Pick<Shop, 'db' | 'secrets' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'secrets' | 'now'>,
   { batch = BATCH }: { batch?: number } = {}
 ): Promise<number> {
-  const now = shop.now()
-  const settings = await readSettings(shop.db, shop.secrets)
+  const now = ctx.now()
+  const settings = await readSettings(ctx.db, ctx.secrets)
   const due = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), settings.level_points_decay_day))
   if (now < due) return 0
   const month = now.toISOString().slice(0, 7)
   const rate = String(settings.level_points_decay_rate)
-  await shop.db.insert(levelDecays).values({ month, startedAt: now }).onConflictDoNothing()
+  await ctx.db.insert(levelDecays).values({ month, startedAt: now }).onConflictDoNothing()
   let changed = 0
   for (;;) {
-    const step = await shop.db.transaction(async tx => decayBatch(tx, { month, due, rate, batch, now }))
+    const step = await ctx.db.transaction(async tx => decayBatch(tx, { month, due, rate, batch, now }))
     changed += step.changed
     if (step.finished) return changed
   }

@@ -1,6 +1,6 @@
 import type { Settings } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { users } from '../accounts/tables.ts'
 import { grantPoints } from './grant.ts'
 import { wholePoints } from './whole-points.ts'

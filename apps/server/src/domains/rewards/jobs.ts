@@ -1,5 +1,5 @@
-import { queue } from '../../platform/jobs.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { queue } from '../../infra/jobs.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { decayLevelPoints } from './decay.ts'
 
 // Long enough for many users; a run that is cut off goes on where it was.
@@ -8,11 +8,11 @@ const decayQueue = queue('rewards.decay-level-points', { expireInSeconds: 900 })
 export const rewardsQueues = [decayQueue]
 
 /** Works on the rewards' background jobs in this process. */
-export async function rewardsJobs(shop: Shop): Promise<void> {
-  await shop.jobs.work(decayQueue, async () => {
-    const changed = await decayLevelPoints(shop)
-    if (changed > 0) shop.log.info({ users: changed }, 'level points faded')
+export async function rewardsJobs(ctx: AppContext): Promise<void> {
+  await ctx.jobs.work(decayQueue, async () => {
+    const changed = await decayLevelPoints(ctx)
+    if (changed > 0) ctx.log.info({ users: changed }, 'level points faded')
   })
   // Every hour, not on the day: a shop that was down on the day catches up.
-  await shop.jobs.schedule(decayQueue, '7 * * * *')
+  await ctx.jobs.schedule(decayQueue, '7 * * * *')
 }

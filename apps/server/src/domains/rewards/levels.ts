@@ -1,4 +1,4 @@
-import type { Executor } from '../../platform/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { levelCodes } from './tables.ts'
 
 /** From how many level points on which level is reached. */

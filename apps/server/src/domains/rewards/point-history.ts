@@ -1,8 +1,8 @@
 import type { PointRecord } from '@netlet/contract'
 import { count, desc, eq } from 'drizzle-orm'
-import { iso } from '../../platform/clock.ts'
-import type { Executor } from '../../platform/db/client.ts'
-import { pageOf } from '../../platform/http/paging.ts'
+import { iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { pageOf } from '../../infra/http/paging.ts'
 import { pointRecords } from './tables.ts'
 
 /** A page of a user's changes of points and coins, newest first. */

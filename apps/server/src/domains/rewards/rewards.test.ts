@@ -26,12 +26,12 @@ afterAll(() => shop.close())
 async function customerWith(balance: { coins?: number; levelPoints?: number; invitedBy?: number } = {}) {
   const customer = await shop.customer()
   if (Object.keys(balance).length > 0)
-    await shop.shop.db.update(users).set(balance).where(eq(users.id, customer.user.id))
+    await shop.ctx.db.update(users).set(balance).where(eq(users.id, customer.user.id))
   return customer
 }
 
 async function balanceOf(id: number) {
-  const [user] = await shop.shop.db.select().from(users).where(eq(users.id, id))
+  const [user] = await shop.ctx.db.select().from(users).where(eq(users.id, id))
   if (!user) throw new Error('no user')
   return { coins: user.coins, levelPoints: user.levelPoints }
 }
@@ -84,7 +84,7 @@ test('a promo code is found by its user, is one of a kind, and each role sees it
   expect((await one.get<Page<Coupon>>(`${R}/coupon_code/`)).data.total).toBe(0)
   expect((await admin.delete(path)).code).toBe(2000)
   expect((await admin.delete(path)).status).toBe(404)
-  const entries = await shop.shop.db
+  const entries = await shop.ctx.db
     .select()
     .from(auditLog)
     .where(eq(auditLog.targetId, String(made.data.id)))
@@ -187,12 +187,12 @@ test('an exchange without enough coins or without a card changes nothing', async
   expect((await customer.post(`${R}/gift_card/exchange/`, { mount: 'x' })).msg).toBe('Please enter mount')
   expect(await balanceOf(customer.user.id)).toMatchObject({ coins: 9 })
   expect((await customer.get<Page<Coupon>>(`${R}/coupon_code/`)).data.total).toBe(0)
-  const [row] = await shop.shop.db.select().from(giftCards).where(eq(giftCards.id, card.data.id))
+  const [row] = await shop.ctx.db.select().from(giftCards).where(eq(giftCards.id, card.data.id))
   expect(row?.isExchanged).toBe(false)
 })
 
 test('50 exchanges at once: no card twice, no coin too many', async () => {
-  const { db } = shop.shop
+  const { db } = shop.ctx
   const crowd = await Promise.all([customerWith({ coins: 1000 }), customerWith({ coins: 70 })])
   await Promise.all(Array.from({ length: 12 }, () => addCard({ mount: '55', point: 30 })))
   const [rich, poor] = crowd.map(one => one.user.id)
@@ -226,7 +226,7 @@ test('50 exchanges at once: no card twice, no coin too many', async () => {
 })
 
 test('level codes: five levels from the start, discount, code and point required, thresholds in order', async () => {
-  const { db } = shop.shop
+  const { db } = shop.ctx
   await seedLevelCodes(db)
   await seedLevelCodes(db)
   const customer = await customerWith({ levelPoints: 5200 })
@@ -269,7 +269,7 @@ test('level codes: five levels from the start, discount, code and point required
 })
 
 test('a payment earns level points for the buyer and coins for the inviter, once however often it is settled', async () => {
-  const { db } = shop.shop
+  const { db } = shop.ctx
   const inviter = await customerWith()
   const buyer = await customerWith({ invitedBy: inviter.user.id })
   const payment = {
@@ -293,7 +293,7 @@ test('a payment earns level points for the buyer and coins for the inviter, once
 })
 
 test('every balance is the sum of its records', async () => {
-  const { db } = shop.shop
+  const { db } = shop.ctx
   const buyer = await customerWith()
   const grant = (amount: string, causeKey: string) =>
     db.transaction(tx =>

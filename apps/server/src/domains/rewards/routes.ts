@@ -1,9 +1,9 @@
 import { routes } from '@netlet/contract'
-import { actorOf } from '../../platform/http/actor.ts'
-import type { Mount } from '../../platform/http/mount.ts'
-import { whileVisiting } from '../../platform/http/visiting.ts'
-import { ok } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { actorOf } from '../../infra/http/actor.ts'
+import type { Mount } from '../../infra/http/mount.ts'
+import { whileVisiting } from '../../infra/http/visiting.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { createCoupon, deleteCoupon, listCoupons, updateCoupon } from './coupons.ts'
 import { exchangeCoins, listExchangeOptions } from './exchange.ts'
 import { createGiftCard, deleteGiftCard, listGiftCards, updateGiftCard } from './gift-cards.ts'
@@ -11,8 +11,8 @@ import { createLevelCode, deleteLevelCode, listLevelCodes, updateLevelCode } fro
 import { listPointRecords } from './point-history.ts'
 
 /** Puts the calls about promo codes, gift cards, levels and points on the server. */
-export function rewardsRoutes(mount: Mount, shop: Shop): void {
-  const { db } = shop
+export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
+  const { db } = ctx
   const { rewards } = routes
 
   mount(rewards.coupons, async ({ query, caller }) =>
@@ -30,7 +30,7 @@ export function rewardsRoutes(mount: Mount, shop: Shop): void {
   mount(
     rewards.exchange,
     async ({ caller, body }) =>
-      whileVisiting(caller) ?? exchangeCoins(db, { userId: caller.id, mount: body.mount, now: shop.now() })
+      whileVisiting(caller) ?? exchangeCoins(db, { userId: caller.id, mount: body.mount, now: ctx.now() })
   )
 
   mount(rewards.levelCodes, async ({ query, caller }) =>

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, money, points, ref } from '../../platform/db/columns.ts'
+import { createdAt, id, instant, money, points, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 
 export const coupons = pgTable(

@@ -1,6 +1,6 @@
 import { desc, eq, sql } from 'drizzle-orm'
-import type { Database, Executor } from '../../platform/db/client.ts'
-import type { LogLine } from '../../platform/log-tail.ts'
+import type { Database, Executor } from '../../infra/db/client.ts'
+import type { LogLine } from '../../infra/log-tail.ts'
 import { logLines } from './tables.ts'
 
 /** Lines that are kept of each log, over all processes. */

@@ -1,6 +1,6 @@
 import { SECRET_SETTINGS, Settings } from '@netlet/contract'
-import type { Executor } from '../../platform/db/client.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Secrets } from '../../infra/secrets.ts'
 import { settings } from './tables.ts'
 
 const secretKeys: ReadonlySet<string> = new Set(SECRET_SETTINGS)

@@ -1,9 +1,9 @@
 import { routes } from '@netlet/contract'
-import type { Transaction } from '../../platform/db/client.ts'
-import { actorOf } from '../../platform/http/actor.ts'
-import { SENT, type Mount } from '../../platform/http/mount.ts'
-import { ok } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import { actorOf } from '../../infra/http/actor.ts'
+import { SENT, type Mount } from '../../infra/http/mount.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { readLogs } from './log-lines.ts'
 import { readSettings } from './read.ts'
 import { maskSecrets, saveSettings } from './save.ts'
@@ -12,12 +12,16 @@ import { maskSecrets, saveSettings } from './save.ts'
  * Puts the calls about web settings on the server.
  * @param platformChanged is called in the transaction that changes the connection to the e-commerce platform
  */
-export function settingsRoutes(mount: Mount, shop: Shop, platformChanged: (tx: Transaction) => Promise<unknown>): void {
-  const { db, secrets } = shop
+export function settingsRoutes(
+  mount: Mount,
+  ctx: AppContext,
+  platformChanged: (tx: Transaction) => Promise<unknown>
+): void {
+  const { db, secrets } = ctx
   const { settings } = routes
 
   mount(settings.config, async () => ok(maskSecrets(await readSettings(db, secrets))))
-  mount(settings.saveConfig, async call => saveSettings(shop, actorOf(call), call.body, platformChanged))
+  mount(settings.saveConfig, async call => saveSettings(ctx, actorOf(call), call.body, platformChanged))
   mount(settings.logs, async () => ok(await readLogs(db)))
   mount(settings.social, async () => {
     const { support_discord: discord, support_twitter: twitter } = await readSettings(db, secrets)

@@ -1,10 +1,10 @@
 import { refuse, SECRET_KEPT, type Refusal, type Settings } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { shopBase } from '../../integrations/shopify/index.ts'
-import type { Transaction } from '../../platform/db/client.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { ok, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import type { Transaction } from '../../infra/db/client.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { findGeofeedError } from './geofeed.ts'
 import { isSecret, readSettings, writeSettings } from './read.ts'
@@ -22,17 +22,17 @@ export function maskSecrets(settings: Settings): Settings {
  * @param platformChanged is called in the transaction when the connection to the e-commerce platform changes
  */
 export async function saveSettings(
-  shop: Pick<Shop, 'db' | 'secrets' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'secrets' | 'now'>,
   by: Actor,
   form: Partial<Settings>,
   platformChanged: (tx: Transaction) => Promise<unknown>
 ): Promise<Result<Settings>> {
   const wrong = checkSettings(form)
   if (wrong) return wrong
-  return shop.db.transaction(async tx => {
+  return ctx.db.transaction(async tx => {
     // Two administrators who save at once: the second one's log entry shows what the first one left.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('settings'))`)
-    const before = await readSettings(tx, shop.secrets)
+    const before = await readSettings(tx, ctx.secrets)
     const changes = Object.fromEntries(
       Object.entries(form).filter(
         ([key, value]) => value !== undefined && value !== before[key as keyof Settings] && !isKept(key, value)
@@ -40,7 +40,7 @@ export async function saveSettings(
     ) as Partial<Settings>
     const keys = Object.keys(changes) as (keyof Settings)[]
     if (keys.length === 0) return ok(maskSecrets(before))
-    await writeSettings(tx, shop.secrets, changes, shop.now())
+    await writeSettings(tx, ctx.secrets, changes, ctx.now())
     const shown = (values: Partial<Settings>) =>
       Object.fromEntries(keys.map(key => [key, isSecret(key) ? (values[key] === '' ? '' : '[secret]') : values[key]]))
     await record(

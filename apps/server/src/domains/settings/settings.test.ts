@@ -1,7 +1,7 @@
 import { SECRET_KEPT, SECRET_SETTINGS, Settings } from '@netlet/contract'
 import { desc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createSecrets } from '../../platform/secrets.ts'
+import { createSecrets } from '../../infra/secrets.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { auditLog } from '../audit/tables.ts'
 import { readSettings, settingsRoutes, storeLogLines } from './index.ts'
@@ -14,7 +14,7 @@ let platformChanges = 0
 const CONFIG = '/api/settings/config'
 const save = (form: Record<string, unknown>) => admin.post<Settings>(CONFIG, form)
 const lastEntry = async () => {
-  const [entry] = await shop.shop.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
+  const [entry] = await shop.ctx.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
   return entry
 }
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  await shop.shop.db.delete(settings)
+  await shop.ctx.db.delete(settings)
   platformChanges = 0
 })
 
@@ -65,7 +65,7 @@ test('what was never saved shows its default; what a form leaves out stays', asy
 })
 
 test('no secret reaches a browser, the log or the table; a masked one stays, an empty one is deleted', async () => {
-  const { db, secrets } = shop.shop
+  const { db, secrets } = shop.ctx
   const all = Object.fromEntries(SECRET_SETTINGS.map((key, at) => [key, `hush-${at}-${key}`]))
   const saved = await save(all)
   const masked = Object.fromEntries(SECRET_SETTINGS.map(key => [key, SECRET_KEPT]))
@@ -146,7 +146,7 @@ test('the geofeed is served as it was saved', async () => {
 })
 
 test('values that cannot be read any more count as not saved: the shop runs on', async () => {
-  const { db } = shop.shop
+  const { db } = shop.ctx
   await save({ shopify_app_key: 'token', billing_rate: 4 })
   await db.update(settings).set({ value: 'many' }).where(eq(settings.key, 'billing_rate'))
   const other = createSecrets('another secret, as after a restore elsewhere')
@@ -154,7 +154,7 @@ test('values that cannot be read any more count as not saved: the shop runs on',
 })
 
 test('the logs show the latest lines of both kinds, oldest first, and do not grow without end', async () => {
-  const store = storeLogLines(shop.shop.db)
+  const store = storeLogLines(shop.ctx.db)
   const at = new Date()
   const lines = (source: 'server' | 'task', from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => ({ source, line: `${source} ${from + index}`, at }))

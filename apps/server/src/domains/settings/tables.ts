@@ -1,5 +1,5 @@
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
-import { bytes, createdAt, id } from '../../platform/db/columns.ts'
+import { bytes, createdAt, id } from '../../infra/db/columns.ts'
 
 /** One row per setting that was ever saved; the defaults stand in the contract. */
 export const settings = pgTable('settings', {

@@ -1,9 +1,9 @@
 import { refuse, type Faq } from '@netlet/contract'
 import { asc, count, eq, sql } from 'drizzle-orm'
-import type { Database, Executor } from '../../platform/db/client.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { containing, pageOf } from '../../platform/http/paging.ts'
-import { done, ok, type Result } from '../../platform/result.ts'
+import type { Database, Executor } from '../../infra/db/client.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { containing, pageOf } from '../../infra/http/paging.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
 import { record } from '../audit/index.ts'
 import { faqs } from './tables.ts'
 

@@ -1,8 +1,8 @@
 import { routes } from '@netlet/contract'
-import { actorOf } from '../../platform/http/actor.ts'
-import type { Mount } from '../../platform/http/mount.ts'
-import { ok } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { actorOf } from '../../infra/http/actor.ts'
+import type { Mount } from '../../infra/http/mount.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { clientAddress, clientNetwork } from '../accounts/index.ts'
 import { createFaq, deleteFaq, listFaqs, updateFaq } from './faqs.ts'
 import { deleteTicket, listTickets, submitTicket } from './tickets.ts'
@@ -10,8 +10,8 @@ import { deleteTicket, listTickets, submitTicket } from './tickets.ts'
 export { createFaq } from './faqs.ts'
 
 /** Puts the calls about questions, answers and tickets on the server. */
-export function supportRoutes(mount: Mount, shop: Shop): void {
-  const { db } = shop
+export function supportRoutes(mount: Mount, ctx: AppContext): void {
+  const { db } = ctx
   const { support } = routes
 
   mount(support.faqs, async ({ query }) => ok(await listFaqs(db, query)))
@@ -20,7 +20,7 @@ export function supportRoutes(mount: Mount, shop: Shop): void {
   mount(support.deleteFaq, async call => deleteFaq(db, actorOf(call), call.params.id))
 
   mount(support.createTicket, async ({ body, request }) =>
-    submitTicket(shop, { ...body, client: clientNetwork(clientAddress(request)) })
+    submitTicket(ctx, { ...body, client: clientNetwork(clientAddress(request)) })
   )
   mount(support.tickets, async ({ query }) => ok(await listTickets(db, query)))
   mount(support.deleteTicket, async call => deleteTicket(db, actorOf(call), call.params.id))

@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => shop.close())
 
 async function captcha(): Promise<{ captcha: number; captcha_id: string }> {
-  const expiresAt = new Date(shop.shop.now().getTime() + 60_000)
-  const [made] = await shop.shop.db.insert(captchas).values({ answer: 42, expiresAt }).returning()
+  const expiresAt = new Date(shop.ctx.now().getTime() + 60_000)
+  const [made] = await shop.ctx.db.insert(captchas).values({ answer: 42, expiresAt }).returning()
   if (!made) throw new Error('no captcha')
   return { captcha: 42, captcha_id: made.id }
 }
@@ -57,7 +57,7 @@ test('questions are public, found by text in either part, and kept by administra
   expect((await admin.put<Faq>(path, changed)).data).toEqual({ id: made.data.id, ...changed })
   expect((await admin.delete(path)).code).toBe(2000)
   expect([(await admin.delete(path)).status, (await admin.put(path, changed)).status]).toEqual([404, 404])
-  const log = await shop.shop.db.select().from(auditLog).where(eq(auditLog.targetType, 'faq')).orderBy(auditLog.id)
+  const log = await shop.ctx.db.select().from(auditLog).where(eq(auditLog.targetType, 'faq')).orderBy(auditLog.id)
   expect(log.filter(entry => entry.targetId === String(made.data.id)).map(entry => entry.action)).toEqual([
     'create question',
     'edit question',

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet } from '../../platform/db/columns.ts'
+import { createdAt, id, inet } from '../../infra/db/columns.ts'
 
 export const faqs = pgTable(
   'faqs',

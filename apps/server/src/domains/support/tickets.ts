@@ -1,11 +1,11 @@
 import { refuse, type Ticket } from '@netlet/contract'
 import { and, count, desc, eq, gt, sql } from 'drizzle-orm'
-import { HOUR, iso } from '../../platform/clock.ts'
-import type { Database, Executor } from '../../platform/db/client.ts'
-import type { Actor } from '../../platform/http/actor.ts'
-import { containing, pageOf } from '../../platform/http/paging.ts'
-import { done, type Result } from '../../platform/result.ts'
-import type { Shop } from '../../platform/shop.ts'
+import { HOUR, iso } from '../../infra/clock.ts'
+import type { Database, Executor } from '../../infra/db/client.ts'
+import type { Actor } from '../../infra/http/actor.ts'
+import { containing, pageOf } from '../../infra/http/paging.ts'
+import { done, type Result } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { useCaptcha } from '../accounts/index.ts'
 import { record } from '../audit/index.ts'
 import { tickets } from './tables.ts'
@@ -28,7 +28,7 @@ type TicketInput = {
  * @param client the sender's network: what counts as one client
  */
 export async function submitTicket(
-  { db, now }: Pick<Shop, 'db' | 'now'>,
+  { db, now }: Pick<AppContext, 'db' | 'now'>,
   { client, captcha, captcha_id, ...ticket }: TicketInput & { client: string }
 ): Promise<Result<null>> {
   const at = now()

@@ -1,11 +1,11 @@
 import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm'
-import { forEachAtOnce } from '../../../platform/concurrency.ts'
-import type { Shop } from '../../../platform/shop.ts'
+import { forEachAtOnce } from '../../../infra/concurrency.ts'
+import type { AppContext } from '../../../infra/context.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
 import { probe, type ProxyAddress } from './probe.ts'
 
-type Checking = Pick<Shop, 'db' | 'config' | 'now'>
+type Checking = Pick<AppContext, 'db' | 'config' | 'now'>
 type Checked = { id: number; google: number | null; bing: number | null; amazon: number | null }
 
 const TIMEOUT_MS = 10_000
@@ -18,8 +18,8 @@ const PAGE = 500
  * Sends a request through each of an order's live proxies to each site, and writes down which answered and how fast.
  * @returns how many proxies were checked
  */
-export async function checkProxies(shop: Checking, orderId: number): Promise<number> {
-  return checkWhere(shop, eq(proxies.orderId, orderId), Infinity)
+export async function checkProxies(ctx: Checking, orderId: number): Promise<number> {
+  return checkWhere(ctx, eq(proxies.orderId, orderId), Infinity)
 }
 
 /** The checks of all proxies are spread over the day: each slot takes its share of them. */
@@ -29,15 +29,15 @@ export const SLOTS = 144
  * Checks one slot's share of all live proxies.
  * @param deadline when (by the clock of `Date.now`) to leave the rest for the next day
  */
-export async function checkShare(shop: Checking, slot: number, deadline: number): Promise<number> {
-  return checkWhere(shop, sql`${proxies.id} % ${SLOTS} = ${slot}`, deadline)
+export async function checkShare(ctx: Checking, slot: number, deadline: number): Promise<number> {
+  return checkWhere(ctx, sql`${proxies.id} % ${SLOTS} = ${slot}`, deadline)
 }
 
-async function checkWhere(shop: Checking, where: SQL, deadline: number): Promise<number> {
+async function checkWhere(ctx: Checking, where: SQL, deadline: number): Promise<number> {
   let after = 0
   let count = 0
   while (Date.now() < deadline) {
-    const page = await shop.db
+    const page = await ctx.db
       .select({
         id: proxies.id,
         ip: proxies.ip,
@@ -53,26 +53,26 @@ async function checkWhere(shop: Checking, where: SQL, deadline: number): Promise
     const last = page.at(-1)
     if (!last) break
     const results: Checked[] = []
-    await forEachAtOnce(page, PROXIES_AT_ONCE, async proxy => void results.push(await checkOne(shop, proxy)))
-    await store(shop, results)
+    await forEachAtOnce(page, PROXIES_AT_ONCE, async proxy => void results.push(await checkOne(ctx, proxy)))
+    await store(ctx, results)
     after = last.id
     count += page.length
   }
   return count
 }
 
-async function checkOne(shop: Checking, proxy: ProxyAddress & { id: number }): Promise<Checked> {
-  const { google, bing, amazon } = shop.config.checkSites
+async function checkOne(ctx: Checking, proxy: ProxyAddress & { id: number }): Promise<Checked> {
+  const { google, bing, amazon } = ctx.config.checkSites
   const ask = (site: string) => probe(proxy, new URL(site), { timeoutMs: TIMEOUT_MS })
   const delays = await Promise.all([ask(google), ask(bing), ask(amazon)])
   return { id: proxy.id, google: delays[0], bing: delays[1], amazon: delays[2] }
 }
 
-async function store(shop: Checking, results: Checked[]): Promise<void> {
+async function store(ctx: Checking, results: Checked[]): Promise<void> {
   const column = (pick: (checked: Checked) => number | null) => sql.param(results.map(pick))
-  const at = shop.now().toISOString()
+  const at = ctx.now().toISOString()
   // What was given back while it was checked is nobody's to see.
-  await shop.db.execute(sql`
+  await ctx.db.execute(sql`
     update proxies p set google_delay = c.google, bing_delay = c.bing, amazon_delay = c.amazon,
       available = (coalesce(c.google, c.bing, c.amazon) is not null)::int, checked_at = ${at}, updated_at = ${at}
     from unnest(${column(c => c.id)}::bigint[], ${column(c => c.google)}::int[], ${column(c => c.bing)}::int[],

@@ -82,7 +82,7 @@ let count = 0
 
 /** An order with `quantity` live proxies; its user is on the agent unless `known` is false. */
 async function addOrder(range: string, quantity: number, { known = true } = {}) {
-  const { db } = world.shop
+  const { db } = world.ctx
   const serverId = await addServer(db, `checks ${count++}`)
   const rule = await addRule(db, `Rule ${count}`)
   await db.transaction(tx => assignCidrs(tx, serverId, [range]))
@@ -113,13 +113,13 @@ async function heldPrefixes(): Promise<string[]> {
 }
 
 const checked = (orderId: number) =>
-  world.shop.db.select().from(proxies).where(eq(proxies.orderId, orderId)).orderBy(proxies.id)
+  world.ctx.db.select().from(proxies).where(eq(proxies.orderId, orderId)).orderBy(proxies.id)
 
 test('each live proxy is asked for three sites from its own address, and its delays are kept', async () => {
   const { orderId } = await addOrder('127.71.0.0/29', 4)
-  await world.shop.db.execute(sql`
+  await world.ctx.db.execute(sql`
     update proxies set state = 'retired' where id = (select max(id) from proxies where order_id = ${orderId})`)
-  expect(await checkProxies(world.shop, orderId)).toBe(3)
+  expect(await checkProxies(world.ctx, orderId)).toBe(3)
   const rows = await checked(orderId)
   for (const row of rows.slice(0, 3)) {
     expect(row.available).toBe(1)
@@ -132,8 +132,8 @@ test('each live proxy is asked for three sites from its own address, and its del
 
 test('a proxy that nobody lets through is not available, and keeps no old delays', async () => {
   const { orderId } = await addOrder('127.72.0.0/32', 1, { known: false })
-  await world.shop.db.update(proxies).set({ googleDelay: 5, available: 1 }).where(eq(proxies.orderId, orderId))
-  await checkProxies(world.shop, orderId)
+  await world.ctx.db.update(proxies).set({ googleDelay: 5, available: 1 }).where(eq(proxies.orderId, orderId))
+  await checkProxies(world.ctx, orderId)
   expect((await checked(orderId))[0]).toMatchObject({
     available: 0,
     googleDelay: null,
@@ -144,12 +144,12 @@ test('a proxy that nobody lets through is not available, and keeps no old delays
 
 test('one site that answers is enough', async () => {
   const { orderId } = await addOrder('127.73.0.0/32', 1)
-  const { checkSites } = world.shop.config
+  const { checkSites } = world.ctx.config
   const config = {
-    ...world.shop.config,
+    ...world.ctx.config,
     checkSites: { ...checkSites, bing: 'http://127.0.0.1:9/', amazon: 'http://x.invalid/' }
   }
-  await checkProxies({ ...world.shop, config }, orderId)
+  await checkProxies({ ...world.ctx, config }, orderId)
   const [row] = await checked(orderId)
   expect(row).toMatchObject({ available: 1, bingDelay: null, amazonDelay: null })
   expect(row?.googleDelay).toBeGreaterThanOrEqual(45)
@@ -193,17 +193,17 @@ test('the shares of a day are all live proxies, each once', async () => {
   const { orderId } = await addOrder('127.76.0.0/28', 16)
   const [row] = await checked(orderId)
   const slot = (row?.id ?? 0) % SLOTS
-  await checkShare(world.shop, slot, Infinity)
+  await checkShare(world.ctx, slot, Infinity)
   const after = await checked(orderId)
   expect(after.filter(proxy => proxy.checkedAt !== null).map(proxy => proxy.id % SLOTS)).toEqual([slot])
   // No time left: nothing is begun.
-  expect(await checkShare(world.shop, slot, 0)).toBe(0)
+  expect(await checkShare(world.ctx, slot, 0)).toBe(0)
 })
 
 test('1,000 proxies are checked against three sites that take 50 ms', async () => {
   const { orderId } = await addOrder('127.77.0.0/22', 1000)
   const begun = performance.now()
-  expect(await checkProxies(world.shop, orderId)).toBe(1000)
+  expect(await checkProxies(world.ctx, orderId)).toBe(1000)
   console.info(`1,000 proxies × 3 sites checked in ${Math.round(performance.now() - begun)} ms`)
   const rows = await checked(orderId)
   expect(rows.filter(row => row.available === 1)).toHaveLength(1000)

@@ -1,6 +1,6 @@
 /** Do the proxies that were sold reach the world? */
-import { queue } from '../../../platform/jobs.ts'
-import type { Shop } from '../../../platform/shop.ts'
+import { queue } from '../../../infra/jobs.ts'
+import type { AppContext } from '../../../infra/context.ts'
 import { checkShare, SLOTS } from './check-proxies.ts'
 
 export { checkProxies, checkShare } from './check-proxies.ts'
@@ -17,13 +17,13 @@ export const checkShareQueue = queue<object>('check-proxies', {
 export const checkQueues = [checkShareQueue]
 
 /** Checks all live proxies once a day in this process, a share at a time. */
-export async function checkJobs(shop: Shop): Promise<void> {
-  await shop.jobs.work(checkShareQueue, async () => {
-    const minute = Math.floor(shop.now().getTime() / 60_000)
+export async function checkJobs(ctx: AppContext): Promise<void> {
+  await ctx.jobs.work(checkShareQueue, async () => {
+    const minute = Math.floor(ctx.now().getTime() / 60_000)
     const slot = Math.floor(minute / SLOT_MINUTES) % SLOTS
     // A minute less than the slot, so that one share never runs beside the next.
-    const checked = await checkShare(shop, slot, Date.now() + (SLOT_MINUTES - 1) * 60_000)
-    shop.log.info({ slot, checked }, 'proxies checked')
+    const checked = await checkShare(ctx, slot, Date.now() + (SLOT_MINUTES - 1) * 60_000)
+    ctx.log.info({ slot, checked }, 'proxies checked')
   })
-  await shop.jobs.schedule(checkShareQueue, `*/${SLOT_MINUTES} * * * *`)
+  await ctx.jobs.schedule(checkShareQueue, `*/${SLOT_MINUTES} * * * *`)
 }

@@ -38,13 +38,13 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
   const layout = () => layoutOf(root)
   const provision = (work: { init?: boolean; ranges?: boolean }, waitMs = 30_000) =>
     provisionServer(
-      world.shop,
+      world.ctx,
       { serverId: id, init: false, ranges: false, ...work },
       { root, username: sshd.username, waitMs }
     )
-  const row = () => serverRow(world.shop, id)
+  const row = () => serverRow(world.ctx, id)
   const set = (columns: Partial<typeof servers.$inferInsert>) =>
-    world.shop.db.update(servers).set(columns).where(eq(servers.id, id))
+    world.ctx.db.update(servers).set(columns).where(eq(servers.id, id))
   const pid = async () => (await readFile(layout().pid, 'utf8')).trim()
 
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     sshd = await startSshd()
     agents = await startTestAgent()
     root = await mkdtemp(join(tmpdir(), 'netlet-install-'))
-    id = await addTestServer(world.shop, 'machine', { ranges: ['127.95.0.0/24'] })
+    id = await addTestServer(world.ctx, 'machine', { ranges: ['127.95.0.0/24'] })
     await set({ agentPort: await freePort(), proxyPort: await freePort() })
   })
 
@@ -69,7 +69,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
   beforeEach(() =>
     set({
       sshPort: sshd.port,
-      sshPassword: world.shop.secrets.seal(sshd.key.trim()),
+      sshPassword: world.ctx.secrets.seal(sshd.key.trim()),
       ip: '127.0.0.1',
       sshHostKey: null
     })
@@ -86,7 +86,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
   })
 
   test('installs, starts and fills an agent; again changes nothing', async () => {
-    const users = await wantTestUsers(world.shop, id, { count: 1, base: '127.95.0' })
+    const users = await wantTestUsers(world.ctx, id, { count: 1, base: '127.95.0' })
     await provision({ init: true })
     const first = await row()
     expect(first.provisioning).toMatchObject({
@@ -96,18 +96,18 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     expect(first).toMatchObject({ connected: true, lastError: null })
     expect(first.sshHostKey).toMatch(/^ssh-ed25519 /)
     expect(first.agentCertificate).toContain('BEGIN CERTIFICATE')
-    const token = world.shop.secrets.open(first.agentToken ?? Buffer.alloc(0))
+    const token = world.ctx.secrets.open(first.agentToken ?? Buffer.alloc(0))
     expect(token.length).toBeGreaterThan(20)
     expect(JSON.stringify(first.provisioning)).not.toContain(token)
     expect((await stat(layout().environment)).mode & 0o777).toBe(0o600)
     expect((await stat(layout().key)).mode & 0o777).toBe(0o600)
 
-    await convergeServer(world.shop, id, noOrders)
-    const state = await agentOf(first, world.shop.secrets).state()
+    await convergeServer(world.ctx, id, noOrders)
+    const state = await agentOf(first, world.ctx.secrets).state()
     expect(state.ok && state.data.users.map(user => user.user)).toEqual(users)
     expect(state.ok && state.data.prefixes).toEqual(['127.95.0.0/24'])
     // It is known by its certificate: plain HTTP gets nothing from it.
-    const plain = await agentOf({ ...first, agentCertificate: null }, world.shop.secrets, 2000).info()
+    const plain = await agentOf({ ...first, agentCertificate: null }, world.ctx.secrets, 2000).info()
     expect(plain.ok).toBe(false)
 
     const before = await pid()
@@ -115,7 +115,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     const second = await row()
     expect(second.provisioning?.status).toBe('done')
     expect(await pid()).toBe(before)
-    expect(world.shop.secrets.open(second.agentToken ?? Buffer.alloc(0))).toBe(token)
+    expect(world.ctx.secrets.open(second.agentToken ?? Buffer.alloc(0))).toBe(token)
     expect(second.agentCertificate).toBe(first.agentCertificate)
 
     // Settings that changed are written, and the agent starts with them; what it held, it holds.
@@ -123,9 +123,9 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     await provision({ init: true })
     expect((await row()).provisioning?.status).toBe('done')
     expect(await pid()).not.toBe(before)
-    const info = await agentOf(await row(), world.shop.secrets).info()
+    const info = await agentOf(await row(), world.ctx.secrets).info()
     expect(info.ok && info.data.proxy_port).toBe((await row()).proxyPort)
-    const kept = await agentOf(await row(), world.shop.secrets).state()
+    const kept = await agentOf(await row(), world.ctx.secrets).state()
     expect(kept.ok && kept.data.users.map(user => user.user)).toEqual(users)
   })
 
@@ -149,7 +149,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
   })
 
   test('a login that is not accepted says so', async () => {
-    await set({ sshPassword: world.shop.secrets.seal(sshd.strangeKey) })
+    await set({ sshPassword: world.ctx.secrets.seal(sshd.strangeKey) })
     await provision({ init: true })
     expect((await row()).provisioning).toMatchObject({
       status: 'failed',
@@ -182,7 +182,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     await admin.put(`/api/servers/servers/${id}/`, { ...form, update_cidr: 1 })
     await provision({ ranges: true })
     expect((await row()).provisioning).toMatchObject({ status: 'done', message: '2 ranges are loaded.' })
-    const state = await agentOf(await row(), world.shop.secrets).state()
+    const state = await agentOf(await row(), world.ctx.secrets).state()
     expect(state.ok && state.data.prefixes).toEqual(['127.95.0.0/24', '127.96.0.0/24'])
   })
 
@@ -193,7 +193,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
       ip: '127.0.0.2',
       agentPort: agents.port,
       agentCertificate: null,
-      agentToken: world.shop.secrets.seal(agents.token)
+      agentToken: world.ctx.secrets.seal(agents.token)
     })
     await provision({ ranges: true })
     expect((await row()).provisioning).toMatchObject({

@@ -1,18 +1,18 @@
 import { ensureAdmin } from './domains/accounts/index.ts'
 import { seedLevelCodes } from './domains/rewards/index.ts'
 import { storeLogLines } from './domains/settings/index.ts'
-import { systemClock } from './platform/clock.ts'
-import type { Config } from './platform/config.ts'
-import { closeDatabase, openDatabase } from './platform/db/client.ts'
-import { migrate, StartupError } from './platform/db/migrate.ts'
-import { openJobs } from './platform/jobs.ts'
-import { createLogTail } from './platform/log-tail.ts'
-import { createLog } from './platform/log.ts'
-import { createSecrets } from './platform/secrets.ts'
-import type { Shop } from './platform/shop.ts'
+import { systemClock } from './infra/clock.ts'
+import type { Config } from './infra/config.ts'
+import { closeDatabase, openDatabase } from './infra/db/client.ts'
+import { migrate, StartupError } from './infra/db/migrate.ts'
+import { openJobs } from './infra/jobs.ts'
+import { createLogTail } from './infra/log-tail.ts'
+import { createLog } from './infra/log.ts'
+import { createSecrets } from './infra/secrets.ts'
+import type { AppContext } from './infra/context.ts'
 import { allQueues, startWorkers } from './workers.ts'
 
-export type OpenShop = { shop: Shop; close: () => Promise<void> }
+export type OpenApp = { ctx: AppContext; close: () => Promise<void> }
 
 /**
  * Opens all that a process of the shop needs: the migrated database, the job queue, the log.
@@ -20,10 +20,10 @@ export type OpenShop = { shop: Shop; close: () => Promise<void> }
  * @param serves whether it also answers browsers: if not, all that it logs is about tasks
  * @throws StartupError with one line that says what to do
  */
-export async function openShop(
+export async function openApp(
   config: Config,
   { worker, serves = true }: { worker: boolean; serves?: boolean }
-): Promise<OpenShop> {
+): Promise<OpenApp> {
   const tail = createLogTail({ worker: !serves })
   const log = createLog('netlet', config.logLevel, tail.stream)
   await migrate(config.databaseUrl).catch((error: unknown) => {
@@ -35,12 +35,12 @@ export async function openShop(
   const db = openDatabase(config.databaseUrl)
   tail.start(storeLogLines(db))
   const jobs = await openJobs({ databaseUrl: config.databaseUrl, worker, log, queues: allQueues })
-  const shop: Shop = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret) }
-  await ensureAdmin(shop)
+  const ctx: AppContext = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret) }
+  await ensureAdmin(ctx)
   await seedLevelCodes(db)
-  if (worker) await startWorkers(shop)
+  if (worker) await startWorkers(ctx)
   return {
-    shop,
+    ctx,
     async close() {
       await jobs.stop()
       await tail.stop()

@@ -13,17 +13,17 @@ const dist = fileURLToPath(new URL('../../../../web/dist', import.meta.url))
 /** Serves the built web app; every path that is no call and no file opens it, since it has its own router. */
 export async function serveWeb(
   app: FastifyInstance,
-  config: Pick<Config, 'newcomer' | 'secureCookies'>,
+  config: Pick<Config, 'demo' | 'secureCookies'>,
   folder = dist
 ): Promise<void> {
   await app.register(helmet, {
-    // Pictures come from the platform's own servers; the newcomer's stand-in has no certificate.
+    // Pictures come from the platform's own servers; the stand-in platform has no certificate.
     contentSecurityPolicy: {
       useDefaults: false,
       directives: {
         defaultSrc: ["'self'"],
         scriptSrc: ["'self'"],
-        imgSrc: ["'self'", 'data:', 'https:', ...(config.newcomer ? ['http://127.0.0.1:*'] : [])],
+        imgSrc: ["'self'", 'data:', 'https:', ...(config.demo ? ['http://127.0.0.1:*'] : [])],
         styleSrc: ["'self'", "'unsafe-inline'"],
         objectSrc: ["'none'"],
         baseUri: ["'self'"],

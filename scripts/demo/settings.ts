@@ -13,7 +13,7 @@ export type Kept = {
   botToken: string
 }
 
-export type NewcomerSettings = {
+export type DemoSettings = {
   dataDir: string
   port: number
   platformPort: number
@@ -22,13 +22,13 @@ export type NewcomerSettings = {
   kept: Kept
 }
 
-/** A problem that the newcomer solves; its message says how. */
+/** A problem that the person at the terminal solves; its message says how. */
 export class StartProblem extends Error {
   override name = 'StartProblem'
 }
 
 /** @throws StartProblem */
-export function readSettings(env: NodeJS.ProcessEnv): NewcomerSettings {
+export function readSettings(env: NodeJS.ProcessEnv): DemoSettings {
   const dataDir = resolve(env['DATA_DIR'] || './data')
   const port = (name: string, standard: number): number => {
     const value = Number(env[name] || standard)
@@ -68,7 +68,7 @@ function keptSecrets(file: string, env: NodeJS.ProcessEnv): Kept {
 }
 
 /** @throws StartProblem naming the first port that something else listens on */
-export async function checkPorts(settings: NewcomerSettings): Promise<void> {
+export async function checkPorts(settings: DemoSettings): Promise<void> {
   const wanted = {
     PORT: settings.port,
     PLATFORM_PORT: settings.platformPort,

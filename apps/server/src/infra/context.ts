@@ -6,7 +6,7 @@ import type { Log } from './log.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What the process has opened once and commands borrow. A function asks only for the parts it needs (`Pick`). */
-export type Shop = {
+export type AppContext = {
   config: Config
   db: Database
   jobs: Jobs

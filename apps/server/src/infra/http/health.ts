@@ -3,12 +3,12 @@ import { sql } from 'drizzle-orm'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { hashToken } from '../secrets.ts'
-import type { Shop } from '../shop.ts'
+import type { AppContext } from '../context.ts'
 
 /** Is the process up, is it ready, and how is it doing? These three answer programs, not people: no envelope. */
 export function healthRoutes(
   app: FastifyInstance,
-  shop: Pick<Shop, 'db' | 'jobs'>,
+  shop: Pick<AppContext, 'db' | 'jobs'>,
   metricsToken = process.env['METRICS_TOKEN']
 ): void {
   const registry = new Registry()

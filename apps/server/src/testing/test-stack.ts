@@ -13,10 +13,10 @@ import { renewPrefixes } from '../domains/fleet/index.ts'
 import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
 import { assignCidrs, createRule } from '../domains/inventory/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
-import { openShop } from '../open-shop.ts'
-import { readConfig } from '../platform/config.ts'
-import type { Transaction } from '../platform/db/client.ts'
-import type { Shop } from '../platform/shop.ts'
+import { openApp } from '../open-app.ts'
+import { readConfig } from '../infra/config.ts'
+import type { Transaction } from '../infra/db/client.ts'
+import type { AppContext } from '../infra/context.ts'
 import { AGENT_TOKEN, createAgentRunner, type AgentRunner } from './agent-runner.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
@@ -27,9 +27,9 @@ const APP_SECRET = 'a secret of the tests and of nothing else'
 export type ShopProcess = { url: string; port: number; kill(): Promise<void>; stop(): Promise<void> }
 
 /** A whole shop with its surroundings: database, stand-in platform, one agent, and as many shop processes as wanted. */
-export type Market = {
+export type TestStack = {
   /** The database and job queue seen from the test; it works on nothing. */
-  shop: Shop
+  ctx: AppContext
   platform: Sandbox
   agent: Agent
   productId: number
@@ -48,7 +48,7 @@ export type Market = {
   close(): Promise<void>
 }
 
-export type MarketOptions = {
+export type TestStackOptions = {
   /** What the one server owns, within 127.0.0.0/8. */
   range: string
   cartStep?: number
@@ -57,14 +57,14 @@ export type MarketOptions = {
 }
 
 /** `close()` it in `afterAll`. */
-export async function startMarket({
+export async function startTestStack({
   range,
   cartStep = 8,
   ruleCount = 3,
   price = '2.00'
-}: MarketOptions): Promise<Market> {
+}: TestStackOptions): Promise<TestStack> {
   const ends: (() => Promise<unknown>)[] = []
-  const dataDir = await mkdtemp(join(tmpdir(), 'netlet-market-'))
+  const dataDir = await mkdtemp(join(tmpdir(), 'netlet-stack-'))
   ends.push(() => rm(dataDir, { recursive: true, force: true }))
   const database = await createTestDatabase()
   ends.push(() => database.drop())
@@ -76,9 +76,9 @@ export async function startMarket({
     HOST: '127.0.0.1',
     PUBLIC_URL: 'http://shop.test',
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
-    NETLET_NEWCOMER: '1'
+    NETLET_DEMO: '1'
   }
-  const { shop, close } = await openShop(readConfig(env), { worker: false })
+  const { ctx, close } = await openApp(readConfig(env), { worker: false })
   ends.push(close)
 
   const runner = createAgentRunner(dataDir)
@@ -102,7 +102,7 @@ export async function startMarket({
   })
   ends.push(() => platform.close())
 
-  const stocked = await stock(shop, {
+  const stocked = await stock(ctx, {
     range,
     cartStep,
     ruleCount,
@@ -111,7 +111,7 @@ export async function startMarket({
     platformUrl: platform.url
   })
   return {
-    shop,
+    ctx,
     platform,
     get agent() {
       return runner.agent
@@ -139,16 +139,16 @@ export async function startMarket({
     stopAgent: () => runner.stop(),
     restartAgent: () => runner.start(),
     async addServer(range) {
-      const dir = await mkdtemp(join(tmpdir(), 'netlet-market-'))
+      const dir = await mkdtemp(join(tmpdir(), 'netlet-stack-'))
       ends.push(() => rm(dir, { recursive: true, force: true }))
       const another = createAgentRunner(dir)
       await another.start()
       ends.push(() => another.stop())
-      await shop.db.transaction(tx => ownServer(tx, shop, stocked.groupId, { range, agentPorts: another.ports }))
+      await ctx.db.transaction(tx => ownServer(tx, ctx, stocked.groupId, { range, agentPorts: another.ports }))
       return another
     },
-    customer: (url, name) => signedIn(shop, url, name, false),
-    admin: (url, name) => signedIn(shop, url, name, true),
+    customer: (url, name) => signedIn(ctx, url, name, false),
+    admin: (url, name) => signedIn(ctx, url, name, true),
     async close() {
       for (const stop of ends.toReversed()) await stop()
     }
@@ -161,25 +161,25 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await once(child, 'exit')
 }
 
-type Stock = Required<MarketOptions> & { agentPorts: AgentRunner['ports']; platformUrl: string }
+type Stock = Required<TestStackOptions> & { agentPorts: AgentRunner['ports']; platformUrl: string }
 
 /** One server with one range, one plan in one variant, and some access rules. */
-async function stock(shop: Shop, { range, cartStep, ruleCount, price, agentPorts, platformUrl }: Stock) {
+async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agentPorts, platformUrl }: Stock) {
   await writeSettings(
-    shop.db,
-    shop.secrets,
+    ctx.db,
+    ctx.secrets,
     {
       shopify_shop_url: platformUrl,
       shopify_app_key: 'platform token',
       shopify_api_secret: 'platform secret',
       max_unpaid_orders: 1000
     },
-    shop.now()
+    ctx.now()
   )
-  return shop.db.transaction(async tx => {
+  return ctx.db.transaction(async tx => {
     const [group] = await tx.insert(serverGroups).values({ name: 'here' }).returning()
     if (!group) throw new Error('nothing was inserted')
-    const serverId = await ownServer(tx, shop, group.id, { range, agentPorts })
+    const serverId = await ownServer(tx, ctx, group.id, { range, agentPorts })
     const rules: number[] = []
     for (let n = 1; n <= ruleCount; n++) {
       const made = await createRule(tx, {
@@ -211,7 +211,7 @@ async function stock(shop: Shop, { range, cartStep, ruleCount, price, agentPorts
 /** A server of the group that owns one range. */
 async function ownServer(
   tx: Transaction,
-  shop: Shop,
+  ctx: AppContext,
   groupId: number,
   { range, agentPorts }: { range: string; agentPorts: AgentRunner['ports'] }
 ): Promise<number> {
@@ -222,25 +222,25 @@ async function ownServer(
       ip: '127.0.0.1',
       agentPort: agentPorts.agent,
       proxyPort: agentPorts.proxy,
-      agentToken: shop.secrets.seal(AGENT_TOKEN)
+      agentToken: ctx.secrets.seal(AGENT_TOKEN)
     })
     .returning()
   if (!server) throw new Error('nothing was inserted')
   await tx.insert(serverGroupServers).values({ groupId, serverId: server.id })
   const assigned = await assignCidrs(tx, server.id, [range])
   if (!assigned.ok) throw new Error(assigned.reason)
-  await renewPrefixes(tx, shop.jobs, server.id)
+  await renewPrefixes(tx, ctx.jobs, server.id)
   return server.id
 }
 
 /** A new user's browser. */
-async function signedIn(shop: Shop, url: string, name: string, isSuperuser: boolean): Promise<TestClient> {
+async function signedIn(ctx: AppContext, url: string, name: string, isSuperuser: boolean): Promise<TestClient> {
   const user = { username: name, email: `${name}@example.com`, password: 'Secret#2026', isSuperuser }
-  const made = await createUser(shop, user)
+  const made = await createUser(ctx, user)
   if (!made.ok) throw new Error(made.reason)
   const client = createTestClient(url)
-  const session = { userId: made.data.id, ip: '127.0.0.1', userAgent: 'test', now: shop.now() }
-  client.cookies.set(SESSION_COOKIE, await startSession(shop.db, session))
+  const session = { userId: made.data.id, ip: '127.0.0.1', userAgent: 'test', now: ctx.now() }
+  client.cookies.set(SESSION_COOKIE, await startSession(ctx.db, session))
   return client
 }
 

@@ -1,8 +1,8 @@
 import { StartupError } from './db/migrate.ts'
 
 export type Config = {
-  /** The newcomer's mode: demo accounts, stand-ins, no secret demanded. */
-  newcomer: boolean
+  /** Demo mode: demo accounts, stand-ins, no secret demanded. */
+  demo: boolean
   host: string
   port: number
   databaseUrl: string
@@ -15,7 +15,7 @@ export type Config = {
   /** Which proxies in front may name the client's address (Fastify's trustProxy). */
   trustProxy: string | false
   admin: { username: string; password: string; email: string } | undefined
-  /** Where third parties answer; only tests and the newcomer's mode move them. */
+  /** Where third parties answer; only tests and demo mode move them. */
   sendgridUrl: string | undefined
   mailgunUrl: string | undefined
   discordUrl: string | undefined
@@ -32,7 +32,7 @@ const DEFAULT_ADMIN_PASSWORD = 'Admin#2026'
  * @throws StartupError with one line that says what to set
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const newcomer = env['NETLET_NEWCOMER'] === '1'
+  const demo = env['NETLET_DEMO'] === '1'
   const databaseUrl = env['DATABASE_URL']
   if (!databaseUrl)
     throw new StartupError(
@@ -48,15 +48,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const publicUrl = (env['PUBLIC_URL'] ?? `http://127.0.0.1:${port}`).replace(/\/+$/, '')
   if (!URL.canParse(publicUrl)) throw new StartupError('PUBLIC_URL is not an address, such as https://shop.example.com')
   return {
-    newcomer,
-    host: env['HOST'] ?? (newcomer ? '127.0.0.1' : '0.0.0.0'),
+    demo,
+    host: env['HOST'] ?? (demo ? '127.0.0.1' : '0.0.0.0'),
     port,
     databaseUrl,
     appSecret,
     publicUrl,
     secureCookies: publicUrl.startsWith('https:'),
     trustProxy: env['TRUST_PROXY'] || false,
-    admin: adminFrom(env, newcomer),
+    admin: adminFrom(env, demo),
     sendgridUrl: env['SENDGRID_URL'],
     mailgunUrl: env['MAILGUN_URL'],
     discordUrl: env['DISCORD_URL'],
@@ -76,9 +76,9 @@ function portFrom(env: NodeJS.ProcessEnv, name: string, standard: number): numbe
   return port
 }
 
-function adminFrom(env: NodeJS.ProcessEnv, newcomer: boolean): Config['admin'] {
+function adminFrom(env: NodeJS.ProcessEnv, demo: boolean): Config['admin'] {
   const password = env['ADMIN_PASSWORD']
-  if (!newcomer && password === DEFAULT_ADMIN_PASSWORD) {
+  if (!demo && password === DEFAULT_ADMIN_PASSWORD) {
     throw new StartupError('ADMIN_PASSWORD is the demo password. Set one of your own.')
   }
   if (!password) return undefined

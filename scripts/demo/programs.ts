@@ -19,7 +19,7 @@ const PATIENCE_MS = 15_000
 
 /** Starts one of our programs on this Node, its output going where ours goes. */
 export function startProgram(name: string, args: string[], env: Record<string, string>): Program {
-  const child: ChildProcess = spawn(process.execPath, ['--import', './scripts/newcomer/leash.ts', ...args], {
+  const child: ChildProcess = spawn(process.execPath, ['--import', './scripts/demo/exit-with-parent.ts', ...args], {
     cwd: root,
     env: { ...environment, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']

@@ -1,11 +1,11 @@
-// The newcomer's mode: the whole shop on one machine, with a database, a platform, a mailbox and a proxy server of its
+// Demo mode: the whole shop on one machine, with a database, a platform, a mailbox and a proxy server of its
 // own. Everything it keeps is under DATA_DIR.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { startEmbeddedPostgres } from '../../apps/server/src/platform/postgres/embedded.ts'
+import { startEmbeddedPostgres } from '../../apps/server/src/infra/postgres/embedded.ts'
 import { buildWeb } from '../build-web.ts'
 import { startProgram, untilAnswers, type Program } from './programs.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
-import { checkPorts, readSettings, StartProblem, type NewcomerSettings } from './settings.ts'
+import { checkPorts, readSettings, StartProblem, type DemoSettings } from './settings.ts'
 
 type Stop = () => Promise<void>
 
@@ -43,7 +43,7 @@ async function run(): Promise<void> {
 }
 
 /** Database and web build first, then the programs, each waiting for what it needs. */
-async function start(settings: NewcomerSettings, stops: Stop[], stopping: () => boolean): Promise<Program[] | null> {
+async function start(settings: DemoSettings, stops: Stop[], stopping: () => boolean): Promise<Program[] | null> {
   const { dataDir, kept, port, platformPort, agentPort, proxyPort } = settings
   const url = `http://127.0.0.1:${port}`
   const platformUrl = `http://127.0.0.1:${platformPort}`
@@ -80,7 +80,7 @@ async function start(settings: NewcomerSettings, stops: Stop[], stopping: () => 
     DATA_DIR: dataDir
   })
   const shopEnv = {
-    NETLET_NEWCOMER: '1',
+    NETLET_DEMO: '1',
     DATABASE_URL: databaseUrl,
     APP_SECRET: kept.appSecret,
     PORT: String(port),
@@ -112,7 +112,7 @@ async function start(settings: NewcomerSettings, stops: Stop[], stopping: () => 
 }
 
 /** Was the database filled by a start with the very same addresses? */
-function preparationOf({ dataDir, port, platformPort, agentPort, proxyPort }: NewcomerSettings, url: string) {
+function preparationOf({ dataDir, port, platformPort, agentPort, proxyPort }: DemoSettings, url: string) {
   // Beside the embedded database's own files, and removed with them. Another database is looked at each time.
   const marker = process.env['DATABASE_URL'] ? null : `${dataDir}/postgres/prepared.json`
   const prepared = JSON.stringify({ version: PREPARED, port, platformPort, agentPort, proxyPort, url })
@@ -125,16 +125,16 @@ function preparationOf({ dataDir, port, platformPort, agentPort, proxyPort }: Ne
 }
 
 /** Migrates and fills the database, or moves the addresses in it. */
-async function prepare(settings: NewcomerSettings, env: NodeJS.ProcessEnv, platformUrl: string): Promise<void> {
+async function prepare(settings: DemoSettings, env: NodeJS.ProcessEnv, platformUrl: string): Promise<void> {
   // Loaded only here: a later start has its programs up by the time that these modules would have been read.
-  const [{ openShop }, { readConfig }, { seed }] = await Promise.all([
-    import('../../apps/server/src/open-shop.ts'),
-    import('../../apps/server/src/platform/config.ts'),
+  const [{ openApp }, { readConfig }, { seed }] = await Promise.all([
+    import('../../apps/server/src/open-app.ts'),
+    import('../../apps/server/src/infra/config.ts'),
     import('./seed.ts')
   ])
-  const { shop, close } = await openShop(readConfig(env), { worker: false })
+  const { ctx, close } = await openApp(readConfig(env), { worker: false })
   try {
-    await seed(shop, { settings, platformUrl })
+    await seed(ctx, { settings, platformUrl })
   } finally {
     await close()
   }
@@ -162,7 +162,7 @@ async function openDatabase(dataDir: string, stops: Stop[]): Promise<{ databaseU
 const isPlain = (error: unknown): error is Error =>
   error instanceof Error && (error.name === 'StartProblem' || error.name === 'StartupError')
 
-function announce({ port, platformPort, proxyPort }: NewcomerSettings): void {
+function announce({ port, platformPort, proxyPort }: DemoSettings): void {
   console.log(`
   Netlet is running.
 

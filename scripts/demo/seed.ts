@@ -22,10 +22,10 @@ import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
 import { createFaq } from '../../apps/server/src/domains/support/index.ts'
 import { faqs } from '../../apps/server/src/domains/support/tables.ts'
 import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
-import type { Shop } from '../../apps/server/src/platform/shop.ts'
+import type { AppContext } from '../../apps/server/src/infra/context.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
 import { demoFaqs, demoGiftCards } from './demo-texts.ts'
-import type { NewcomerSettings } from './settings.ts'
+import type { DemoSettings } from './settings.ts'
 
 /** What the local agent leases; loopback needs no routes and no rights. */
 const DEMO_RANGE = '127.10.0.0/16'
@@ -39,13 +39,13 @@ type Actor = { id: number; username: string; ip: string }
  * stays, and only addresses that may have moved are renewed.
  */
 export async function seed(
-  shop: Shop,
-  { settings, platformUrl }: { settings: NewcomerSettings; platformUrl: string }
+  ctx: AppContext,
+  { settings, platformUrl }: { settings: DemoSettings; platformUrl: string }
 ): Promise<void> {
   const { kept } = settings
   await writeSettings(
-    shop.db,
-    shop.secrets,
+    ctx.db,
+    ctx.secrets,
     {
       shopify_shop_url: platformUrl,
       shopify_app_key: kept.platformToken,
@@ -53,68 +53,68 @@ export async function seed(
       discord_client_id: 'netlet-demo',
       discord_client_secret: kept.discordSecret,
       discord_bot_token: kept.botToken,
-      discord_redirect_uri: `${shop.config.publicUrl}/api/auth/discord/redirect`,
-      discord_bind_redirect_uri: `${shop.config.publicUrl}/api/auth/discord/bind_redirect`,
+      discord_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/redirect`,
+      discord_bind_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/bind_redirect`,
       sendgrid_api_key: 'outbox'
     },
-    shop.now()
+    ctx.now()
   )
-  const platform = must(await openPlatform(shop))
-  const registered = await platform.registerWebhooks(shop.config.publicUrl)
+  const platform = must(await openPlatform(ctx))
+  const registered = await platform.registerWebhooks(ctx.config.publicUrl)
   if (!registered.ok) throw new Error(registered.message)
-  const admin = await accounts(shop)
-  await renewAddresses(shop, settings)
-  const [product] = await shop.db.select({ id: products.id }).from(products).limit(1)
+  const admin = await accounts(ctx)
+  await renewAddresses(ctx, settings)
+  const [product] = await ctx.db.select({ id: products.id }).from(products).limit(1)
   if (product) return
   // Each step skips what a start that was cut short has done already.
-  await levels(shop)
-  await texts(shop, admin)
-  await rules(shop, admin)
-  await fleet(shop, admin, settings)
-  await catalogue(shop, admin)
+  await levels(ctx)
+  await texts(ctx, admin)
+  await rules(ctx, admin)
+  await fleet(ctx, admin, settings)
+  await catalogue(ctx, admin)
 }
 
-async function renewAddresses(shop: Shop, { agentPort, proxyPort, kept }: NewcomerSettings): Promise<void> {
-  await shop.db
+async function renewAddresses(ctx: AppContext, { agentPort, proxyPort, kept }: DemoSettings): Promise<void> {
+  await ctx.db
     .update(servers)
-    .set({ agentPort, proxyPort, agentToken: shop.secrets.seal(kept.agentToken) })
+    .set({ agentPort, proxyPort, agentToken: ctx.secrets.seal(kept.agentToken) })
     .where(eq(servers.name, LOCAL_SERVER))
-  await shop.db.update(proxies).set({ port: proxyPort })
+  await ctx.db.update(proxies).set({ port: proxyPort })
 }
 
 const LOCAL_SERVER = 'Local agent'
 
-async function accounts(shop: Shop): Promise<Actor> {
+async function accounts(ctx: AppContext): Promise<Actor> {
   for (const account of [{ ...DEMO_ADMIN, isSuperuser: true }, DEMO_CUSTOMER]) {
-    const made = await createUser(shop, account)
+    const made = await createUser(ctx, account)
     if (!made.ok && made.reason !== 'username_taken' && made.reason !== 'email_taken')
       throw new Error(made.msg ?? made.reason)
   }
-  const [admin] = await shop.db.select({ id: users.id }).from(users).where(eq(users.username, DEMO_ADMIN.username))
+  const [admin] = await ctx.db.select({ id: users.id }).from(users).where(eq(users.username, DEMO_ADMIN.username))
   if (!admin)
     throw new Error('The demo administrator was renamed; name it admin again, or set DATA_DIR to a new folder.')
   return { id: admin.id, username: DEMO_ADMIN.username, ip: '127.0.0.1' }
 }
 
 /** The discount codes that the stand-in platform knows, one a level. */
-async function levels(shop: Shop): Promise<void> {
+async function levels(ctx: AppContext): Promise<void> {
   const ofLevels = demoDiscountCodes.filter(code => code.code !== 'WELCOME10')
   for (const [at, { code, value }] of ofLevels.entries()) {
-    await shop.db
+    await ctx.db
       .update(levelCodes)
       .set({ code, discount: value })
       .where(eq(levelCodes.level, at + 1))
   }
 }
 
-async function texts(shop: Shop, admin: Actor): Promise<void> {
-  for (const card of demoGiftCards) must(await createGiftCard(shop.db, admin, card), 'code_taken')
-  const [faq] = await shop.db.select({ id: faqs.id }).from(faqs).limit(1)
+async function texts(ctx: AppContext, admin: Actor): Promise<void> {
+  for (const card of demoGiftCards) must(await createGiftCard(ctx.db, admin, card), 'code_taken')
+  const [faq] = await ctx.db.select({ id: faqs.id }).from(faqs).limit(1)
   if (faq) return
-  for (const one of demoFaqs) must(await createFaq(shop.db, admin, one))
+  for (const one of demoFaqs) must(await createFaq(ctx.db, admin, one))
 }
 
-async function rules(shop: Shop, admin: Actor): Promise<void> {
+async function rules(ctx: AppContext, admin: Actor): Promise<void> {
   for (const rule of demoRules) {
     const form = {
       name: rule.name,
@@ -123,14 +123,14 @@ async function rules(shop: Shop, admin: Actor): Promise<void> {
       shopify_variant_id: rule.variantId,
       acl_value: rule.domains.join('\n')
     }
-    must(await addAclRule(shop, { caller: admin, ip: admin.ip }, form, async () => {}), 'name_taken')
+    must(await addAclRule(ctx, { caller: admin, ip: admin.ip }, form, async () => {}), 'name_taken')
   }
 }
 
 /** One server that stands for every location: each is a group with it as the only member. */
-async function fleet(shop: Shop, admin: Actor, settings: NewcomerSettings): Promise<void> {
+async function fleet(ctx: AppContext, admin: Actor, settings: DemoSettings): Promise<void> {
   const actor = { caller: admin, ip: admin.ip }
-  const [known] = await shop.db.select({ id: servers.id }).from(servers).where(eq(servers.name, LOCAL_SERVER))
+  const [known] = await ctx.db.select({ id: servers.id }).from(servers).where(eq(servers.name, LOCAL_SERVER))
   const form = ServerForm.parse({
     name: LOCAL_SERVER,
     ip: '127.0.0.1',
@@ -140,22 +140,22 @@ async function fleet(shop: Shop, admin: Actor, settings: NewcomerSettings): Prom
     agent_token: settings.kept.agentToken,
     proxy_port: settings.proxyPort
   })
-  const server = known ?? must(await createServer(shop, actor, form))
+  const server = known ?? must(await createServer(ctx, actor, form))
   for (const location of demoLocations) {
     const group = { name: location, description: `Servers in ${location}`, servers: [server.id] }
-    must(await createGroup(shop, actor, group), 'name_taken')
+    must(await createGroup(ctx, actor, group), 'name_taken')
   }
 }
 
 /** Takes the catalogue from the platform and says of each variant where its addresses come from. */
-async function catalogue(shop: Shop, admin: Actor): Promise<void> {
-  const rows = await shop.db.select({ id: serverGroups.id, name: serverGroups.name }).from(serverGroups)
+async function catalogue(ctx: AppContext, admin: Actor): Promise<void> {
+  const rows = await ctx.db.select({ id: serverGroups.id, name: serverGroups.name }).from(serverGroups)
   const groups = new Map(rows.map(group => [group.name, group.id]))
-  must(await syncCollections(shop, admin))
-  must(await syncTags(shop, admin))
-  await hideRulesTag(shop, admin)
+  must(await syncCollections(ctx, admin))
+  must(await syncTags(ctx, admin))
+  await hideRulesTag(ctx, admin)
   const known = new Map(demoPlans.flatMap(plan => plan.variants.map(variant => [variant.id, variant])))
-  const offered = must(await listPlatformProducts(shop, undefined))
+  const offered = must(await listPlatformProducts(ctx, undefined))
   for (const plan of offered.filter(product =>
     product.variants.some(variant => known.has(variant.shopify_variant_id))
   )) {
@@ -174,14 +174,14 @@ async function catalogue(shop: Shop, admin: Actor): Promise<void> {
         }
       })
     })
-    must(await createProduct(shop, admin, form))
+    must(await createProduct(ctx, admin, form))
   }
 }
 
 /** The platform marks the access rules with a tag; shoppers pick plans, so it is none of theirs. */
-async function hideRulesTag(shop: Shop, admin: Actor): Promise<void> {
-  const [tag] = await shop.db.select({ id: tags.id }).from(tags).where(eq(tags.name, demoRulesProduct.tag))
-  if (tag) must(await deleteTag(shop, admin, tag.id), 'not_found')
+async function hideRulesTag(ctx: AppContext, admin: Actor): Promise<void> {
+  const [tag] = await ctx.db.select({ id: tags.id }).from(tags).where(eq(tags.name, demoRulesProduct.tag))
+  if (tag) must(await deleteTag(ctx, admin, tag.id), 'not_found')
 }
 
 /** The demo fits its own commands: a refusal is a bug, but for the one that says that it is there already. */

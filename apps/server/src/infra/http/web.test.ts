@@ -20,7 +20,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'assets', 'app-1a2b.js'), 'export {}')
   app = await createApp({ log: pino({ level: 'silent' }), trustProxy: false })
   app.get('/api/known', async () => 'known')
-  await serveWeb(app, { newcomer: false, secureCookies: true }, folder)
+  await serveWeb(app, { demo: false, secureCookies: true }, folder)
 })
 afterAll(async () => {
   await app.close()
