@@ -22,6 +22,7 @@ import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
 import { createFaq } from '../../apps/server/src/domains/support/index.ts'
 import { faqs } from '../../apps/server/src/domains/support/tables.ts'
 import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
+import type { UserActor } from '../../apps/server/src/infra/actor.ts'
 import type { AppContext } from '../../apps/server/src/infra/context.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
 import { demoFaqs, demoGiftCards } from './demo-texts.ts'
@@ -31,7 +32,6 @@ import type { DemoSettings } from './settings.ts'
 const DEMO_RANGE = '127.10.0.0/16'
 
 /** The accounts' own name for who does what here. */
-type Actor = { id: number; username: string; ip: string }
 
 /**
  * Fills a new database with the demo, by the same commands that an administrator's screens use: accounts, the local
@@ -84,7 +84,7 @@ async function renewAddresses(ctx: AppContext, { agentPort, proxyPort, kept }: D
 
 const LOCAL_SERVER = 'Local agent'
 
-async function accounts(ctx: AppContext): Promise<Actor> {
+async function accounts(ctx: AppContext): Promise<UserActor> {
   for (const account of [{ ...DEMO_ADMIN, isSuperuser: true }, DEMO_CUSTOMER]) {
     const made = await createUser(ctx, account)
     if (!made.ok && made.reason !== 'username_taken' && made.reason !== 'email_taken')
@@ -93,7 +93,16 @@ async function accounts(ctx: AppContext): Promise<Actor> {
   const [admin] = await ctx.db.select({ id: users.id }).from(users).where(eq(users.username, DEMO_ADMIN.username))
   if (!admin)
     throw new Error('The demo administrator was renamed; name it admin again, or set DATA_DIR to a new folder.')
-  return { id: admin.id, username: DEMO_ADMIN.username, ip: '127.0.0.1' }
+  return {
+    kind: 'user',
+    id: admin.id,
+    username: DEMO_ADMIN.username,
+    isSuperuser: true,
+    ip: '127.0.0.1',
+    sessionHash: null,
+    impersonator: null,
+    scopes: null
+  }
 }
 
 /** The discount codes that the stand-in platform knows, one a level. */
@@ -107,14 +116,14 @@ async function levels(ctx: AppContext): Promise<void> {
   }
 }
 
-async function texts(ctx: AppContext, admin: Actor): Promise<void> {
+async function texts(ctx: AppContext, admin: UserActor): Promise<void> {
   for (const card of demoGiftCards) must(await createGiftCard(ctx.db, admin, card), 'code_taken')
   const [faq] = await ctx.db.select({ id: faqs.id }).from(faqs).limit(1)
   if (faq) return
   for (const one of demoFaqs) must(await createFaq(ctx.db, admin, one))
 }
 
-async function rules(ctx: AppContext, admin: Actor): Promise<void> {
+async function rules(ctx: AppContext, admin: UserActor): Promise<void> {
   for (const rule of demoRules) {
     const form = {
       name: rule.name,
@@ -123,13 +132,12 @@ async function rules(ctx: AppContext, admin: Actor): Promise<void> {
       shopify_variant_id: rule.variantId,
       acl_value: rule.domains.join('\n')
     }
-    must(await addAclRule(ctx, { caller: admin, ip: admin.ip }, form, async () => {}), 'name_taken')
+    must(await addAclRule(ctx, admin, form, async () => {}), 'name_taken')
   }
 }
 
 /** One server that stands for every location: each is a group with it as the only member. */
-async function fleet(ctx: AppContext, admin: Actor, settings: DemoSettings): Promise<void> {
-  const actor = { caller: admin, ip: admin.ip }
+async function fleet(ctx: AppContext, admin: UserActor, settings: DemoSettings): Promise<void> {
   const [known] = await ctx.db.select({ id: servers.id }).from(servers).where(eq(servers.name, LOCAL_SERVER))
   const form = ServerForm.parse({
     name: LOCAL_SERVER,
@@ -140,15 +148,15 @@ async function fleet(ctx: AppContext, admin: Actor, settings: DemoSettings): Pro
     agent_token: settings.kept.agentToken,
     proxy_port: settings.proxyPort
   })
-  const server = known ?? must(await createServer(ctx, actor, form))
+  const server = known ?? must(await createServer(ctx, admin, form))
   for (const location of demoLocations) {
     const group = { name: location, description: `Servers in ${location}`, servers: [server.id] }
-    must(await createGroup(ctx, actor, group), 'name_taken')
+    must(await createGroup(ctx, admin, group), 'name_taken')
   }
 }
 
 /** Takes the catalogue from the platform and says of each variant where its addresses come from. */
-async function catalogue(ctx: AppContext, admin: Actor): Promise<void> {
+async function catalogue(ctx: AppContext, admin: UserActor): Promise<void> {
   const rows = await ctx.db.select({ id: serverGroups.id, name: serverGroups.name }).from(serverGroups)
   const groups = new Map(rows.map(group => [group.name, group.id]))
   must(await syncCollections(ctx, admin))
@@ -179,7 +187,7 @@ async function catalogue(ctx: AppContext, admin: Actor): Promise<void> {
 }
 
 /** The platform marks the access rules with a tag; shoppers pick plans, so it is none of theirs. */
-async function hideRulesTag(ctx: AppContext, admin: Actor): Promise<void> {
+async function hideRulesTag(ctx: AppContext, admin: UserActor): Promise<void> {
   const [tag] = await ctx.db.select({ id: tags.id }).from(tags).where(eq(tags.name, demoRulesProduct.tag))
   if (tag) must(await deleteTag(ctx, admin, tag.id), 'not_found')
 }

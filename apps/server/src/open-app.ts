@@ -1,6 +1,7 @@
 import { ensureAdmin } from './domains/accounts/index.ts'
 import { seedLevelCodes } from './domains/rewards/index.ts'
 import { storeLogLines } from './domains/settings/index.ts'
+import { openChangeFeed } from './infra/change-feed.ts'
 import { systemClock } from './infra/clock.ts'
 import type { Config } from './infra/config.ts'
 import { closeDatabase, openDatabase } from './infra/db/client.ts'
@@ -35,7 +36,8 @@ export async function openApp(
   const db = openDatabase(config.databaseUrl)
   tail.start(storeLogLines(db))
   const jobs = await openJobs({ databaseUrl: config.databaseUrl, worker, log, queues: allQueues })
-  const ctx: AppContext = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret) }
+  const changes = await openChangeFeed({ databaseUrl: config.databaseUrl, db, log })
+  const ctx: AppContext = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret), changes }
   await ensureAdmin(ctx)
   await seedLevelCodes(db)
   if (worker) await startWorkers(ctx)
@@ -43,6 +45,7 @@ export async function openApp(
     ctx,
     async close() {
       await jobs.stop()
+      await changes.stop()
       await tail.stop()
       await closeDatabase(db)
     }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
-import { Done, Id, IdParams, ListQuery, Paging, Time, optionalText, page, text } from './shapes.ts'
+import { ListQuery, Paging, page } from './list.ts'
+import { Done, Id, IdParams, Time, optionalText, storable, text } from './shapes.ts'
 
 export const PASSWORD_RULE =
   'Password must contain at least one lowercase letter, one uppercase letter, one number, one special character and length should be 8 to 20'
@@ -144,6 +145,14 @@ export const ApiKeyForm = z.object({
   scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, 'Please select')
 })
 
+const PreferenceParams = z.object({ key: z.string().regex(/^[a-z][a-z0-9._-]{0,63}$/, 'Unknown key') })
+
+/** Any JSON of a moderate size. null: nothing is kept any more. */
+const Preference = z
+  .unknown()
+  .refine(value => JSON.stringify(value ?? null).length <= 32_000, 'At most 32000 characters')
+  .refine(value => storable(JSON.stringify(value ?? null)), 'Contains a character that is not allowed')
+
 export const accounts = {
   captcha: route('GET', '/api/auth/captcha', {
     summary: 'A new arithmetic picture: one use, 5 minutes',
@@ -284,6 +293,19 @@ export const accounts = {
       at: z.iso.datetime({ offset: true, error: 'at must be an ISO 8601 time' })
     }),
     reply: z.object({ granted: z.number() })
+  }),
+  preferences: route('GET', '/api/users/preferences/:key', {
+    summary: 'What this person keeps under a key: column choices, saved views',
+    access: 'user',
+    params: PreferenceParams,
+    reply: z.unknown()
+  }),
+  savePreferences: route('PUT', '/api/users/preferences/:key', {
+    summary: 'Keep something under a key, instead of what was there',
+    access: 'user',
+    params: PreferenceParams,
+    body: z.object({ value: Preference }),
+    reply: Done
   }),
   apiKeys: route('GET', '/api/users/api_keys/', {
     summary: 'The own API keys',

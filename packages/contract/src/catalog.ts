@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
+import { ListQuery, page } from './list.ts'
 import {
   CART_STEPS,
   Done,
@@ -7,13 +8,11 @@ import {
   IdList,
   IdName,
   IdParams,
-  ListQuery,
   Money,
   MoneyInput,
   Search,
   Time,
   optionalText,
-  page,
   text
 } from './shapes.ts'
 

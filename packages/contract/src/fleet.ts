@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { Done, Id, IdName, IdParams, ListQuery, Time, optionalText, page, text } from './shapes.ts'
+import { ListQuery, page } from './list.ts'
+import { Done, Id, IdName, IdParams, Time, optionalText, text } from './shapes.ts'
 
 export const ServerGroup = z.object({
   id: z.number(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { Done, Id, IdName, IdParams, ListQuery, Money, MoneyInput, RuleId, Time, page, text } from './shapes.ts'
+import { ListQuery, page } from './list.ts'
+import { Done, Id, IdName, IdParams, Money, MoneyInput, RuleId, Time, text } from './shapes.ts'
 
 export const AclRule = z.object({
   id: z.number(),

@@ -80,11 +80,28 @@ export const refusals = {
 
 export type Reason = keyof typeof refusals
 
-/** An expected refusal. `msg` replaces the table's words where they can say more; `data` goes to the caller. */
-export type Refusal = { ok: false; reason: Reason; msg?: string; data?: unknown }
+/** What a reason's sentence is about: put into it where it names them in braces. */
+export type Params = Readonly<Record<string, string | number>>
 
-export const refuse = (reason: Reason, more: { msg?: string; data?: unknown } = {}): Refusal => ({
+/**
+ * An expected refusal. `params` fill the sentence of its reason and reach the caller, as `data.params`; `msg` replaces
+ * the sentence where it can say more; `data` goes to the caller.
+ */
+export type Refusal = { ok: false; reason: Reason; params?: Params; msg?: string; data?: object | null }
+
+export const refuse = (
+  reason: Reason,
+  more: { params?: Params; msg?: string; data?: object | null } = {}
+): Refusal => ({
   ok: false,
   reason,
   ...more
 })
+
+/** 'At most {max} characters' with `{ max: 9 }` is 'At most 9 characters'. */
+export const fillIn = (sentence: string, params: Params = {}): string =>
+  sentence.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole))
+
+/** A refusal's sentence in English, as `msg` of the wire says it. */
+export const sentenceOf = (refusal: Refusal): string =>
+  refusal.msg ?? fillIn(refusals[refusal.reason][1], refusal.params)

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { Selection } from './catalog.ts'
 import { route } from './route.ts'
-import { Done, Id, IdList, IdParams, ListQuery, Money, Paging, Search, Task, Time, page } from './shapes.ts'
+import { Paging, listQuery, page } from './list.ts'
+import { Done, Id, IdList, IdParams, Money, Search, Task, Time } from './shapes.ts'
 
 export const ORDER_STATES = [
   'placed',
@@ -163,11 +164,18 @@ export const orders = {
     summary: "Orders: the user's own; an administrator's list is everyone's",
     access: 'user',
     scope: 'read',
-    query: ListQuery.extend({
-      product_type: Id.optional(),
-      pay_status: z.enum(['0', '1']).optional(),
-      username: Search,
-      state: z.enum(ORDER_STATES).optional()
+    query: listQuery({
+      sort: ['id', 'expired_at', 'amount'],
+      filters: {
+        order_id: Search,
+        product_name: Search,
+        username: Search,
+        product_type: Id.optional(),
+        pay_status: z.enum(['0', '1']).optional(),
+        state: z.enum(ORDER_STATES).optional(),
+        /** Paid, and nothing delivered. */
+        problem: z.enum(['1']).optional()
+      }
     }),
     reply: page(Order)
   }),

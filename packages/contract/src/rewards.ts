@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { route } from './route.ts'
 import { toCents } from './money.ts'
-import { Done, IdParams, ListQuery, Money, MoneyInput, Paging, Time, page, text } from './shapes.ts'
+import { ListQuery, Paging, listQuery, page } from './list.ts'
+import { Done, IdParams, Money, MoneyInput, Time, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
 export const CodeType = z.union([z.literal(1), z.literal(2)], { error: 'Please select type' })
@@ -109,7 +110,7 @@ export const rewards = {
   giftCards: route('GET', `${R}/gift_card/`, {
     summary: 'Gift cards',
     access: 'admin',
-    query: ListQuery,
+    query: listQuery({ sort: ['id', 'mount', 'point'], filters: { is_exchanged: z.enum(['0', '1']).optional() } }),
     reply: page(GiftCard)
   }),
   createGiftCard: route('POST', `${R}/gift_card/`, {

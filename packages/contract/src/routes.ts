@@ -1,5 +1,7 @@
 import { accounts } from './accounts.ts'
+import { bulk } from './bulk.ts'
 import { catalog } from './catalog.ts'
+import { changes } from './changes.ts'
 import { documentation } from './documentation.ts'
 import { fleet } from './fleet.ts'
 import { inventory } from './inventory.ts'
@@ -9,5 +11,17 @@ import { settings } from './settings.ts'
 import { support } from './support.ts'
 
 /** The whole API, by domain. */
-export const routes = { accounts, catalog, orders, inventory, fleet, rewards, support, settings, documentation }
+export const routes = {
+  accounts,
+  bulk,
+  catalog,
+  changes,
+  orders,
+  inventory,
+  fleet,
+  rewards,
+  support,
+  settings,
+  documentation
+}
 export type Domain = keyof typeof routes

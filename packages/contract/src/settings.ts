@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { Done, ListQuery, Time, page, storable } from './shapes.ts'
+import { ListQuery, page } from './list.ts'
+import { Done, Time, storable } from './shapes.ts'
 
 const line = z
   .string()

@@ -58,16 +58,12 @@ export const Money = z.string()
 /** ISO 8601 UTC. */
 export const Time = z.string()
 
-const queryInt = (min: number, max: number, message: string) =>
+/** A whole number in an address. */
+export const queryInt = (min: number, max: number, message: string) =>
   z
     .union([z.string().regex(/^-?\d{1,9}$/, message), z.int(message)], { error: message })
     .transform(Number)
     .refine(value => value >= min && value <= max, message)
-
-export const Paging = z.object({
-  limit: queryInt(1, 10_000, 'limit must be a whole number from 1 to 10000').default(10),
-  offset: queryInt(0, 999_999_999, 'offset must be a whole number from 0').default(0)
-})
 
 export const Search = z
   .string()
@@ -76,11 +72,6 @@ export const Search = z
   .refine(storable, 'Contains a character that is not allowed')
   .optional()
   .transform(value => value || undefined)
-
-export const ListQuery = Paging.extend({ search: Search })
-
-export const page = <T extends z.ZodType>(item: T) =>
-  z.object({ data: z.array(item), total: z.number(), limit: z.number(), offset: z.number() })
 
 /** '1,2,3' → [1, 2, 3], distinct. */
 export const IdList = z

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { Done, IdParams, ListQuery, Time, page, text } from './shapes.ts'
+import { ListQuery, page } from './list.ts'
+import { Done, IdParams, Time, text } from './shapes.ts'
 
 export const Faq = z.object({ id: z.number(), question: z.string(), answer: z.string() })
 export type Faq = z.infer<typeof Faq>

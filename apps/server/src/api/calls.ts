@@ -51,7 +51,9 @@ export function describeCalls(): { calls: ApiCall[]; components: Components } {
 
 export const DOMAIN_TITLES: Record<Domain, string> = {
   accounts: 'Accounts, sessions and API keys',
+  bulk: 'Bulk commands',
   catalog: 'Products, collections and tags',
+  changes: 'The change feed',
   orders: 'Orders and proxies',
   inventory: 'Access rules and address ranges',
   fleet: 'Servers and server groups',

@@ -1,3 +1,4 @@
+import type { ChangeFeed } from './change-feed.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Database } from './db/client.ts'
@@ -5,7 +6,7 @@ import type { Jobs } from './jobs.ts'
 import type { Log } from './log.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What the process has opened once and commands borrow. A function asks only for the parts it needs (`Pick`). */
+/** What the process has opened once and commands borrow. A query asks only for the parts it needs (`Pick`). */
 export type AppContext = {
   config: Config
   db: Database
@@ -13,4 +14,5 @@ export type AppContext = {
   log: Log
   now: Clock
   secrets: Secrets
+  changes: ChangeFeed
 }

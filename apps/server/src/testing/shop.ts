@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { createGuard, createUser, SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
 import { sendMailQueue } from '../domains/mail/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
+import { openChangeFeed } from '../infra/change-feed.ts'
 import type { Clock } from '../infra/clock.ts'
 import type { Config } from '../infra/config.ts'
 import { closeDatabase, openDatabase } from '../infra/db/client.ts'
@@ -72,6 +73,8 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       queues: [sendMailQueue, ...queues.filter(queue => queue.name !== sendMailQueue.name)]
     })
     opened.push(() => jobs.stop())
+    const changes = await openChangeFeed({ databaseUrl: database.url, db, log })
+    opened.push(() => changes.stop())
     let ahead = 0
     const ctx: AppContext = {
       config,
@@ -79,7 +82,8 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       jobs,
       log,
       now: options.now ?? (() => new Date(Date.now() + ahead)),
-      secrets: createSecrets(config.appSecret)
+      secrets: createSecrets(config.appSecret),
+      changes
     }
     await writeSettings(
       db,

@@ -1,44 +1,36 @@
 import { routes } from '@netlet/contract'
-import type { FastifyRequest } from 'fastify'
-import type { Caller, Mount } from '../../infra/http/mount.ts'
+import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { banUser, setUserPassword, unbanUser } from './ban-user.ts'
-import { clientAddress } from './client-address.ts'
 import { deleteUser } from './delete-user.ts'
-import { editUser, type Actor } from './edit-user.ts'
+import { editUser } from './edit-user.ts'
 import { listUsers } from './list-users.ts'
 import { currentUser } from './present-user.ts'
 import { browserOf } from './session-routes.ts'
 import { setSessionCookie } from './sessions.ts'
 import { switchBack, switchUser } from './switch-user.ts'
 
-const actorOf = (caller: Caller, request: FastifyRequest): Actor => ({ ...caller, ip: clientAddress(request) })
-
 /** User management, and looking through a user's eyes. */
 export function adminRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
 
   mount(calls.users, async ({ query }) => ok(await listUsers(ctx.db, query)))
-  mount(calls.updateUser, async ({ caller, request, params, body }) =>
-    editUser(ctx, actorOf(caller, request), params.id, body)
-  )
-  mount(calls.ban, async ({ caller, request, params }) => banUser(ctx, actorOf(caller, request), params.id))
-  mount(calls.unban, async ({ caller, request, params }) => unbanUser(ctx, actorOf(caller, request), params.id))
-  mount(calls.deleteUser, async ({ caller, request, params }) => deleteUser(ctx, actorOf(caller, request), params.id))
-  mount(calls.adminPassword, async ({ caller, request, params, body }) =>
-    setUserPassword(ctx, actorOf(caller, request), params.id, body.password)
-  )
+  mount(calls.updateUser, async ({ caller, params, body }) => editUser(ctx, caller, params.id, body))
+  mount(calls.ban, async ({ caller, params }) => banUser(ctx, caller, params.id))
+  mount(calls.unban, async ({ caller, params }) => unbanUser(ctx, caller, params.id))
+  mount(calls.deleteUser, async ({ caller, params }) => deleteUser(ctx, caller, params.id))
+  mount(calls.adminPassword, async ({ caller, params, body }) => setUserPassword(ctx, caller, params.id, body.password))
   mount(calls.switchUser, async ({ caller, request, reply, body }) => {
     const switched = await switchUser(ctx, caller, body.user_id, browserOf(request))
     if (!switched.ok) return switched
     setSessionCookie(reply, ctx.config, switched.data.token)
-    return ok(await currentUser(ctx.db, { id: switched.data.userId, impersonatorId: caller.id }))
+    return ok(await currentUser(ctx.db, { id: switched.data.userId, impersonator: caller }))
   })
   mount(calls.switchBack, async ({ caller, request, reply }) => {
     const back = await switchBack(ctx, caller, browserOf(request))
     if (!back.ok) return back
     setSessionCookie(reply, ctx.config, back.data.token)
-    return ok(await currentUser(ctx.db, { id: back.data.userId, impersonatorId: null }))
+    return ok(await currentUser(ctx.db, { id: back.data.userId, impersonator: null }))
   })
 }

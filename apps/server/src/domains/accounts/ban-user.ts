@@ -1,17 +1,18 @@
 import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { transact } from '../../infra/db/transact.ts'
+import type { UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
-import { lockUser, type Actor } from './edit-user.ts'
+import { lockUser } from './edit-user.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
 import { hashPassword } from './passwords.ts'
 import { endSessionsOf } from './sessions.ts'
 import { users } from './tables.ts'
 
 /** Bans a user: its sessions end at once, its leases run until they expire. Banning a banned one changes nothing. */
-export async function banUser(ctx: Pick<AppContext, 'db'>, actor: Actor, userId: number): Promise<Result<null>> {
+export async function banUser(ctx: Pick<AppContext, 'db'>, actor: UserActor, userId: number): Promise<Result<null>> {
   if (userId === actor.id) return refuse('own_account')
   return transact(ctx.db, async tx => {
     const admins = await lockActiveAdmins(tx)
@@ -21,19 +22,19 @@ export async function banUser(ctx: Pick<AppContext, 'db'>, actor: Actor, userId:
     if (!user.isActive) return done
     await tx.update(users).set({ isActive: false }).where(eq(users.id, userId))
     await endSessionsOf(tx, userId)
-    await record(tx, actor, { action: 'ban user', ...change(userId, true, false) }, actor.ip)
+    await record(tx, actor, { action: 'ban user', ...change(userId, true, false) })
     return done
   })
 }
 
 /** Lets a banned user log in again. */
-export async function unbanUser(ctx: Pick<AppContext, 'db'>, actor: Actor, userId: number): Promise<Result<null>> {
+export async function unbanUser(ctx: Pick<AppContext, 'db'>, actor: UserActor, userId: number): Promise<Result<null>> {
   return transact(ctx.db, async tx => {
     const user = await lockUser(tx, userId)
     if (!user) return refuse('not_found')
     if (user.isActive) return done
     await tx.update(users).set({ isActive: true }).where(eq(users.id, userId))
-    await record(tx, actor, { action: 'unban user', ...change(userId, false, true) }, actor.ip)
+    await record(tx, actor, { action: 'unban user', ...change(userId, false, true) })
     return done
   })
 }
@@ -48,7 +49,7 @@ const change = (targetId: number, before: boolean, after: boolean) => ({
 /** Sets a user's password. Its sessions end; an administrator who sets the own one keeps the present session. */
 export async function setUserPassword(
   ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
+  actor: UserActor,
   userId: number,
   password: string
 ): Promise<Result<null>> {
@@ -58,7 +59,7 @@ export async function setUserPassword(
     await tx.update(users).set({ passwordHash }).where(eq(users.id, userId))
     await endSessionsOf(tx, userId, userId === actor.id ? (actor.sessionHash ?? undefined) : undefined)
     const entry = { action: 'set password', targetType: 'user', targetId: userId, after: { password: true } }
-    await record(tx, actor, entry, actor.ip)
+    await record(tx, actor, entry)
     return done
   })
 }

@@ -2,7 +2,7 @@ import { refuse, type ChangePasswordBody } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import { transact } from '../../infra/db/transact.ts'
-import type { Caller } from '../../infra/http/mount.ts'
+import type { UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { beginAttempt, forgetFailures } from './attempts.ts'
@@ -15,7 +15,7 @@ const MOST_TRIES = 20
 /** Changes the own password. The other sessions end, this one stays. */
 export async function changePassword(
   ctx: Pick<AppContext, 'db' | 'now'>,
-  caller: Pick<Caller, 'id' | 'sessionHash'>,
+  caller: Pick<UserActor, 'id' | 'sessionHash'>,
   form: z.output<typeof ChangePasswordBody>
 ): Promise<Result<null>> {
   const key = `password:${caller.id}`

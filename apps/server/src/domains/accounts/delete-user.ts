@@ -3,12 +3,13 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { sqlState, type Transaction } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { transact } from '../../infra/db/transact.ts'
+import type { UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from '../orders/tables.ts'
-import { lockUser, type Actor } from './edit-user.ts'
+import { lockUser } from './edit-user.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
 import { endSessionsOf } from './sessions.ts'
 import { apiKeys, emailCodes, users } from './tables.ts'
@@ -19,7 +20,7 @@ import { apiKeys, emailCodes, users } from './tables.ts'
  */
 export async function deleteUser(
   ctx: Pick<AppContext, 'db' | 'now'>,
-  actor: Actor,
+  actor: UserActor,
   userId: number
 ): Promise<Result<null>> {
   if (userId === actor.id) return refuse('own_account')
@@ -33,18 +34,13 @@ export async function deleteUser(
     const removed = await removeRow(tx, userId)
     if (!removed) await anonymise(tx, userId, ctx.now())
     const { username, email, isSuperuser } = user
-    await record(
-      tx,
-      actor,
-      {
-        action: 'delete user',
-        targetType: 'user',
-        targetId: userId,
-        before: { username, email, isSuperuser },
-        after: { historyKept: !removed }
-      },
-      actor.ip
-    )
+    await record(tx, actor, {
+      action: 'delete user',
+      targetType: 'user',
+      targetId: userId,
+      before: { username, email, isSuperuser },
+      after: { historyKept: !removed }
+    })
     return done
   })
 }

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { createDiscord, type Discord } from '../../integrations/discord/index.ts'
 import type { Config } from '../../infra/config.ts'
 import { sqlState } from '../../infra/db/client.ts'
-import type { Caller } from '../../infra/http/mount.ts'
+import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
@@ -23,7 +23,7 @@ const PATHS = { login: '/api/auth/discord/redirect', bind: '/api/auth/discord/bi
 export async function startDiscord(
   ctx: Parts,
   mode: Mode,
-  caller: Caller | null
+  caller: UserActor | null
 ): Promise<Result<{ url: string; browserToken: string }>> {
   // A key may read and renew; a chat account is a way to log in.
   if (mode === 'bind' && (!caller || caller.scopes)) return refuse('unauthorized')
@@ -63,12 +63,12 @@ export async function finishDiscordLogin(
 export async function finishDiscordBind(
   ctx: Parts,
   returned: Return,
-  caller: Caller | null,
+  caller: UserActor | null,
   oauthToken: string | undefined
 ): Promise<{ location: string }> {
   const settings = '/dashboard/index/setting'
   const arrived = await arrive(ctx, 'bind', returned, oauthToken)
-  if (!arrived || !caller || arrived.userId !== caller.id || caller.impersonatorId !== null)
+  if (!arrived || !caller || arrived.userId !== caller.id || caller.impersonator !== null)
     return { location: `${settings}?discord=failed` }
   const { id, name } = arrived.account
   try {

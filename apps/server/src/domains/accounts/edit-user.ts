@@ -4,7 +4,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
 import { sqlState, violatedConstraint, type Transaction } from '../../infra/db/client.ts'
 import { transact } from '../../infra/db/transact.ts'
-import type { Caller } from '../../infra/http/mount.ts'
+import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -15,15 +15,12 @@ import { presentUser, userColumns } from './present-user.ts'
 import { endSessionsOf } from './sessions.ts'
 import { users } from './tables.ts'
 
-/** Which administrator does it, from where. */
-export type Actor = Pick<Caller, 'id' | 'username' | 'sessionHash'> & { ip: string }
-
 type Change = Partial<typeof users.$inferInsert>
 
 /** Saves the fields of the Edit dialog that are given. Coins change by a points record of the difference. */
 export async function editUser(
   ctx: Pick<AppContext, 'db' | 'now'>,
-  actor: Actor,
+  actor: UserActor,
   userId: number,
   form: z.output<typeof UserForm>
 ): Promise<Result<User>> {
@@ -65,7 +62,7 @@ export async function editUser(
       const changed = differences(before, after)
       if (passwordHash !== undefined) changed.after['password'] = true
       if (Object.keys(changed.after).length > 0)
-        await record(tx, actor, { action: 'edit user', targetType: 'user', targetId: userId, ...changed }, actor.ip)
+        await record(tx, actor, { action: 'edit user', targetType: 'user', targetId: userId, ...changed })
       return ok(presentUser(after, await levelThresholds(tx)))
     })
   } catch (error) {

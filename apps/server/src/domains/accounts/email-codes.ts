@@ -1,3 +1,4 @@
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
 import { refuse, type EmailValidateBody } from '@netlet/contract'
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
@@ -65,13 +66,15 @@ export async function sendEmailCode(
       expiresAt
     })
     if (form.type === 'register' || user?.isActive) {
-      await enqueueMail(tx, ctx.jobs, {
-        to: user?.email ?? form.email,
-        template: form.type === 'register' ? 'sign-up-code' : 'forgot-code',
-        // The job table is no place for a code that opens an account.
-        data: { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() },
-        key: `code:${id}`
-      })
+      await withUnit(tx, ctx.jobs, async unit =>
+        enqueueMail(unit, {
+          to: user?.email ?? form.email,
+          template: form.type === 'register' ? 'sign-up-code' : 'forgot-code',
+          // The job table is no place for a code that opens an account.
+          data: { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() },
+          key: `code:${id}`
+        })
+      )
     }
     return ok({ email_code_id: id })
   })

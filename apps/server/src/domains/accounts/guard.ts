@@ -4,7 +4,9 @@ import { alias } from 'drizzle-orm/pg-core'
 import type { FastifyRequest } from 'fastify'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Database } from '../../infra/db/client.ts'
-import type { Caller, Guard } from '../../infra/http/mount.ts'
+import type { UserActor } from '../../infra/actor.ts'
+import { clientAddress } from '../../infra/http/client-address.ts'
+import type { Guard } from '../../infra/http/mount.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { fromOurOrigin } from './origin.ts'
@@ -21,7 +23,7 @@ export function createGuard(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Gua
   const findSession = prepareSession(ctx.db)
   const findKey = prepareKey(ctx.db)
 
-  async function bySession(token: string): Promise<Caller | null> {
+  async function bySession(token: string, ip: string): Promise<UserActor | null> {
     const now = ctx.now()
     const [found] = await findSession.execute({ hash: hashToken(token), now: now.toISOString() })
     if (!found) return null
@@ -33,17 +35,20 @@ export function createGuard(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Gua
         .set({ lastSeenAt: now, expiresAt: new Date(now.getTime() + SESSION_LIFE) })
         .where(inArray(sessions.tokenHash, used))
     }
+    const { impersonatorId, impersonatorName } = found
     return {
+      kind: 'user',
       id: found.userId,
       username: found.username,
       isSuperuser: found.isSuperuser,
+      ip,
       sessionHash: found.tokenHash,
-      impersonatorId: found.impersonatorId,
+      impersonator: impersonatorId === null ? null : { id: impersonatorId, username: impersonatorName ?? '' },
       scopes: null
     }
   }
 
-  async function byKey(key: string): Promise<Caller | null> {
+  async function byKey(key: string, ip: string): Promise<UserActor | null> {
     const now = ctx.now()
     const [found] = await findKey.execute({ hash: hashToken(key) })
     if (!found) return null
@@ -55,11 +60,13 @@ export function createGuard(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Gua
         .where(and(eq(apiKeys.id, found.id), or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, before))))
     }
     return {
+      kind: 'user',
       id: found.userId,
       username: found.username,
       isSuperuser: found.isSuperuser,
+      ip,
       sessionHash: null,
-      impersonatorId: null,
+      impersonator: null,
       scopes: found.scopes as Scope[]
     }
   }
@@ -67,9 +74,10 @@ export function createGuard(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Gua
   return {
     async authenticate(request) {
       const key = bearerKey(request)
-      if (key) return byKey(key)
+      const ip = clientAddress(request)
+      if (key) return byKey(key, ip)
       const token = sessionTokenOf(request)
-      return token ? bySession(token) : null
+      return token ? bySession(token, ip) : null
     },
     fromOurOrigin: request => fromOurOrigin(request, ctx.config.publicUrl)
   }
@@ -93,7 +101,8 @@ function prepareSession(db: Database) {
       userId: users.id,
       username: users.username,
       isSuperuser: users.isSuperuser,
-      impersonatorId: sessions.impersonatorId
+      impersonatorId: sessions.impersonatorId,
+      impersonatorName: impersonator.username
     })
     .from(sessions)
     .innerJoin(users, and(eq(users.id, sessions.userId), eq(users.isActive, true)))

@@ -10,6 +10,7 @@ export { useCaptcha } from './captcha.ts'
 export { clientAddress, clientNetwork } from './client-address.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
 export { createGuard } from './guard.ts'
+export { notifyAdmins } from './notify-admins.ts'
 export { accountJobs, housekeepingQueue } from './housekeeping.ts'
 export { SESSION_COOKIE, setSessionCookie, startSession } from './sessions.ts'
 

@@ -40,14 +40,11 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
  */
 export async function currentUser(
   db: Executor,
-  { id, impersonatorId }: { id: number; impersonatorId: number | null }
+  { id, impersonator }: { id: number; impersonator: { username: string } | null }
 ): Promise<CurrentUser> {
-  const [[row], thresholds, [impersonator]] = await Promise.all([
+  const [[row], thresholds] = await Promise.all([
     db.select(userColumns).from(users).where(eq(users.id, id)),
-    levelThresholds(db),
-    impersonatorId === null
-      ? []
-      : db.select({ username: users.username }).from(users).where(eq(users.id, impersonatorId))
+    levelThresholds(db)
   ])
   if (!row) throw new Error(`user ${id} is gone`)
   return { ...presentUser(row, thresholds), impersonated_by: impersonator?.username ?? null }

@@ -1,7 +1,7 @@
 import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
-import { whileVisiting } from '../../infra/http/visiting.ts'
+import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
@@ -18,9 +18,9 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
 
   mount(calls.discordLogin, async ({ query, caller, reply }) => {
-    const refused = query.mode === 'bind' && caller ? whileVisiting(caller) : null
+    const refused = query.mode === 'bind' && caller.kind === 'user' ? refuseWhileImpersonating(caller) : null
     if (refused) return refused
-    const started = await startDiscord(ctx, query.mode, caller)
+    const started = await startDiscord(ctx, query.mode, caller.kind === 'user' ? caller : null)
     if (!started.ok) return started
     setOauthCookie(reply, ctx.config, started.data.browserToken)
     return ok({ discord_auth_url: started.data.url })
@@ -33,7 +33,12 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
     return SENT
   })
   mount(calls.discordBindRedirect, async ({ query, caller, request, reply }) => {
-    const { location } = await finishDiscordBind(ctx, query, caller, oauthTokenOf(request))
+    const { location } = await finishDiscordBind(
+      ctx,
+      query,
+      caller.kind === 'user' ? caller : null,
+      oauthTokenOf(request)
+    )
     await reply.redirect(location)
     return SENT
   })
@@ -53,9 +58,12 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
   )
 
   mount(calls.apiKeys, async ({ caller }) => ok(await listApiKeys(ctx.db, caller.id)))
-  mount(calls.createApiKey, async ({ caller, body }) => whileVisiting(caller) ?? createApiKey(ctx, caller.id, body))
+  mount(
+    calls.createApiKey,
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? createApiKey(ctx, caller.id, body)
+  )
   mount(
     calls.revokeApiKey,
-    async ({ caller, params }) => whileVisiting(caller) ?? revokeApiKey(ctx, caller.id, params.id)
+    async ({ caller, params }) => refuseWhileImpersonating(caller) ?? revokeApiKey(ctx, caller.id, params.id)
   )
 }

@@ -1,7 +1,7 @@
 import { routes, type CurrentUser } from '@netlet/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Mount } from '../../infra/http/mount.ts'
-import { whileVisiting } from '../../infra/http/visiting.ts'
+import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createCaptcha } from './captcha.ts'
@@ -30,7 +30,7 @@ export function sessionRoutes(mount: Mount, ctx: AppContext): void {
   async function welcome(entered: Result<LoggedIn>, reply: FastifyReply): Promise<Result<CurrentUser>> {
     if (!entered.ok) return entered
     setSessionCookie(reply, ctx.config, entered.data.token)
-    return ok(await currentUser(ctx.db, { id: entered.data.userId, impersonatorId: null }))
+    return ok(await currentUser(ctx.db, { id: entered.data.userId, impersonator: null }))
   }
 
   mount(calls.captcha, async () => ok(await createCaptcha(ctx.db, ctx.now())))
@@ -50,5 +50,8 @@ export function sessionRoutes(mount: Mount, ctx: AppContext): void {
   mount(calls.emailValidate, async ({ body, request }) => sendEmailCode(ctx, body, clientAddress(request)))
   mount(calls.forgotVerify, async ({ body }) => verifyForgotCode(ctx, body))
   mount(calls.forgot, async ({ body }) => setForgottenPassword(ctx, body))
-  mount(calls.changePassword, async ({ caller, body }) => whileVisiting(caller) ?? changePassword(ctx, caller, body))
+  mount(
+    calls.changePassword,
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? changePassword(ctx, caller, body)
+  )
 }

@@ -1,7 +1,7 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import { transact } from '../../infra/db/transact.ts'
-import type { Caller } from '../../infra/http/mount.ts'
+import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -12,7 +12,7 @@ import { sessions, users } from './tables.ts'
 /** Opens a session as a user for an administrator, whose own one is kept beside it. */
 export async function switchUser(
   ctx: Pick<AppContext, 'db' | 'now'>,
-  caller: Caller,
+  caller: UserActor,
   userId: number,
   browser: Browser
 ): Promise<Result<LoggedIn>> {
@@ -34,7 +34,7 @@ export async function switchUser(
       impersonator: { id: caller.id, sessionHash }
     })
     const entry = { action: 'switch user', targetType: 'user', targetId: userId, after: { username: user.username } }
-    await record(tx, caller, entry, browser.ip)
+    await record(tx, caller, entry)
     return ok({ token, userId })
   })
 }
@@ -45,11 +45,11 @@ export async function switchUser(
  */
 export async function switchBack(
   ctx: Pick<AppContext, 'db' | 'now'>,
-  caller: Caller,
+  caller: UserActor,
   browser: Browser
 ): Promise<Result<LoggedIn>> {
-  const { sessionHash, impersonatorId } = caller
-  if (!sessionHash || impersonatorId === null)
+  const { sessionHash, impersonator } = caller
+  if (!sessionHash || impersonator === null)
     return refuse('conflict', { msg: "You are not viewing another user's account" })
   const now = ctx.now()
   return transact(ctx.db, async tx => {
@@ -64,12 +64,16 @@ export async function switchBack(
       .from(sessions)
       .innerJoin(users, and(eq(users.id, sessions.userId), eq(users.isActive, true), eq(users.isSuperuser, true)))
       .where(
-        and(eq(sessions.tokenHash, visit.parentHash), eq(sessions.userId, impersonatorId), gt(sessions.expiresAt, now))
+        and(eq(sessions.tokenHash, visit.parentHash), eq(sessions.userId, impersonator.id), gt(sessions.expiresAt, now))
       )
     if (!admin) return refuse('unauthorized')
     await endSession(tx, sessionHash)
     const token = await startSession(tx, { userId: admin.id, ip: browser.ip, userAgent: browser.userAgent, now })
-    await record(tx, admin, { action: 'switch back', targetType: 'user', targetId: caller.id }, browser.ip)
+    await record(
+      tx,
+      { ...caller, ...admin, impersonator: null },
+      { action: 'switch back', targetType: 'user', targetId: caller.id }
+    )
     return ok({ token, userId: admin.id })
   })
 }

@@ -1,27 +1,32 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { auditRoutes, record } from './index.ts'
-import { auditLog } from './tables.ts'
+import { SYSTEM, type UserActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { auditLog } from '../../infra/tables.ts'
+import { auditRoutes } from './index.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
   shop = await startTestShop({ routes: auditRoutes })
-  const { db } = shop.ctx
-  const boss = { id: 1, username: 'boss1' }
-  await record(
-    db,
-    boss,
-    { action: 'edit user', targetType: 'user', targetId: 42, before: { coins: 1 }, after: { coins: 2 } },
-    '198.51.100.7'
+  const { ctx } = shop
+  const boss: UserActor = {
+    kind: 'user',
+    id: 1,
+    username: 'boss1',
+    isSuperuser: true,
+    ip: '198.51.100.7',
+    sessionHash: null,
+    impersonator: null,
+    scopes: null
+  }
+  await command(ctx, boss, async unit => unit.audit('user.edit', 42, { before: { coins: 1 }, after: { coins: 2 } }))
+  await command(ctx, SYSTEM, async unit => unit.audit('order.expire', 'ORD_7'))
+  await command(ctx, { ...boss, id: 5, username: 'anna', impersonator: { id: 1, username: 'boss1' } }, async unit =>
+    unit.audit('server.edit', 3, {
+      after: { password: 'hunter2', agent: { api_key: 'k', token: 't' }, list: [{ secret: 's' }], passwordHash: '' }
+    })
   )
-  await record(db, null, { action: 'expire order', targetType: 'order', targetId: 'ORD_7' })
-  await record(db, boss, {
-    action: 'edit server',
-    targetType: 'server',
-    targetId: 3,
-    after: { password: 'hunter2', agent: { api_key: 'k', token: 't' }, list: [{ secret: 's' }], passwordHash: '' }
-  })
 })
 afterAll(() => shop.close())
 
@@ -32,14 +37,14 @@ test('an administrator reads and searches who changed what; nobody else does', a
   const list = async (query: string) => (await admin.get<Page>(`/api/settings/audit_log/?${query}`)).data
   const all = await list('limit=2&offset=0')
   expect(all).toMatchObject({ total: 3, limit: 2, offset: 0 })
-  expect(all.data.map(entry => entry['action'])).toEqual(['edit server', 'expire order'])
+  expect(all.data.map(entry => entry['action'])).toEqual(['server.edit', 'order.expire'])
   const found = await list('search=user 42')
   expect(found).toMatchObject({
     total: 1,
     data: [
       {
         actor: 'boss1',
-        action: 'edit user',
+        action: 'user.edit',
         target_type: 'user',
         target_id: '42',
         before: { coins: 1 },

@@ -4,7 +4,7 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { listEntries } from './list-entries.ts'
 
-export { record, type AuditEntry } from './record.ts'
+export { record } from './record.ts'
 
 /** Puts the domain's calls on the server. */
 export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db'>): void {

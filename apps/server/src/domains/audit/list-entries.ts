@@ -5,7 +5,7 @@ import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { rowCounter } from '../../infra/db/row-counter.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
-import { auditLog } from './tables.ts'
+import { auditLog } from '../../infra/tables.ts'
 
 const countEntries = rowCounter(auditLog, auditLog.id)
 

@@ -1,5 +1,4 @@
 import { refuse, routes, type Product } from '@netlet/contract'
-import { actorOf } from '../../infra/http/actor.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -31,17 +30,17 @@ export function adminRoutes(
   }
 
   mount(catalog.platformProducts, async ({ query }) => listPlatformProducts(ctx, query.search))
-  mount(catalog.createProduct, async call => presented(await announced(createProduct(ctx, actorOf(call), call.body))))
+  mount(catalog.createProduct, async call => presented(await announced(createProduct(ctx, call.caller, call.body))))
   mount(catalog.updateProduct, async call =>
-    presented(await announced(updateProduct(ctx, actorOf(call), call.params.id, call.body)))
+    presented(await announced(updateProduct(ctx, call.caller, call.params.id, call.body)))
   )
-  mount(catalog.deleteProduct, async call => announced(deleteProduct(ctx, actorOf(call), call.params.id)))
+  mount(catalog.deleteProduct, async call => announced(deleteProduct(ctx, call.caller, call.params.id)))
   mount(catalog.updateCollection, async call =>
-    announced(updateCollection(ctx, actorOf(call), call.params.id, call.body))
+    announced(updateCollection(ctx, call.caller, call.params.id, call.body))
   )
-  mount(catalog.deleteCollection, async call => announced(deleteCollection(ctx, actorOf(call), call.params.id)))
-  mount(catalog.syncCollections, async call => announced(syncCollections(ctx, actorOf(call))))
-  mount(catalog.updateTag, async call => announced(updateTag(ctx, actorOf(call), call.params.id, call.body)))
-  mount(catalog.deleteTag, async call => announced(deleteTag(ctx, actorOf(call), call.params.id)))
-  mount(catalog.syncTags, async call => announced(syncTags(ctx, actorOf(call))))
+  mount(catalog.deleteCollection, async call => announced(deleteCollection(ctx, call.caller, call.params.id)))
+  mount(catalog.syncCollections, async call => announced(syncCollections(ctx, call.caller)))
+  mount(catalog.updateTag, async call => announced(updateTag(ctx, call.caller, call.params.id, call.body)))
+  mount(catalog.deleteTag, async call => announced(deleteTag(ctx, call.caller, call.params.id)))
+  mount(catalog.syncTags, async call => announced(syncTags(ctx, call.caller)))
 }

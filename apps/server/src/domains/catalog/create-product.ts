@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { refuseTaken } from '../../infra/db/taken.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -41,7 +41,7 @@ export async function createProduct(
         (await checkGroupings(tx, { collectionIds: form.product_collections, tagIds: form.product_tags }))
       if (wrong) return wrong
       const id = await insertProduct(tx, form, source.data)
-      await record(tx, by, { action: 'create product', targetType: 'product', targetId: id, after: form }, by.ip)
+      await record(tx, by, { action: 'create product', targetType: 'product', targetId: id, after: form })
       return ok({ id })
     })
   )

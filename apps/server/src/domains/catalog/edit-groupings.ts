@@ -1,7 +1,7 @@
 import { refuse, type Collection, type Tag } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import { refuseTaken } from '../../infra/db/taken.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -30,7 +30,7 @@ export async function updateCollection(
       .where(eq(collections.id, id))
     const before = { collection_name: row.name, collection_desc: row.description }
     const entry = { action: 'edit collection', targetType: 'collection', targetId: id, before, after: form }
-    await record(tx, by, entry, by.ip)
+    await record(tx, by, entry)
     const after = await readCollection(tx, id)
     return after ? ok(after) : refuse('not_found')
   })
@@ -45,7 +45,7 @@ export async function deleteCollection({ db, now }: Part, by: Actor, id: number)
       .returning()
     if (!row) return refuse('not_found')
     const before = { collection_name: row.name, collection_desc: row.description }
-    await record(tx, by, { action: 'delete collection', targetType: 'collection', targetId: id, before }, by.ip)
+    await record(tx, by, { action: 'delete collection', targetType: 'collection', targetId: id, before })
     return done
   })
 }
@@ -68,7 +68,7 @@ export async function updateTag(
       const change = { name: form.tag_name, description: form.tag_desc }
       await tx.update(tags).set(change).where(eq(tags.id, id))
       const [before, after] = [presentTag(row), presentTag({ ...row, ...change })]
-      await record(tx, by, { action: 'edit tag', targetType: 'tag', targetId: id, before, after }, by.ip)
+      await record(tx, by, { action: 'edit tag', targetType: 'tag', targetId: id, before, after })
       return ok(after)
     })
   )
@@ -83,7 +83,7 @@ export async function deleteTag({ db, now }: Part, by: Actor, id: number): Promi
       .returning()
     if (!row) return refuse('not_found')
     const before = presentTag(row)
-    await record(tx, by, { action: 'delete tag', targetType: 'tag', targetId: id, before }, by.ip)
+    await record(tx, by, { action: 'delete tag', targetType: 'tag', targetId: id, before })
     return done
   })
 }

@@ -1,6 +1,7 @@
 import { routes, SUCCESS } from '@netlet/contract'
 import type { FastifyReply } from 'fastify'
-import { SENT, type Caller, type Mount } from '../../infra/http/mount.ts'
+import type { Actor } from '../../infra/actor.ts'
+import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
@@ -12,7 +13,7 @@ import { receivePlatformEvent } from './receive-platform-event.ts'
 import { openReplyCache } from './reply-cache.ts'
 import { largestStock, openStockBoard } from './stock-board.ts'
 
-const isAdmin = (caller: Caller | null) => caller?.isSuperuser === true
+const isAdmin = (caller: Actor) => caller.kind === 'user' && caller.isSuperuser
 
 /** Puts the catalogue's calls on the server. */
 export function catalogRoutes(mount: Mount, ctx: AppContext): void {

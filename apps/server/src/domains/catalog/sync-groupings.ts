@@ -1,7 +1,7 @@
 import { eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { ShopifyCollection, ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -28,7 +28,7 @@ export async function syncCollections(ctx: Part, by: Actor): Promise<Result<Sync
     const counts = await followCollections(tx, theirs.value, ctx.now())
     await followMembership(tx, sold.value)
     const entry = { action: 'sync collections', targetType: 'collection', targetId: 'all', after: counts }
-    await record(tx, by, entry, by.ip)
+    await record(tx, by, entry)
     return ok(counts)
   })
 }
@@ -45,7 +45,7 @@ export async function syncTags(ctx: Part, by: Actor): Promise<Result<SyncCounts>
     await oneSyncAtATime(tx)
     const { counts, fresh } = await followTags(tx, [...new Set(theirs.value)], ctx.now())
     await tagProducts(tx, fresh, sold.value)
-    await record(tx, by, { action: 'sync tags', targetType: 'tag', targetId: 'all', after: counts }, by.ip)
+    await record(tx, by, { action: 'sync tags', targetType: 'tag', targetId: 'all', after: counts })
     return ok(counts)
   })
 }

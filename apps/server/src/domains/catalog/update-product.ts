@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { refuseTaken } from '../../infra/db/taken.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -59,7 +59,7 @@ export async function updateProduct(
         .where(eq(products.id, id))
       await saveVariants(tx, id, form.variants, { before: before.variants, source, at: ctx.now() })
       if (form.product_tags) await setTags(tx, id, form.product_tags)
-      await record(tx, by, { action: 'edit product', targetType: 'product', targetId: id, before, after: form }, by.ip)
+      await record(tx, by, { action: 'edit product', targetType: 'product', targetId: id, before, after: form })
       return ok({ id })
     })
   )
@@ -76,7 +76,7 @@ export async function deleteProduct(ctx: Pick<AppContext, 'db' | 'now'>, by: Act
       .update(variants)
       .set({ deletedAt: at, isActive: false })
       .where(and(eq(variants.productId, id), isNull(variants.deletedAt)))
-    await record(tx, by, { action: 'delete product', targetType: 'product', targetId: id, before }, by.ip)
+    await record(tx, by, { action: 'delete product', targetType: 'product', targetId: id, before })
     return done
   })
 }

@@ -1,10 +1,11 @@
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { and, eq, inArray, ne, notInArray } from 'drizzle-orm'
 import type { Clock } from '../../infra/clock.ts'
 import type { Transaction } from '../../infra/db/client.ts'
 import type { Sender } from '../../infra/jobs.ts'
 import { agentProgress, unwantUsers, wantUsers } from '../fleet/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
-import { notifyAdmins } from '../mail/index.ts'
+import { notifyAdmins } from '../accounts/index.ts'
 import { lockOrders, transition, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { deliveredQueue } from './queues.ts'
@@ -76,11 +77,13 @@ async function advanceOne(tx: Transaction, ctx: Advancing, order: OrderRow): Pro
 }
 
 async function tellAdmins(tx: Transaction, ctx: Advancing, order: OrderRow, refusal: string): Promise<void> {
-  await notifyAdmins(tx, ctx.jobs, {
-    subject: `A server refuses proxies of order ${order.orderId}`,
-    text: `The agent of a server refused what it should serve for order ${order.orderId}: ${refusal}.\n\nIts row under Orders shows the same. 'Deliver' asks the agent again.`,
-    key: `refused:${order.id}`
-  })
+  await withUnit(tx, ctx.jobs, unit =>
+    notifyAdmins(unit, {
+      subject: `A server refuses proxies of order ${order.orderId}`,
+      text: `The agent of a server refused what it should serve for order ${order.orderId}: ${refusal}.\n\nIts row under Orders shows the same. 'Deliver' asks the agent again.`,
+      key: `refused:${order.id}`
+    })
+  )
 }
 
 /** Why an order is not as it should be, in words for its row; another reason that stands there stays. */

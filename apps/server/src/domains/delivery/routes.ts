@@ -1,33 +1,17 @@
 import { refusals, refuse, routes } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
-import type { FastifyRequest } from 'fastify'
-import type { Executor } from '../../infra/db/client.ts'
-import { actorOf, type Actor } from '../../infra/http/actor.ts'
-import type { Caller, Mount } from '../../infra/http/mount.ts'
+import { actsAsAdmin, type UserActor } from '../../infra/actor.ts'
+import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { users } from '../accounts/tables.ts'
 import { proxyDetail, proxyLines } from './proxy-list.ts'
 import { requestTask, type OrderTask } from './tasks.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
-const scopeOf = (caller: Caller): number | null => (caller.isSuperuser ? null : caller.id)
-
-/** What an administrator asks for is written to the audit log, through a customer's eyes as well. */
-async function administratorOf(db: Executor, call: { caller: Caller; request: FastifyRequest }): Promise<Actor | null> {
-  const { isSuperuser, impersonatorId } = call.caller
-  if (isSuperuser) return actorOf(call)
-  if (impersonatorId === null) return null
-  const [visitor] = await db
-    .select({ id: users.id, username: users.username })
-    .from(users)
-    .where(eq(users.id, impersonatorId))
-  return visitor ? { ...actorOf(call), ...visitor } : null
-}
+const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null : caller.id)
 
 export function deliveryRoutes(mount: Mount, ctx: AppContext): void {
-  const ask = async (call: { caller: Caller; request: FastifyRequest }, orderId: number, task: OrderTask) =>
-    requestTask(ctx, orderId, task, scopeOf(call.caller), await administratorOf(ctx.db, call))
+  const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
+    requestTask(ctx, orderId, task, scopeOf(call.caller), actsAsAdmin(call.caller) ? call.caller : null)
   mount(routes.orders.proxyDetail, ({ params, query, caller }) =>
     proxyDetail(ctx.db, params.id, scopeOf(caller), query, ctx.now())
   )

@@ -1,3 +1,4 @@
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { and, eq, inArray, ne } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import type { Transaction } from '../../infra/db/client.ts'
@@ -55,20 +56,22 @@ export async function startDelivery(tx: Transaction, ctx: Delivering, order: Ord
 
 /** An administrator delivers in spite of too little money: the payment counts now, and earns what payments earn. */
 async function acceptPayment(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<void> {
-  if (!order.platformOrderId || !order.payAmount) return
+  const { platformOrderId, payAmount } = order
+  if (!platformOrderId || !payAmount) return
   await tx
     .update(payments)
     .set({ accepted: true })
-    .where(and(eq(payments.orderId, order.id), eq(payments.platformOrderId, order.platformOrderId)))
+    .where(and(eq(payments.orderId, order.id), eq(payments.platformOrderId, platformOrderId)))
   // The same cause as at the payment's settlement: what was granted then is not granted again.
-  await grantForPayment(tx, {
-    orderId: order.id,
-    userId: order.userId,
-    amount: order.payAmount,
-    settings: await readSettings(tx, ctx.secrets),
-    causeKey: `payment:${order.platformOrderId}`,
-    now: ctx.now()
-  })
+  await withUnit(tx, ctx.jobs, async unit =>
+    grantForPayment(unit, {
+      orderId: order.id,
+      userId: order.userId,
+      amount: payAmount,
+      settings: await readSettings(tx, ctx.secrets),
+      causeKey: `payment:${platformOrderId}`
+    })
+  )
 }
 
 /** What of its addresses an order's agents are to serve: all that it holds but those that it is giving back. */

@@ -1,3 +1,4 @@
+import type { UserActor } from '../../infra/actor.ts'
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
@@ -45,7 +46,16 @@ async function placeMany(count: number): Promise<string[]> {
     const made = await createUser(ctx, { username, email: `${username}@example.com`, password: 'Secret#2026' })
     if (!made.ok) throw new Error(made.reason)
     const { id } = made.data
-    const caller = { id, username, isSuperuser: false, sessionHash: null, impersonatorId: null, scopes: null }
+    const caller: UserActor = {
+      kind: 'user',
+      id,
+      username,
+      isSuperuser: false,
+      ip: '127.0.0.1',
+      sessionHash: null,
+      impersonator: null,
+      scopes: null
+    }
     const placed = await placeOrder(ctx, caller, {
       productId,
       // Some of them on one server, some on two.

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Transaction } from '../../infra/db/client.ts'
 import { transact } from '../../infra/db/transact.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
@@ -42,7 +42,7 @@ export async function requestTask(
     await tx.update(orders).set({ task, taskId, taskAt: ctx.now(), taskError: null }).where(eq(orders.id, orderId))
     await note(tx, orderId, 'task asked', { task })
     if (actor && task !== 'check') {
-      await record(tx, actor, { action: `${task} proxies`, targetType: 'order', targetId: orderId }, actor.ip)
+      await record(tx, actor, { action: `${task} proxies`, targetType: 'order', targetId: orderId })
     }
     await ctx.jobs.send(tx, queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
     return ok({ task_id: taskId, status: 'queued' as const })

@@ -1,5 +1,6 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
 import { transact } from '../../infra/db/transact.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -7,7 +8,6 @@ import { record } from '../audit/index.ts'
 import { assignCidrs, ordersOnServer } from '../inventory/index.ts'
 import { readServer } from './list-servers.ts'
 import { cidrRefusal, orderNames } from './refusals.ts'
-import type { Actor } from './save-server.ts'
 import { agentUsers, serverGroupServers, servers } from './tables.ts'
 
 /**
@@ -51,7 +51,7 @@ export async function deleteServer(
       .update(servers)
       .set({ deletedAt: ctx.now(), connected: false, sshPassword: sql`null`, agentToken: sql`null` })
       .where(eq(servers.id, id))
-    await record(tx, actor.caller, { action: 'delete server', targetType: 'server', targetId: id, before }, actor.ip)
+    await record(tx, actor, { action: 'delete server', targetType: 'server', targetId: id, before })
     return done
   })
 }

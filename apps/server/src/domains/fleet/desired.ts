@@ -1,5 +1,7 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
+import type { Unit } from '../../infra/command.ts'
+import { withUnit } from '../../infra/legacy-unit.ts'
 import type { Sender } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { convergeQueue, denyListsQueue } from './queues.ts'
@@ -21,9 +23,9 @@ export type WantedUser = {
 }
 
 /** Wants these users on their agents from now on; the agents follow in the background. */
-export async function wantUsers(tx: Executor, jobs: Sender, users: WantedUser[]): Promise<void> {
+export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<void> {
   if (users.length === 0) return
-  await tx
+  await unit.tx
     .insert(agentUsers)
     .values(users)
     .onConflictDoUpdate({
@@ -38,16 +40,15 @@ export async function wantUsers(tx: Executor, jobs: Sender, users: WantedUser[])
         generation: nextGeneration
       }
     })
-  await followOn(
-    tx,
-    jobs,
+  enqueueConverge(
+    unit,
     users.map(user => user.serverId)
   )
 }
 
 /** Wants an order's user gone from its agents: all of them, or the named servers. */
-export async function unwantUsers(tx: Executor, jobs: Sender, orderId: number, serverIds?: number[]): Promise<void> {
-  const rows = await tx
+export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?: number[]): Promise<void> {
+  const rows = await unit.tx
     .update(agentUsers)
     .set({ wanted: false, refusal: null, generation: nextGeneration })
     .where(
@@ -58,16 +59,15 @@ export async function unwantUsers(tx: Executor, jobs: Sender, orderId: number, s
       )
     )
     .returning({ serverId: agentUsers.serverId })
-  await followOn(
-    tx,
-    jobs,
+  enqueueConverge(
+    unit,
     rows.map(row => row.serverId)
   )
 }
 
 /** After an edit of the access rules: every agent gets its deny lists anew, soon after the transaction has committed. */
-export async function askDenyLists(tx: Executor, jobs: Sender): Promise<void> {
-  await jobs.send(tx, denyListsQueue, {}, { key: 'all' })
+export function enqueueDenyLists(unit: Unit): void {
+  unit.jobs.send(denyListsQueue, {}, { key: 'all' })
 }
 
 /**
@@ -99,12 +99,12 @@ export async function renewDenyLists({ db, jobs }: Pick<AppContext, 'db' | 'jobs
  * After an edit of a server's own ranges: its agent loads and unloads them. Not a word to the users here: the caller
  * holds the inventory alone, and whoever holds a user may be waiting for it.
  */
-export async function renewPrefixes(tx: Executor, jobs: Sender, serverId: number): Promise<void> {
-  await tx
+export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> {
+  await unit.tx
     .update(servers)
     .set({ prefixesGeneration: sql`${servers.prefixesGeneration} + 1` })
     .where(eq(servers.id, serverId))
-  await followOn(tx, jobs, [serverId])
+  enqueueConverge(unit, [serverId])
 }
 
 /** How far the agents are with an order's user, server by server. */
@@ -135,9 +135,18 @@ export async function serversBehind(db: Executor): Promise<number[]> {
   return rows.map(row => row.id)
 }
 
-/** Lets the agents of these servers follow, as soon as the transaction has committed. */
-export async function followOn(tx: Executor, jobs: Sender, serverIds: number[]): Promise<void> {
-  // Ascending: the same job sent by another transaction waits for ours, and ours for it.
-  for (const serverId of [...new Set(serverIds)].toSorted((a, b) => a - b))
-    await jobs.send(tx, convergeQueue, { serverId }, { key: String(serverId) })
+/** Lets the agents of these servers converge, as soon as the command has committed. */
+export function enqueueConverge(unit: Unit, serverIds: number[]): void {
+  for (const serverId of new Set(serverIds)) unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId) })
 }
+
+// Bridges for callers of the old kind.
+export const wantUsers = (tx: Executor, jobs: Sender, users: WantedUser[]) =>
+  withUnit(tx, jobs, unit => setDesiredUsers(unit, users))
+export const unwantUsers = (tx: Executor, jobs: Sender, orderId: number, serverIds?: number[]) =>
+  withUnit(tx, jobs, unit => removeDesiredUsers(unit, orderId, serverIds))
+export const askDenyLists = (tx: Executor, jobs: Sender) => withUnit(tx, jobs, async unit => enqueueDenyLists(unit))
+export const renewPrefixes = (tx: Executor, jobs: Sender, serverId: number) =>
+  withUnit(tx, jobs, unit => bumpPrefixes(unit, serverId))
+export const followOn = (tx: Executor, jobs: Sender, serverIds: number[]) =>
+  withUnit(tx, jobs, async unit => enqueueConverge(unit, serverIds))

@@ -1,5 +1,6 @@
 import { refuse, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
 import { transact } from '../../infra/db/transact.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
@@ -8,7 +9,6 @@ import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { variants } from '../catalog/tables.ts'
 import { withUniqueName } from './refusals.ts'
-import type { Actor } from './save-server.ts'
 import { serverGroups, serverGroupServers, servers } from './tables.ts'
 
 type GroupRow = typeof serverGroups.$inferSelect
@@ -45,7 +45,7 @@ export async function createGroup(
       if (!set.ok) return set
       const after = await presentOne(tx, row)
       const entry = { action: 'create server group', targetType: 'server group', targetId: row.id, after }
-      await record(tx, actor.caller, entry, actor.ip)
+      await record(tx, actor, entry)
       return ok(after)
     })
   )
@@ -68,7 +68,7 @@ export async function updateGroup(
       if (!set.ok) return set
       const after = await presentOne(tx, { ...row, name, description })
       const entry = { action: 'edit server group', targetType: 'server group', targetId: id, before, after }
-      await record(tx, actor.caller, entry, actor.ip)
+      await record(tx, actor, entry)
       return ok(after)
     })
   )
@@ -96,7 +96,7 @@ export async function deleteGroup(
     const before = await presentOne(tx, row)
     await tx.update(serverGroups).set({ deletedAt: ctx.now() }).where(eq(serverGroups.id, id))
     const entry = { action: 'delete server group', targetType: 'server group', targetId: id, before }
-    await record(tx, actor.caller, entry, actor.ip)
+    await record(tx, actor, entry)
     return done
   })
 }

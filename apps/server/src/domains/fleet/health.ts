@@ -1,7 +1,8 @@
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { isNull } from 'drizzle-orm'
 import type { AppContext } from '../../infra/context.ts'
 import { forEachAtOnce } from '../../infra/concurrency.ts'
-import { notifyAdmins } from '../mail/index.ts'
+import { notifyAdmins } from '../accounts/index.ts'
 import { agentOf, noteAnswer, noteSilence, type ServerRow } from './agents.ts'
 import { followOn } from './desired.ts'
 import { repairQueue } from './queues.ts'
@@ -33,11 +34,13 @@ async function checkServer(ctx: Checking, server: ServerRow): Promise<void> {
     const failures = await noteSilence(tx, server.id, silence, ctx.now(), { counts: true })
     if (failures !== ALARM_AFTER) return
     const since = (server.unreachableSince ?? ctx.now()).toISOString()
-    await notifyAdmins(tx, ctx.jobs, {
-      subject: `Server ${server.name} does not answer`,
-      text: `The agent of server ${server.name} (${server.ip}) has not answered ${ALARM_AFTER} times in a row, since ${since}.\n\nIt said: ${silence}\n\nOrders that need it wait until it is back; it is asked again each minute.`,
-      key: `server-silent:${server.id}:${since}`
-    })
+    await withUnit(tx, ctx.jobs, unit =>
+      notifyAdmins(unit, {
+        subject: `Server ${server.name} does not answer`,
+        text: `The agent of server ${server.name} (${server.ip}) has not answered ${ALARM_AFTER} times in a row, since ${since}.\n\nIt said: ${silence}\n\nOrders that need it wait until it is back; it is asked again each minute.`,
+        key: `server-silent:${server.id}:${since}`
+      })
+    )
   })
 }
 

@@ -1,5 +1,6 @@
 import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
 import { transact } from '../../infra/db/transact.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { record } from '../audit/index.ts'
@@ -10,7 +11,7 @@ import { away, followNow, LOCK_WAIT_MS, reach, readBody, shown, type Managing, t
 import { repairQueue } from './queues.ts'
 import { cidrRefusal } from './refusals.ts'
 import { repairServer } from './repair.ts'
-import { linesOf, type Actor } from './save-server.ts'
+import { linesOf } from './save-server.ts'
 import { servers } from './tables.ts'
 
 /** An output panel shows no more than this. */
@@ -46,7 +47,7 @@ export async function resetAllProxy(
     await unwantByHand(tx, ctx.jobs, serverId, await byHandOutside(tx, serverId))
     await renewPrefixes(tx, ctx.jobs, serverId)
     const entry = { action: 'reset ranges', targetType: 'server', targetId: serverId }
-    await record(tx, actor.caller, { ...entry, before: { cidrs: present }, after: { cidrs: keep } }, actor.ip)
+    await record(tx, actor, { ...entry, before: { cidrs: present }, after: { cidrs: keep } })
     return ok(null)
   })
   if (!reset.ok) return reset
@@ -63,7 +64,7 @@ export async function flushAccessLog(ctx: Managing, actor: Actor, serverId: numb
   const reached = await reach(ctx, serverId)
   if (!reached.ok) return reached
   const entry = { action: 'flush access log', targetType: 'server', targetId: serverId }
-  await record(ctx.db, actor.caller, entry, actor.ip)
+  await record(ctx.db, actor, entry)
   return shown(await reached.data.agent.raw('POST', '/api/flush-access-log', {}))
 }
 
@@ -109,7 +110,7 @@ export async function requestApi(
     targetId: serverId,
     after: { uri: call.uri, body: briefly(body) }
   }
-  await record(ctx.db, actor.caller, entry, actor.ip)
+  await record(ctx.db, actor, entry)
   return shown(await reached.data.agent.raw('POST', call.uri, body, SHOWN_BYTES))
 }
 
@@ -125,7 +126,7 @@ export async function applyRemovals(ctx: Managing, actor: Actor, serverId: numbe
   if (!reached.ok) return reached
   await ctx.db.transaction(async tx => {
     await tx.update(servers).set({ removalsAllowed: true }).where(eq(servers.id, serverId))
-    await record(tx, actor.caller, { action: 'allow removals', targetType: 'server', targetId: serverId }, actor.ip)
+    await record(tx, actor, { action: 'allow removals', targetType: 'server', targetId: serverId })
   })
   const repair = await repairServer(ctx, serverId, LOCK_WAIT_MS)
   if (repair.kind === 'gone') return refuse('not_found')

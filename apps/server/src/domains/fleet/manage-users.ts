@@ -1,5 +1,6 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { transact } from '../../infra/db/transact.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
@@ -11,7 +12,6 @@ import { unwantByHand } from './by-hand.ts'
 import { wantUsers } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { away, followNow, LOCK_WAIT_MS, reach, type Managing, type Shown } from './manage.ts'
-import type { Actor } from './save-server.ts'
 import { agentUsers } from './tables.ts'
 
 const invalid = (field: string, msg: string) => refuse('invalid', { msg, data: { errors: { [field]: msg } } })
@@ -46,7 +46,7 @@ export async function createUserByPrefix(
     await wantUsers(tx, ctx.jobs, [{ serverId, username, orderId: null, password, prefixes: [prefix.cidr], rules }])
     const after = { username, prefix: prefix.cidr, acl_group: form.acl_group, rules }
     const entry = { action: 'create proxy user', targetType: 'server', targetId: serverId, after }
-    await record(tx, actor.caller, entry, actor.ip)
+    await record(tx, actor, entry)
     return done
   })
   if (!wanted.ok) return wanted
@@ -85,7 +85,7 @@ export async function deleteProxyUser(
     const known = await unwantByHand(tx, ctx.jobs, serverId, [username])
     const before = { username }
     const entry = { action: 'delete proxy user', targetType: 'server', targetId: serverId, before }
-    await record(tx, actor.caller, entry, actor.ip)
+    await record(tx, actor, entry)
     return ok(known.length > 0)
   })
   if (!unwanted.ok) return unwanted
@@ -111,7 +111,7 @@ export async function deleteAllUsers(ctx: Managing, actor: Actor, serverId: numb
     const usernames = await unwantByHand(tx, ctx.jobs, serverId)
     const before = { users: usernames }
     const entry = { action: 'delete all proxy users', targetType: 'server', targetId: serverId, before }
-    await record(tx, actor.caller, entry, actor.ip)
+    await record(tx, actor, entry)
     return usernames
   })
   const followed = await followNow(ctx, serverId)

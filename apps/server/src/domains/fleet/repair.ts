@@ -1,10 +1,11 @@
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { and, eq, isNull, like, not, or, sql } from 'drizzle-orm'
 import type { AgentState } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import { isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { serverCidrs } from '../inventory/index.ts'
-import { notifyAdmins } from '../mail/index.ts'
+import { notifyAdmins } from '../accounts/index.ts'
 import { agentOf, type ServerRow } from './agents.ts'
 import { followOn, renewPrefixes } from './desired.ts'
 import { withServerLock } from './lock.ts'
@@ -143,11 +144,13 @@ async function askForWord(ctx: Repairing, server: ServerRow, strays: number, use
       await tx.update(servers).set({ lastError: text }).where(eq(servers.id, server.id))
       return
     }
-    await notifyAdmins(tx, ctx.jobs, {
-      subject: `Server ${server.name}: ${strays} users wait for removal`,
-      text: `The agent of server ${server.name} (${server.ip}) holds ${strays} users that no order and no administrator wants, out of ${users}.\n\nSo many are not removed by themselves, in case it is the console that forgot them. Look at the server under Server Manage, and allow the removal there if it is right.`,
-      key: `removals-wait:${server.id}:${isoOrNull(server.lastSeenAt) ?? 'new'}`
-    })
+    await withUnit(tx, ctx.jobs, unit =>
+      notifyAdmins(unit, {
+        subject: `Server ${server.name}: ${strays} users wait for removal`,
+        text: `The agent of server ${server.name} (${server.ip}) holds ${strays} users that no order and no administrator wants, out of ${users}.\n\nSo many are not removed by themselves, in case it is the console that forgot them. Look at the server under Server Manage, and allow the removal there if it is right.`,
+        key: `removals-wait:${server.id}:${isoOrNull(server.lastSeenAt) ?? 'new'}`
+      })
+    )
   })
 }
 

@@ -1,9 +1,9 @@
 import { refuse, type Server, type ServerForm } from '@netlet/contract'
 import { and, eq, isNull, ne, sql } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { transact } from '../../infra/db/transact.ts'
-import type { Caller } from '../../infra/http/mount.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -18,9 +18,6 @@ import { cidrRefusal, withUniqueName } from './refusals.ts'
 import { servers } from './tables.ts'
 
 type Saving = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now'>
-/** Who asks, for the audit log. */
-export type Actor = { caller: Pick<Caller, 'id' | 'username'>; ip: string }
-
 /** Adds a server with its ranges; the agent is installed where the form asks for it. */
 export async function createServer(ctx: Saving, actor: Actor, form: ServerForm): Promise<Result<Server>> {
   return withUniqueName('servers_name_key', () =>
@@ -32,12 +29,7 @@ export async function createServer(ctx: Saving, actor: Actor, form: ServerForm):
       await followOn(tx, ctx.jobs, [row.id])
       await askProvisioning(tx, ctx, row.id, form)
       const after = await presented(tx, row.id)
-      await record(
-        tx,
-        actor.caller,
-        { action: 'create server', targetType: 'server', targetId: row.id, after },
-        actor.ip
-      )
+      await record(tx, actor, { action: 'create server', targetType: 'server', targetId: row.id, after })
       return ok(after)
     })
   )
@@ -74,12 +66,7 @@ export async function updateServer(ctx: Saving, actor: Actor, id: number, form: 
       if (anotherAgent(row, columns, form)) await meetAnew(tx, ctx, id)
       await askProvisioning(tx, ctx, id, form)
       const after = await presented(tx, id)
-      await record(
-        tx,
-        actor.caller,
-        { action: 'edit server', targetType: 'server', targetId: id, before, after },
-        actor.ip
-      )
+      await record(tx, actor, { action: 'edit server', targetType: 'server', targetId: id, before, after })
       return ok(after)
     })
   )

@@ -1,12 +1,12 @@
 import { refuse, type AclGroup, type AclGroupForm } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { type Executor, sqlState, type Transaction, violatedConstraint } from '../../infra/db/client.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { transact } from '../../infra/db/transact.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
-import type { Actor } from './manage-rules.ts'
 import { aclGroupRules, aclGroups, aclRules } from './tables.ts'
 
 type GroupRow = typeof aclGroups.$inferSelect
@@ -44,7 +44,7 @@ export async function createAclGroup(
       if (!set.ok) return set
       const after = await presentOne(tx, row)
       const entry = { action: 'create ACL group', targetType: 'ACL group', targetId: row.id, after }
-      await record(tx, actor.caller, entry, actor.ip)
+      await record(tx, actor, entry)
       return ok(after)
     })
   )
@@ -67,7 +67,7 @@ export async function updateAclGroup(
       if (!set.ok) return set
       const after = await presentOne(tx, { ...row, name, description })
       const entry = { action: 'edit ACL group', targetType: 'ACL group', targetId: id, before, after }
-      await record(tx, actor.caller, entry, actor.ip)
+      await record(tx, actor, entry)
       return ok(after)
     })
   )
@@ -81,7 +81,7 @@ export async function deleteAclGroup(ctx: Pick<AppContext, 'db'>, actor: Actor, 
     const before = await presentOne(tx, row)
     await tx.delete(aclGroups).where(eq(aclGroups.id, id))
     const entry = { action: 'delete ACL group', targetType: 'ACL group', targetId: id, before }
-    await record(tx, actor.caller, entry, actor.ip)
+    await record(tx, actor, entry)
     return done
   })
 }

@@ -1,6 +1,7 @@
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { notifyAdmins } from '../mail/index.ts'
+import { notifyAdmins } from '../accounts/index.ts'
 import { audit } from './audit.ts'
 
 /** Every night: is what is derived from the leases what they say? */
@@ -19,9 +20,11 @@ async function auditNow(ctx: AppContext): Promise<void> {
   const { differences, doubleLeased } = await audit(ctx.db)
   if (differences === 0 && doubleLeased === 0) return
   ctx.log.error({ differences, doubleLeased }, 'the inventory does not add up')
-  await notifyAdmins(ctx.db, ctx.jobs, {
-    subject: 'The inventory does not add up',
-    text: `The nightly audit found ${doubleLeased} addresses leased twice under one access rule, and ${differences} derived rows that are not as the leases say.\n\nStop selling from the servers concerned until this is explained: docs/INVENTORY.md says how to look.`,
-    key: `audit:${ctx.now().toISOString().slice(0, 10)}`
-  })
+  await withUnit(ctx.db, ctx.jobs, unit =>
+    notifyAdmins(unit, {
+      subject: 'The inventory does not add up',
+      text: `The nightly audit found ${doubleLeased} addresses leased twice under one access rule, and ${differences} derived rows that are not as the leases say.\n\nStop selling from the servers concerned until this is explained: docs/INVENTORY.md says how to look.`,
+      key: `audit:${ctx.now().toISOString().slice(0, 10)}`
+    })
+  )
 }

@@ -1,5 +1,6 @@
 import { refuse, type Cidr } from '@netlet/contract'
 import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { transact } from '../../infra/db/transact.ts'
@@ -9,7 +10,6 @@ import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { cleanUnused, excludeRules } from './cidr-commands.ts'
-import type { Actor } from './manage-rules.ts'
 import { addressCount } from './ranges.ts'
 import { ruleNames } from './rule-lookup.ts'
 import { cidrs } from './tables.ts'
@@ -74,7 +74,7 @@ export async function editCidr(
     }
     const after = await read(tx, id)
     if (!after) return refuse('not_found')
-    await record(tx, actor.caller, { action: 'edit CIDR', targetType: 'CIDR', targetId: id, before, after }, actor.ip)
+    await record(tx, actor, { action: 'edit CIDR', targetType: 'CIDR', targetId: id, before, after })
     return ok(after)
   })
 }
@@ -89,7 +89,7 @@ export async function cleanUnusedCidrs(ctx: Pick<AppContext, 'db'>, actor: Actor
     }
     if (removed.length > 0) {
       const entry = { action: 'clean unused CIDRs', targetType: 'CIDR', targetId: 'all', before: results.cidr_details }
-      await record(tx, actor.caller, entry, actor.ip)
+      await record(tx, actor, entry)
     }
     return ok({ results, ...results })
   })

@@ -1,18 +1,15 @@
 import { refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
 import { transact } from '../../infra/db/transact.ts'
-import type { Caller } from '../../infra/http/mount.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
 import { createRule, deleteRule, type Rule, type RuleRefusal, updateRule } from './rules.ts'
 import { aclRules } from './tables.ts'
-
-/** Who asks, for the audit log. */
-export type Actor = { caller: Pick<Caller, 'id' | 'username'>; ip: string }
 
 /** Called in the transaction that changed what the rules deny: the agents have to learn it. */
 export type OnRulesChanged = (tx: Transaction) => Promise<void>
@@ -44,7 +41,7 @@ export async function addAclRule(
     const after = present(created.rule)
     await onChanged(tx)
     const entry = { action: 'create ACL rule', targetType: 'ACL rule', targetId: after.id, after: briefly(after) }
-    await record(tx, actor.caller, entry, actor.ip)
+    await record(tx, actor, entry)
     return ok(after)
   })
 }
@@ -64,7 +61,7 @@ export async function editAclRule(
     if (updated.domainsChanged) await onChanged(tx)
     const before = row && briefly(present(row))
     const entry = { action: 'edit ACL rule', targetType: 'ACL rule', targetId: id, before, after: briefly(after) }
-    await record(tx, actor.caller, entry, actor.ip)
+    await record(tx, actor, entry)
     return ok(after)
   })
 }
@@ -89,12 +86,7 @@ export async function removeAclRule(
     }
     await onChanged(tx)
     const before = row && briefly(present(row))
-    await record(
-      tx,
-      actor.caller,
-      { action: 'delete ACL rule', targetType: 'ACL rule', targetId: id, before },
-      actor.ip
-    )
+    await record(tx, actor, { action: 'delete ACL rule', targetType: 'ACL rule', targetId: id, before })
     return done
   })
 }

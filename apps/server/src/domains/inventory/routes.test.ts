@@ -1,7 +1,7 @@
 import type { AclGroup, AclRule, Cidr } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { auditLog } from '../audit/tables.ts'
+import { auditLog } from '../../infra/tables.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { addCidr, assignCidrs } from './cidr-commands.ts'

@@ -1,17 +1,10 @@
 import { routes } from '@netlet/contract'
-import type { FastifyRequest } from 'fastify'
-import { clientAddress } from '../../infra/http/client-address.ts'
-import type { Caller, Mount } from '../../infra/http/mount.ts'
+import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createAclGroup, deleteAclGroup, listAclGroups, updateAclGroup } from './acl-groups.ts'
 import { cleanUnusedCidrs, editCidr, listCidrs } from './manage-cidrs.ts'
 import { addAclRule, editAclRule, listRules, type OnRulesChanged, removeAclRule } from './manage-rules.ts'
-
-const actorOf = ({ caller, request }: { caller: Caller; request: FastifyRequest }) => ({
-  caller,
-  ip: clientAddress(request)
-})
 
 /**
  * Puts the inventory's calls on the server.
@@ -20,18 +13,18 @@ const actorOf = ({ caller, request }: { caller: Caller; request: FastifyRequest 
 export function inventoryRoutes(mount: Mount, ctx: Pick<AppContext, 'db'>, onRulesChanged: OnRulesChanged): void {
   const { inventory } = routes
   mount(inventory.rules, async ({ query }) => ok(await listRules(ctx.db, query)))
-  mount(inventory.createRule, call => addAclRule(ctx, actorOf(call), call.body, onRulesChanged))
-  mount(inventory.updateRule, call => editAclRule(ctx, actorOf(call), call.params.id, call.body, onRulesChanged))
-  mount(inventory.deleteRule, call => removeAclRule(ctx, actorOf(call), call.params.id, onRulesChanged))
+  mount(inventory.createRule, call => addAclRule(ctx, call.caller, call.body, onRulesChanged))
+  mount(inventory.updateRule, call => editAclRule(ctx, call.caller, call.params.id, call.body, onRulesChanged))
+  mount(inventory.deleteRule, call => removeAclRule(ctx, call.caller, call.params.id, onRulesChanged))
 
   mount(inventory.groups, async ({ query }) => ok(await listAclGroups(ctx.db, query)))
-  mount(inventory.createGroup, call => createAclGroup(ctx, actorOf(call), call.body))
-  mount(inventory.updateGroup, call => updateAclGroup(ctx, actorOf(call), call.params.id, call.body))
-  mount(inventory.deleteGroup, call => deleteAclGroup(ctx, actorOf(call), call.params.id))
+  mount(inventory.createGroup, call => createAclGroup(ctx, call.caller, call.body))
+  mount(inventory.updateGroup, call => updateAclGroup(ctx, call.caller, call.params.id, call.body))
+  mount(inventory.deleteGroup, call => deleteAclGroup(ctx, call.caller, call.params.id))
 
   mount(inventory.cidrs, async ({ query }) => ok(await listCidrs(ctx.db, query)))
-  mount(inventory.updateCidr, call => editCidr(ctx, actorOf(call), call.params.id, call.body.exclude_acl))
+  mount(inventory.updateCidr, call => editCidr(ctx, call.caller, call.params.id, call.body.exclude_acl))
   mount(inventory.cleanUnusedCidrs, call =>
-    cleanUnusedCidrs(ctx, actorOf(call), call.body?.include_soft_deleted ?? false)
+    cleanUnusedCidrs(ctx, call.caller, call.body?.include_soft_deleted ?? false)
   )
 }

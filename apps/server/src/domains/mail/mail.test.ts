@@ -1,8 +1,10 @@
+import { notifyAdmins } from '../accounts/index.ts'
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
-import { enqueueMail, mailJobs, notifyAdmins } from './index.ts'
+import { enqueueMail, mailJobs } from './index.ts'
 import { fillTemplate } from './templates.ts'
 
 let shop: TestShop
@@ -30,7 +32,9 @@ test('a mail goes out if, and only if, the transaction commits', async () => {
   const { db, jobs } = shop.ctx
   const send = (to: string, fail: boolean) =>
     db.transaction(async tx => {
-      await enqueueMail(tx, jobs, { to, template: 'expiry-reminder', data: reminder(), key: `reminder:${to}` })
+      await withUnit(tx, jobs, async unit =>
+        enqueueMail(unit, { to, template: 'expiry-reminder', data: reminder(), key: `reminder:${to}` })
+      )
       if (fail) throw new Error('rolled back')
     })
   await expect(send('never@example.com', true)).rejects.toThrow('rolled back')
@@ -46,8 +50,8 @@ test('while one mail waits, asking again for the same cause adds none', async ()
   const quiet = await startTestShop({ routes: () => undefined })
   try {
     const order = { to: 'a@example.com', template: 'expiry-reminder', data: reminder(), key: 'reminder:1' } as const
-    await enqueueMail(quiet.ctx.db, quiet.ctx.jobs, order)
-    await enqueueMail(quiet.ctx.db, quiet.ctx.jobs, order)
+    await withUnit(quiet.ctx.db, quiet.ctx.jobs, async unit => enqueueMail(unit, order))
+    await withUnit(quiet.ctx.db, quiet.ctx.jobs, async unit => enqueueMail(unit, order))
     const { rows } = await quiet.ctx.db.execute(sql`select 1 from pgboss.job where name = 'send-mail'`)
     expect(rows).toHaveLength(1)
   } finally {
@@ -59,11 +63,15 @@ test('a mail service that fails is asked again; a mail that it refuses is not', 
   const { db, jobs } = shop.ctx
   const data = { subject: 'Server down', text: 'fr-1 does not answer.' }
   shop.outbox.fail(503, 1)
-  await enqueueMail(db, jobs, { to: 'again@example.com', template: 'admin-notice', data, key: 'notice:again' })
+  await withUnit(db, jobs, async unit =>
+    enqueueMail(unit, { to: 'again@example.com', template: 'admin-notice', data, key: 'notice:again' })
+  )
   expect(await shop.outbox.waitFor('again@example.com')).toHaveLength(1)
 
   shop.outbox.fail(400, 1)
-  await enqueueMail(db, jobs, { to: 'refused@example.com', template: 'admin-notice', data, key: 'notice:refused' })
+  await withUnit(db, jobs, async unit =>
+    enqueueMail(unit, { to: 'refused@example.com', template: 'admin-notice', data, key: 'notice:refused' })
+  )
   await vi.waitFor(
     async () => {
       const { rows } = await db.execute<{ state: string }>(
@@ -80,7 +88,9 @@ test('a code that expired while it waited is not sent', async () => {
   const { db, jobs, secrets, now } = shop.ctx
   const sealed_code = secrets.seal('123456').toString('base64')
   const expired = { sealed_code, expires_at: new Date(now().getTime() - 1000).toISOString() }
-  await enqueueMail(db, jobs, { to: 'late@example.com', template: 'sign-up-code', data: expired, key: 'code:late' })
+  await withUnit(db, jobs, async unit =>
+    enqueueMail(unit, { to: 'late@example.com', template: 'sign-up-code', data: expired, key: 'code:late' })
+  )
   await vi.waitFor(
     async () => {
       const { rows } = await db.execute(
@@ -100,7 +110,9 @@ test('every active administrator is told, and nobody else', async () => {
   const customer = await shop.customer()
   const { db, jobs } = shop.ctx
   await db.execute(sql`update users set is_active = false where id = ${banned.user.id}`)
-  await notifyAdmins(db, jobs, { subject: 'Server down', text: 'fr-1 does not answer.\n\nLook at it.', key: 'down:1' })
+  await withUnit(db, jobs, async unit =>
+    notifyAdmins(unit, { subject: 'Server down', text: 'fr-1 does not answer.\n\nLook at it.', key: 'down:1' })
+  )
   for (const { user } of [one, two]) {
     const [mail] = await shop.outbox.waitFor(user.email)
     expect(mail?.subject).toBe('Server down')
@@ -113,7 +125,9 @@ test('without a key the mail waits for an administrator to set one', async () =>
   const { db, jobs, secrets, now } = shop.ctx
   await writeSettings(db, secrets, { sendgrid_api_key: '' }, now())
   const data = { subject: 'Later', text: 'x' }
-  await enqueueMail(db, jobs, { to: 'later@example.com', template: 'admin-notice', data, key: 'notice:later' })
+  await withUnit(db, jobs, async unit =>
+    enqueueMail(unit, { to: 'later@example.com', template: 'admin-notice', data, key: 'notice:later' })
+  )
   await vi.waitFor(
     async () => {
       const { rows } = await db.execute<{ output: unknown }>(

@@ -1,11 +1,9 @@
 import type { Settings } from '@netlet/contract'
-import { and, eq } from 'drizzle-orm'
 import { createMailer, type MailerOptions } from '../../integrations/mail/index.ts'
 import type { Config } from '../../infra/config.ts'
-import type { Executor } from '../../infra/db/client.ts'
-import { queue, type Sender } from '../../infra/jobs.ts'
+import type { Unit } from '../../infra/command.ts'
+import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { users } from '../accounts/tables.ts'
 import { readSettings } from '../settings/index.ts'
 import { fillTemplate, type Template, type Templates } from './templates.ts'
 
@@ -20,29 +18,9 @@ export type MailOrder<T extends Template = Template> = {
 /** Sent mail is forgotten after minutes: the queue is no archive of what people were told. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
 
-/** Sends a mail if, and only if, the caller's transaction commits. */
-export async function enqueueMail<T extends Template>(tx: Executor, jobs: Sender, order: MailOrder<T>): Promise<void> {
-  await jobs.send(tx, sendMailQueue, order, { key: order.key })
-}
-
-/** Tells every active administrator. The text's paragraphs are parted by empty lines. */
-export async function notifyAdmins(
-  tx: Executor,
-  jobs: Sender,
-  { subject, text, key }: { subject: string; text: string; key: string }
-): Promise<void> {
-  const admins = await tx
-    .select({ id: users.id, email: users.email })
-    .from(users)
-    .where(and(eq(users.isSuperuser, true), eq(users.isActive, true)))
-  for (const admin of admins) {
-    await enqueueMail(tx, jobs, {
-      to: admin.email,
-      template: 'admin-notice',
-      data: { subject, text },
-      key: `${key}:admin:${admin.id}`
-    })
-  }
+/** Sends a mail if, and only if, the command commits. */
+export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>): void {
+  unit.jobs.send(sendMailQueue, order, { key: order.key })
 }
 
 /** Sends mail in this process. */

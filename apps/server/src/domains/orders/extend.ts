@@ -2,7 +2,7 @@ import { refuse, type Order } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { transact } from '../../infra/db/transact.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -35,9 +35,13 @@ export async function setExpiry(
     await tx.update(orders).set({ expiredAt, reminderSentAt: null }).where(eq(orders.id, id))
     const before = { expired_at: isoOrNull(order.expiredAt) }
     const after = { expired_at: iso(expiredAt) }
-    await note(tx, id, 'expiry set', { from: before.expired_at, to: after.expired_at, by: actor.username })
+    await note(tx, id, 'expiry set', {
+      from: before.expired_at,
+      to: after.expired_at,
+      by: actor.kind === 'user' ? actor.username : actor.kind
+    })
     const entry = { action: 'extend order', targetType: 'order', targetId: id, before, after }
-    await record(tx, actor, entry, actor.ip)
+    await record(tx, actor, entry)
     return done
   })
   return moved.ok ? findOrder(ctx.db, id, null, ctx.now()) : moved

@@ -3,7 +3,7 @@ import { and, eq, gt, sql } from 'drizzle-orm'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { transact } from '../../infra/db/transact.ts'
-import type { Caller } from '../../infra/http/mount.ts'
+import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -35,9 +35,9 @@ const CUSTOMER_LOCK = 7303
  * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is
  * refused.
  */
-export async function placeOrder(ctx: AppContext, caller: Caller, placing: Placing): Promise<Result<Placed>> {
+export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Placing): Promise<Result<Placed>> {
   // Nor through a customer's eyes: the customer would owe what an administrator chose.
-  if (caller.isSuperuser || caller.impersonatorId !== null) return refuse('admin_purchase')
+  if (caller.isSuperuser || caller.impersonator !== null) return refuse('admin_purchase')
   const priced = await price(ctx, placing)
   if (!priced.ok) return priced
   const platform = await openPlatform(ctx)

@@ -1,7 +1,7 @@
 import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { transact } from '../../infra/db/transact.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -25,7 +25,7 @@ export async function removeOrder(
     await tx.update(orders).set({ deletedAt: ctx.now() }).where(eq(orders.id, id))
     await note(tx, id, 'deleted')
     const before = { order_id: order.orderId, state: order.state, amount: order.amount }
-    await record(tx, actor, { action: 'delete order', targetType: 'order', targetId: id, before }, actor.ip)
+    await record(tx, actor, { action: 'delete order', targetType: 'order', targetId: id, before })
     return done
   })
 }

@@ -1,5 +1,4 @@
 import { routes } from '@netlet/contract'
-import { actorOf } from '../../infra/http/actor.ts'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -54,7 +53,7 @@ export function orderRoutes(mount: Mount, ctx: AppContext): void {
       .send(content)
     return SENT
   })
-  mount(routes.orders.remove, call => removeOrder(ctx, actorOf(call), call.params.id))
-  mount(routes.orders.extend, call => setExpiry(ctx, actorOf(call), call.params.id, new Date(call.body.expired_at)))
+  mount(routes.orders.remove, call => removeOrder(ctx, call.caller, call.params.id))
+  mount(routes.orders.extend, call => setExpiry(ctx, call.caller, call.params.id, new Date(call.body.expired_at)))
   mount(routes.orders.events, ({ params }) => historyOf(ctx.db, params.id))
 }

@@ -1,3 +1,4 @@
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { and, asc, eq, isNotNull, isNull, lt, lte, gt, inArray } from 'drizzle-orm'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -21,19 +22,21 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
       .where(eq(orders.id, orderId))
     if (!row) return
     const { order, username, email } = row
-    await enqueueMail(tx, ctx.jobs, {
-      to: email,
-      template: 'proxies-delivered',
-      data: {
-        username,
-        order_id: order.orderId,
-        product_name: `${order.productName} · ${order.variantName}`,
-        proxies: order.deliveryNum,
-        expires_at: iso(order.expiredAt ?? ctx.now()),
-        dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`
-      },
-      key: `delivered:${order.id}`
-    })
+    await withUnit(tx, ctx.jobs, async unit =>
+      enqueueMail(unit, {
+        to: email,
+        template: 'proxies-delivered',
+        data: {
+          username,
+          order_id: order.orderId,
+          product_name: `${order.productName} · ${order.variantName}`,
+          proxies: order.deliveryNum,
+          expires_at: iso(order.expiredAt ?? ctx.now()),
+          dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`
+        },
+        key: `delivered:${order.id}`
+      })
+    )
     if (order.platformOrderId) {
       await ctx.jobs.send(
         tx,
@@ -91,19 +94,21 @@ async function remindSome(ctx: AppContext, batch: number): Promise<number> {
       .for('update', { of: orders, skipLocked: true })
     for (const { order, username, email } of due) {
       await tx.update(orders).set({ reminderSentAt: now }).where(eq(orders.id, order.id))
-      await enqueueMail(tx, ctx.jobs, {
-        to: email,
-        template: 'expiry-reminder',
-        data: {
-          username,
-          order_id: order.orderId,
-          product_name: `${order.productName} · ${order.variantName}`,
-          proxies: order.deliveryNum,
-          expires_at: iso(order.expiredAt ?? now),
-          renew_url: `${ctx.config.publicUrl}/dashboard/index/proxies?renew=${order.id}`
-        },
-        key: `reminder:${order.id}:${iso(order.expiredAt ?? now).slice(0, 10)}`
-      })
+      await withUnit(tx, ctx.jobs, async unit =>
+        enqueueMail(unit, {
+          to: email,
+          template: 'expiry-reminder',
+          data: {
+            username,
+            order_id: order.orderId,
+            product_name: `${order.productName} · ${order.variantName}`,
+            proxies: order.deliveryNum,
+            expires_at: iso(order.expiredAt ?? now),
+            renew_url: `${ctx.config.publicUrl}/dashboard/index/proxies?renew=${order.id}`
+          },
+          key: `reminder:${order.id}:${iso(order.expiredAt ?? now).slice(0, 10)}`
+        })
+      )
     }
     return due.length
   })

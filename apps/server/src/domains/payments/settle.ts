@@ -1,3 +1,4 @@
+import { withUnit } from '../../infra/legacy-unit.ts'
 import { fromCents, toCents } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { orderAttribute, PaidOrder } from '../../integrations/shopify/index.ts'
@@ -6,7 +7,7 @@ import type { Transaction } from '../../infra/db/client.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { finishPlatformEvent, takePlatformEvent } from '../catalog/index.ts'
 import { startDelivery } from '../delivery/index.ts'
-import { notifyAdmins } from '../mail/index.ts'
+import { notifyAdmins } from '../accounts/index.ts'
 import { isLive, lockOrderByKey, note, transition, type OrderRow } from '../orders/index.ts'
 import { orders, payments } from '../orders/tables.ts'
 import { grantForPayment } from '../rewards/index.ts'
@@ -27,11 +28,13 @@ export async function settlePayment(ctx: AppContext, eventId: string): Promise<v
     await finishPlatformEvent(tx, eventId, outcome, ctx.now())
     if (outcome !== 'settled' && outcome !== 'known') {
       ctx.log.warn({ event: eventId, outcome }, 'payment needs a look')
-      await notifyAdmins(tx, ctx.jobs, {
-        subject: 'A payment needs your attention',
-        text: `The platform reported a payment that could not simply be delivered: ${outcome}.\n\nPlatform order: ${paid.success ? paid.data.name : 'unknown'}.`,
-        key: `payment:${eventId}`
-      })
+      await withUnit(tx, ctx.jobs, unit =>
+        notifyAdmins(unit, {
+          subject: 'A payment needs your attention',
+          text: `The platform reported a payment that could not simply be delivered: ${outcome}.\n\nPlatform order: ${paid.success ? paid.data.name : 'unknown'}.`,
+          key: `payment:${eventId}`
+        })
+      )
     }
   })
 }
@@ -105,14 +108,15 @@ async function purchase(
     await failed(tx, ctx, paid, `Too little money: ${shortfall}`)
     return `order ${order.orderId}: ${shortfall}`
   }
-  await grantForPayment(tx, {
-    orderId: order.id,
-    userId: order.userId,
-    amount: money.payAmount,
-    settings: await readSettings(tx, ctx.secrets),
-    causeKey: `payment:${paid.id}`,
-    now
-  })
+  await withUnit(tx, ctx.jobs, async unit =>
+    grantForPayment(unit, {
+      orderId: order.id,
+      userId: order.userId,
+      amount: money.payAmount,
+      settings: await readSettings(tx, ctx.secrets),
+      causeKey: `payment:${paid.id}`
+    })
+  )
   if (await startDelivery(tx, ctx, paidOrder)) return 'settled'
   await failed(tx, ctx, paid, 'Out of stock')
   return `order ${order.orderId} was paid too late: its addresses are gone`
@@ -138,14 +142,15 @@ async function renew(
     })
     .where(eq(orders.id, order.id))
   await note(tx, order.id, 'renewed', { platform_order: paid.name, expired_at: expiredAt.toISOString() })
-  await grantForPayment(tx, {
-    orderId: order.id,
-    userId: order.userId,
-    amount: fromCents(cents(paid.total_price)),
-    settings: await readSettings(tx, ctx.secrets),
-    causeKey: `payment:${paid.id}`,
-    now: ctx.now()
-  })
+  await withUnit(tx, ctx.jobs, async unit =>
+    grantForPayment(unit, {
+      orderId: order.id,
+      userId: order.userId,
+      amount: fromCents(cents(paid.total_price)),
+      settings: await readSettings(tx, ctx.secrets),
+      causeKey: `payment:${paid.id}`
+    })
+  )
   await ctx.jobs.send(
     tx,
     tagQueue,

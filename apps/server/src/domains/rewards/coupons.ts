@@ -3,7 +3,7 @@ import { and, count, desc, eq, isNull, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Database, Executor } from '../../infra/db/client.ts'
 import { refuseTaken } from '../../infra/db/taken.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
@@ -40,7 +40,7 @@ export function createCoupon(db: Database, by: Actor, form: CouponInput): Promis
       if (!made) throw new Error('the promo code was not added')
       const after = await readCoupon(tx, made.id)
       if (!after) throw new Error('the promo code is gone')
-      await record(tx, by, { action: 'create coupon', targetType: 'coupon', targetId: made.id, after }, by.ip)
+      await record(tx, by, { action: 'create coupon', targetType: 'coupon', targetId: made.id, after })
       return ok(after)
     })
   )
@@ -56,7 +56,7 @@ export function updateCoupon(db: Database, by: Actor, id: number, form: CouponIn
       const changed = await tx.update(coupons).set(row.data).where(eq(coupons.id, id)).returning({ id: coupons.id })
       const after = await readCoupon(tx, id)
       if (changed.length === 0 || !after) return refuse('not_found')
-      await record(tx, by, { action: 'edit coupon', targetType: 'coupon', targetId: id, before, after }, by.ip)
+      await record(tx, by, { action: 'edit coupon', targetType: 'coupon', targetId: id, before, after })
       return ok(after)
     })
   )
@@ -67,7 +67,7 @@ export async function deleteCoupon(db: Database, by: Actor, id: number): Promise
     const before = await readCoupon(tx, id)
     const gone = await tx.delete(coupons).where(eq(coupons.id, id)).returning({ id: coupons.id })
     if (gone.length === 0) return refuse('not_found')
-    await record(tx, by, { action: 'delete coupon', targetType: 'coupon', targetId: id, before }, by.ip)
+    await record(tx, by, { action: 'delete coupon', targetType: 'coupon', targetId: id, before })
     return done
   })
 }

@@ -3,7 +3,7 @@ import { count, desc, eq, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Database, Executor } from '../../infra/db/client.ts'
 import { refuseTaken } from '../../infra/db/taken.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { record } from '../audit/index.ts'
@@ -33,7 +33,7 @@ export function createGiftCard(db: Database, by: Actor, form: GiftCardInput): Pr
       const [made] = await tx.insert(giftCards).values(form).returning()
       if (!made) throw new Error('the gift card was not added')
       const after = present(made)
-      await record(tx, by, { action: 'create gift card', targetType: 'gift_card', targetId: made.id, after }, by.ip)
+      await record(tx, by, { action: 'create gift card', targetType: 'gift_card', targetId: made.id, after })
       return ok(after)
     })
   )
@@ -51,7 +51,7 @@ export function updateGiftCard(db: Database, by: Actor, id: number, form: GiftCa
       const [changed] = await tx.update(giftCards).set(form).where(eq(giftCards.id, id)).returning()
       if (!changed) return refuse('not_found')
       const [before, after] = [present(row.data), present(changed)]
-      await record(tx, by, { action: 'edit gift card', targetType: 'gift_card', targetId: id, before, after }, by.ip)
+      await record(tx, by, { action: 'edit gift card', targetType: 'gift_card', targetId: id, before, after })
       return ok(after)
     })
   )
@@ -63,7 +63,7 @@ export async function deleteGiftCard(db: Database, by: Actor, id: number): Promi
     if (!row.ok) return row
     await tx.delete(giftCards).where(eq(giftCards.id, id))
     const before = present(row.data)
-    await record(tx, by, { action: 'delete gift card', targetType: 'gift_card', targetId: id, before }, by.ip)
+    await record(tx, by, { action: 'delete gift card', targetType: 'gift_card', targetId: id, before })
     return done
   })
 }

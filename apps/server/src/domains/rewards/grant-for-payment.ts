@@ -1,5 +1,6 @@
 import type { Settings } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { users } from '../accounts/tables.ts'
 import { grantPoints } from './grant.ts'
@@ -23,17 +24,16 @@ export async function lockEarners(tx: Executor, buyerId: number): Promise<void> 
  * @param causeKey names the payment, such as 'payment:5012'
  */
 export async function grantForPayment(
-  tx: Executor,
+  { tx, now }: Unit,
   payment: {
     orderId: number
     userId: number
     amount: string
     settings: Pick<Settings, 'billing_rate' | 'invite_rebate_rate'>
     causeKey: string
-    now: Date
   }
 ): Promise<void> {
-  const { userId, amount, settings, causeKey, now } = payment
+  const { userId, amount, settings, causeKey } = payment
   const [buyer] = await tx
     .select({ username: users.username, invitedBy: users.invitedBy })
     .from(users)

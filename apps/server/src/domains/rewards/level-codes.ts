@@ -2,7 +2,7 @@ import { refuse, type LevelCode } from '@netlet/contract'
 import { asc, count, desc, eq, lte, ne, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../infra/db/client.ts'
 import { refuseTaken } from '../../infra/db/taken.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
@@ -69,7 +69,7 @@ export function createLevelCode(
       if (wrong) return wrong
       const [made] = await tx.insert(levelCodes).values(form).returning()
       if (!made) throw new Error('the level was not added')
-      await record(tx, by, { action: 'create level', targetType: 'level_code', targetId: made.id, after: made }, by.ip)
+      await record(tx, by, { action: 'create level', targetType: 'level_code', targetId: made.id, after: made })
       return ok(made)
     })
   )
@@ -89,7 +89,7 @@ export async function updateLevelCode(
     if (wrong) return wrong
     const after = { ...before, ...form }
     await tx.update(levelCodes).set(form).where(eq(levelCodes.id, id))
-    await record(tx, by, { action: 'edit level', targetType: 'level_code', targetId: id, before, after }, by.ip)
+    await record(tx, by, { action: 'edit level', targetType: 'level_code', targetId: id, before, after })
     return ok(after)
   })
 }
@@ -98,7 +98,7 @@ export async function deleteLevelCode(db: Database, by: Actor, id: number): Prom
   return db.transaction(async tx => {
     const [before] = await tx.delete(levelCodes).where(eq(levelCodes.id, id)).returning()
     if (!before) return refuse('not_found')
-    await record(tx, by, { action: 'delete level', targetType: 'level_code', targetId: id, before }, by.ip)
+    await record(tx, by, { action: 'delete level', targetType: 'level_code', targetId: id, before })
     return done
   })
 }

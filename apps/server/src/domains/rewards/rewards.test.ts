@@ -1,9 +1,11 @@
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { Coupon, GiftCard, LevelCode, PointRecord } from '@netlet/contract'
 import { eq, sql, sum } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
-import { auditLog } from '../audit/tables.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { exchangeCoins } from './exchange.ts'
 import { discountCodeFor, grantForPayment, rewardsRoutes, seedLevelCodes } from './index.ts'
 import { coupons, giftCards, levelCodes, pointRecords } from './tables.ts'
@@ -269,7 +271,6 @@ test('level codes: five levels from the start, discount, code and point required
 })
 
 test('a payment earns level points for the buyer and coins for the inviter, once however often it is settled', async () => {
-  const { db } = shop.ctx
   const inviter = await customerWith()
   const buyer = await customerWith({ invitedBy: inviter.user.id })
   const payment = {
@@ -277,13 +278,12 @@ test('a payment earns level points for the buyer and coins for the inviter, once
     userId: buyer.user.id,
     amount: '57.60',
     settings: { billing_rate: 1.5, invite_rebate_rate: 0.05 },
-    causeKey: 'payment:5012',
-    now: new Date()
+    causeKey: 'payment:5012'
   }
-  await Promise.all(Array.from({ length: 10 }, () => db.transaction(tx => grantForPayment(tx, payment))))
+  await Promise.all(Array.from({ length: 10 }, () => command(shop.ctx, SYSTEM, unit => grantForPayment(unit, payment))))
   expect(await balanceOf(buyer.user.id)).toEqual({ levelPoints: 86, coins: 0 })
   expect(await balanceOf(inviter.user.id)).toEqual({ levelPoints: 0, coins: 2 })
-  await db.transaction(tx => grantForPayment(tx, { ...payment, causeKey: 'payment:5013' }))
+  await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, { ...payment, causeKey: 'payment:5013' }))
   expect(await balanceOf(buyer.user.id)).toMatchObject({ levelPoints: 172 })
   const history = await buyer.get<Page<PointRecord>>(`${R}/point_record/`)
   expect(history.data.data.map(row => [row.kind, row.point])).toEqual([
@@ -296,14 +296,13 @@ test('every balance is the sum of its records', async () => {
   const { db } = shop.ctx
   const buyer = await customerWith()
   const grant = (amount: string, causeKey: string) =>
-    db.transaction(tx =>
-      grantForPayment(tx, {
+    command(shop.ctx, SYSTEM, unit =>
+      grantForPayment(unit, {
         orderId: 1,
         userId: buyer.user.id,
         amount,
         settings: { billing_rate: 1, invite_rebate_rate: 0 },
-        causeKey,
-        now: new Date()
+        causeKey
       })
     )
   await Promise.all([grant('10.99', 'sum:1'), grant('0.99', 'sum:2'), grant('20.00', 'sum:3')])

@@ -1,6 +1,5 @@
 import { routes } from '@netlet/contract'
 import type { Transaction } from '../../infra/db/client.ts'
-import { actorOf } from '../../infra/http/actor.ts'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -21,7 +20,7 @@ export function settingsRoutes(
   const { settings } = routes
 
   mount(settings.config, async () => ok(maskSecrets(await readSettings(db, secrets))))
-  mount(settings.saveConfig, async call => saveSettings(ctx, actorOf(call), call.body, platformChanged))
+  mount(settings.saveConfig, async call => saveSettings(ctx, call.caller, call.body, platformChanged))
   mount(settings.logs, async () => ok(await readLogs(db)))
   mount(settings.social, async () => {
     const { support_discord: discord, support_twitter: twitter } = await readSettings(db, secrets)

@@ -2,7 +2,7 @@ import { refuse, SECRET_KEPT, type Refusal, type Settings } from '@netlet/contra
 import { sql } from 'drizzle-orm'
 import { shopBase } from '../../integrations/shopify/index.ts'
 import type { Transaction } from '../../infra/db/client.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
@@ -43,18 +43,13 @@ export async function saveSettings(
     await writeSettings(tx, ctx.secrets, changes, ctx.now())
     const shown = (values: Partial<Settings>) =>
       Object.fromEntries(keys.map(key => [key, isSecret(key) ? (values[key] === '' ? '' : '[secret]') : values[key]]))
-    await record(
-      tx,
-      by,
-      {
-        action: 'save settings',
-        targetType: 'settings',
-        targetId: 'web',
-        before: shown(before),
-        after: shown(changes)
-      },
-      by.ip
-    )
+    await record(tx, by, {
+      action: 'save settings',
+      targetType: 'settings',
+      targetId: 'web',
+      before: shown(before),
+      after: shown(changes)
+    })
     if (keys.some(key => key.startsWith('shopify_'))) await platformChanged(tx)
     return ok(maskSecrets({ ...before, ...changes }))
   })

@@ -3,7 +3,7 @@ import { desc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createSecrets } from '../../infra/secrets.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { auditLog } from '../audit/tables.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { readSettings, settingsRoutes, storeLogLines } from './index.ts'
 import { settings } from './tables.ts'
 

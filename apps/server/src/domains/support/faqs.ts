@@ -1,7 +1,7 @@
 import { refuse, type Faq } from '@netlet/contract'
 import { asc, count, eq, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../infra/db/client.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { record } from '../audit/index.ts'
@@ -27,7 +27,7 @@ export async function createFaq(db: Database, by: Actor, form: FaqInput): Promis
   return db.transaction(async tx => {
     const [made] = await tx.insert(faqs).values(form).returning()
     if (!made) throw new Error('the question was not added')
-    await record(tx, by, { action: 'create question', targetType: 'faq', targetId: made.id, after: form }, by.ip)
+    await record(tx, by, { action: 'create question', targetType: 'faq', targetId: made.id, after: form })
     return ok(present(made))
   })
 }
@@ -38,7 +38,7 @@ export async function updateFaq(db: Database, by: Actor, id: number, form: FaqIn
     if (!row) return refuse('not_found')
     await tx.update(faqs).set(form).where(eq(faqs.id, id))
     const before = { question: row.question, answer: row.answer }
-    await record(tx, by, { action: 'edit question', targetType: 'faq', targetId: id, before, after: form }, by.ip)
+    await record(tx, by, { action: 'edit question', targetType: 'faq', targetId: id, before, after: form })
     return ok({ id, ...form })
   })
 }
@@ -47,7 +47,7 @@ export async function deleteFaq(db: Database, by: Actor, id: number): Promise<Re
   return db.transaction(async tx => {
     const [row] = await tx.delete(faqs).where(eq(faqs.id, id)).returning()
     if (!row) return refuse('not_found')
-    await record(tx, by, { action: 'delete question', targetType: 'faq', targetId: id, before: present(row) }, by.ip)
+    await record(tx, by, { action: 'delete question', targetType: 'faq', targetId: id, before: present(row) })
     return done
   })
 }

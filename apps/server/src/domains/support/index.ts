@@ -1,5 +1,4 @@
 import { routes } from '@netlet/contract'
-import { actorOf } from '../../infra/http/actor.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -15,13 +14,13 @@ export function supportRoutes(mount: Mount, ctx: AppContext): void {
   const { support } = routes
 
   mount(support.faqs, async ({ query }) => ok(await listFaqs(db, query)))
-  mount(support.createFaq, async call => createFaq(db, actorOf(call), call.body))
-  mount(support.updateFaq, async call => updateFaq(db, actorOf(call), call.params.id, call.body))
-  mount(support.deleteFaq, async call => deleteFaq(db, actorOf(call), call.params.id))
+  mount(support.createFaq, async call => createFaq(db, call.caller, call.body))
+  mount(support.updateFaq, async call => updateFaq(db, call.caller, call.params.id, call.body))
+  mount(support.deleteFaq, async call => deleteFaq(db, call.caller, call.params.id))
 
   mount(support.createTicket, async ({ body, request }) =>
     submitTicket(ctx, { ...body, client: clientNetwork(clientAddress(request)) })
   )
   mount(support.tickets, async ({ query }) => ok(await listTickets(db, query)))
-  mount(support.deleteTicket, async call => deleteTicket(db, actorOf(call), call.params.id))
+  mount(support.deleteTicket, async call => deleteTicket(db, call.caller, call.params.id))
 }

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { captchas } from '../accounts/tables.ts'
-import { auditLog } from '../audit/tables.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { supportRoutes } from './index.ts'
 import { TICKETS_AN_HOUR } from './tickets.ts'
 

@@ -2,7 +2,7 @@ import { refuse, type Ticket } from '@netlet/contract'
 import { and, count, desc, eq, gt, sql } from 'drizzle-orm'
 import { HOUR, iso } from '../../infra/clock.ts'
 import type { Database, Executor } from '../../infra/db/client.ts'
-import type { Actor } from '../../infra/http/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -67,7 +67,7 @@ export async function deleteTicket(db: Database, by: Actor, id: number): Promise
   return db.transaction(async tx => {
     const [row] = await tx.delete(tickets).where(eq(tickets.id, id)).returning()
     if (!row) return refuse('not_found')
-    await record(tx, by, { action: 'delete ticket', targetType: 'ticket', targetId: id, before: present(row) }, by.ip)
+    await record(tx, by, { action: 'delete ticket', targetType: 'ticket', targetId: id, before: present(row) })
     return done
   })
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { auditLog } from '../../domains/audit/tables.ts'
+import { auditLog } from '../tables.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { closeDatabase, openDatabase, type Database } from './client.ts'
 import { rowCounter } from './row-counter.ts'

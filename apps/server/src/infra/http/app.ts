@@ -1,4 +1,4 @@
-import { refusals, refuse, SUCCESS, type Reason, type Refusal } from '@netlet/contract'
+import { refusals, refuse, sentenceOf, SUCCESS, type Reason, type Refusal } from '@netlet/contract'
 import cookie from '@fastify/cookie'
 import fastify, {
   LogController,
@@ -68,9 +68,14 @@ export async function createApp(options: { log: Log; trustProxy: string | false 
   return app
 }
 
+/** A refusal on the wire: its reason with parameters for programs, its sentence for people. */
 export function envelopeOf(refusal: Refusal) {
-  const [status, message] = refusals[refusal.reason]
-  return { code: status, data: refusal.data ?? null, msg: refusal.msg ?? message }
+  const { reason, params, data } = refusal
+  return {
+    code: refusals[reason][0],
+    data: { reason, ...(params ? { params } : {}), ...data },
+    msg: sentenceOf(refusal)
+  }
 }
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {

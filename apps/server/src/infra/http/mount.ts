@@ -1,25 +1,14 @@
-import { refuse, type ReplyOf, type Route, type Scope } from '@netlet/contract'
+import { refuse, type ReplyOf, type Route } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { UserActor, VisitorActor } from '../actor.ts'
 import type { Result } from '../result.ts'
 import { sendData, sendRefusal } from './app.ts'
-
-/** Who calls: a person with a session, or a customer's program with an API key. */
-export type Caller = {
-  id: number
-  username: string
-  isSuperuser: boolean
-  /** Hash of the session's token; null for an API key. */
-  sessionHash: Buffer | null
-  /** The administrator that looks through this user's eyes. */
-  impersonatorId: number | null
-  /** Null: everything that the user may; otherwise what the key may. */
-  scopes: readonly Scope[] | null
-}
+import { clientAddress } from './client-address.ts'
 
 export type Guard = {
   /** Finds out who calls; null for a visitor. */
-  authenticate(request: FastifyRequest): Promise<Caller | null>
+  authenticate(request: FastifyRequest): Promise<UserActor | null>
   /** Did a browser send this from our own pages? True also for programs that send no such headers. */
   fromOurOrigin(request: FastifyRequest): boolean
 }
@@ -28,6 +17,7 @@ type Parsed<S> = S extends z.ZodType ? z.output<S> : never
 type PartsOf<R> =
   R extends Route<infer P, infer Q, infer B, infer _> ? { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B> } : never
 
+/** `caller` is the actor of the commands that the call runs. */
 export type Call<R, Who> = PartsOf<R> & { caller: Who; request: FastifyRequest; reply: FastifyReply }
 
 /** Sent by the handler itself (a file, a redirect): the envelope is left away. */
@@ -35,7 +25,7 @@ export const SENT = Symbol('sent')
 
 export type Handler<R, Who> = (call: Call<R, Who>) => Promise<Result<ReplyOf<R>> | typeof SENT>
 
-type WhoCalls<R extends Route> = R['access'] extends 'public' ? Caller | null : Caller
+type WhoCalls<R extends Route> = R['access'] extends 'public' ? UserActor | VisitorActor : UserActor
 
 export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>) => void
 
@@ -53,7 +43,12 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
         if (refused) return sendRefusal(reply, refuse(refused))
         const parts = parse(route, request)
         if (!parts.ok) return sendRefusal(reply, parts)
-        const result = await handler({ ...parts.data, caller, request, reply } as never)
+        const result = await handler({
+          ...parts.data,
+          caller: caller ?? { kind: 'visitor', ip: clientAddress(request) },
+          request,
+          reply
+        } as never)
         if (result === SENT) return reply
         return result.ok ? sendData(reply, result.data) : sendRefusal(reply, result)
       }
@@ -68,7 +63,7 @@ function bodyLimit(route: Route): number {
   return 1024 * 1024
 }
 
-function forbidden(route: Route, caller: Caller | null) {
+function forbidden(route: Route, caller: UserActor | null) {
   if (route.access === 'public') return null
   if (!caller) return 'unauthorized' as const
   if (caller.scopes) return route.scope && caller.scopes.includes(route.scope) ? null : ('forbidden' as const)

@@ -1,16 +1,19 @@
 import { sql } from 'drizzle-orm'
-import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet, ref } from '../../infra/db/columns.ts'
+import { index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
+import { createdAt, id, inet, ref } from './db/columns.ts'
 
-/** Who changed what, and when. Rows are only ever added. */
+/** Who changed what, and when. Rows are only ever added, by commands (command.ts). */
 export const auditLog = pgTable(
   'audit_log',
   {
     id: id(),
     at: createdAt(),
-    /** Null: the system itself. */
+    /** Null: the system itself, or a visitor. */
     actorId: ref(),
     actorName: text().notNull(),
+    /** Whom the actor viewed the shop as, if anyone. */
+    viewedAs: text(),
+    /** The target's type and a verb: 'order.extend'. */
     action: text().notNull(),
     targetType: text().notNull(),
     targetId: text().notNull(),
@@ -26,3 +29,6 @@ export const auditLog = pgTable(
     )
   ]
 )
+
+/** Numbers the events of the change feed, so that a browser can resume after any of them. */
+export const changeEventId = pgSequence('change_event_id')

@@ -1,0 +1,31 @@
+import type { Scope } from '@netlet/contract'
+
+/** A person who is signed in, or a program that holds one of that person's API keys. */
+export type UserActor = {
+  kind: 'user'
+  id: number
+  username: string
+  isSuperuser: boolean
+  /** The client's address. */
+  ip: string
+  /** Hash of the session's token; null for an API key. */
+  sessionHash: Buffer | null
+  /** The administrator who views the shop as this user. */
+  impersonator: { id: number; username: string } | null
+  /** null: everything that the user may; otherwise what the key may. */
+  scopes: readonly Scope[] | null
+}
+
+/** Somebody who is not signed in. */
+export type VisitorActor = { kind: 'visitor'; ip: string }
+
+/** The program itself: jobs, webhooks, the first start. */
+export type SystemActor = { kind: 'system' }
+
+/** On whose behalf something is done: every command takes one, and the audit log names it. */
+export type Actor = UserActor | VisitorActor | SystemActor
+
+export const SYSTEM: SystemActor = { kind: 'system' }
+
+/** Does an administrator act, by their own session or while viewing the shop as a user? */
+export const actsAsAdmin = (by: Actor): boolean => by.kind === 'user' && (by.isSuperuser || by.impersonator !== null)

@@ -1,0 +1,51 @@
+import type { Resource } from '@netlet/contract'
+import type { Actor } from './actor.ts'
+import type { Executor } from './db/client.ts'
+import { storableJson } from './db/storable-json.ts'
+import { auditLog } from './tables.ts'
+
+export type AuditAction = `${Resource}.${string}`
+export type AuditEntry = {
+  action: AuditAction
+  targetId: string | number
+  before?: unknown
+  after?: unknown
+}
+
+/** Writes down what a command changed, in its transaction. Secrets are left out by their names. */
+export async function insertAuditEntries(tx: Executor, by: Actor, entries: AuditEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  const who = namesOf(by)
+  await tx.insert(auditLog).values(
+    entries.map(({ action, targetId, before, after }) => ({
+      ...who,
+      action,
+      targetType: action.slice(0, action.indexOf('.')),
+      targetId: String(targetId),
+      before: storableJson(withoutSecrets(before)),
+      after: storableJson(withoutSecrets(after))
+    }))
+  )
+}
+
+/** An administrator who views the shop as a user is the one who acts. */
+export function namesOf(by: Actor) {
+  if (by.kind === 'system') return { actorId: null, actorName: 'system', viewedAs: null, ip: null }
+  if (by.kind === 'visitor') return { actorId: null, actorName: 'visitor', viewedAs: null, ip: by.ip }
+  const { impersonator } = by
+  return impersonator
+    ? { actorId: impersonator.id, actorName: impersonator.username, viewedAs: by.username, ip: by.ip }
+    : { actorId: by.id, actorName: by.username, viewedAs: null, ip: by.ip }
+}
+
+const SECRET = /password|secret|token|(^|_)key$|hash/i
+
+/** What was secret stays so in the log: only that it was set is written. */
+export function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets)
+  if (value instanceof Date) return value.toISOString()
+  if (value === null || typeof value !== 'object') return value ?? null
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, SECRET.test(key) && inner ? '[secret]' : withoutSecrets(inner)])
+  )
+}

@@ -1,0 +1,138 @@
+import { refuse, type Change, type Reason, type Refusal, type Resource } from '@netlet/contract'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Actor } from './actor.ts'
+import { insertAuditEntries, type AuditAction, type AuditEntry } from './audit-log.ts'
+import type { AppContext } from './context.ts'
+import { sqlState, violatedConstraint, type Transaction } from './db/client.ts'
+import type { JobQueue, SendOptions } from './jobs.ts'
+
+/** What a command works with: one transaction, and what leaves with it. */
+export type Unit = {
+  tx: Transaction
+  /** The command's moment: one for all that it writes. */
+  now: Date
+  by: Actor
+  /** Writes an entry into the audit log, and publishes the change of its target. */
+  audit(action: AuditAction, targetId: string | number, change?: { before?: unknown; after?: unknown }): void
+  jobs: {
+    /** Enqueues a job that exists if, and only if, the command commits. Sent at the end, see `sendInOrder`. */
+    send<T extends object>(queue: JobQueue<T>, data: T, options?: SendOptions): void
+  }
+  /**
+   * Tells browsers and other processes, after the commit, that something changed. An audited change needs no call.
+   * @param userId the customer who may hear of it; without one only administrators do
+   */
+  publish(resource: Resource, id?: number, userId?: number): void
+}
+
+type Running = Pick<AppContext, 'db' | 'jobs' | 'now' | 'changes'>
+type Options = {
+  /** Unique constraints that the command may meet, with the refusal that each one means. */
+  unique?: Readonly<Record<string, Reason | Refusal>>
+}
+
+/** Once more after each of these pauses (milliseconds), where the database chose this transaction to end a deadlock. */
+const RETRY_AFTER = [10, 40, 160]
+
+/**
+ * Runs one write in one transaction. A refusal (as `work` gives it back) or an exception undoes all of it; otherwise the
+ * audit entries and jobs that it asked for are written with it, and changes are published once it has committed. A
+ * deadlock or a serialisation failure runs `work` again, so it must not change anything outside of the unit.
+ * @returns what `work` gave back, or the refusal of a unique constraint
+ */
+export async function command<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise<T>): Promise<T>
+export async function command<T>(
+  ctx: Running,
+  by: Actor,
+  options: Options,
+  work: (unit: Unit) => Promise<T>
+): Promise<T | Refusal>
+export async function command<T>(
+  ctx: Running,
+  by: Actor,
+  ...rest: [(unit: Unit) => Promise<T>] | [Options, (unit: Unit) => Promise<T>]
+): Promise<T | Refusal> {
+  const [{ unique }, work] = rest.length === 1 ? [{} as Options, rest[0]] : rest
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await runOnce(ctx, by, work)
+    } catch (error) {
+      if (error instanceof Refused) return error.refusal
+      const refusal = refusalOf(error, unique)
+      if (refusal) return refusal
+      const pause = RETRY_AFTER[attempt]
+      if (!isConcurrencyFailure(error) || pause === undefined) throw error
+      await sleep(pause * (0.5 + Math.random()))
+    }
+  }
+}
+
+async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise<T>): Promise<T> {
+  const changes: (Change & { userId?: number })[] = []
+  const result = await ctx.db.transaction(async tx => {
+    const entries: AuditEntry[] = []
+    const jobs: PendingJob[] = []
+    changes.length = 0
+    const given = await work({
+      tx,
+      now: ctx.now(),
+      by,
+      audit(action, targetId, change = {}) {
+        entries.push({ action, targetId, ...change })
+        const id = Number(targetId)
+        changes.push({
+          resource: action.slice(0, action.indexOf('.')) as Resource,
+          ...(Number.isSafeInteger(id) ? { id } : {})
+        })
+      },
+      jobs: { send: (queue, data, options = {}) => void jobs.push({ queue, data, options }) },
+      publish: (resource, id, userId) => void changes.push({ resource, id, userId })
+    })
+    if (isRefusal(given)) throw new Refused(given)
+    await insertAuditEntries(tx, by, entries)
+    await sendInOrder(ctx, tx, jobs)
+    return given
+  })
+  ctx.changes.publish(changes)
+  return result
+}
+
+export type PendingJob = { queue: JobQueue<object>; data: object; options: SendOptions }
+
+/**
+ * A job with a key makes everyone else who sends the same one wait for our commit, which is a lock; taken last and in
+ * one order, it cannot close a circle with those on rows.
+ */
+async function sendInOrder(ctx: Running, tx: Transaction, jobs: PendingJob[]): Promise<void> {
+  for (const { queue, data, options } of jobs.toSorted(byQueueAndKey)) await ctx.jobs.send(tx, queue, data, options)
+}
+
+export function byQueueAndKey(a: PendingJob, b: PendingJob): number {
+  if (a.queue.name !== b.queue.name) return a.queue.name < b.queue.name ? -1 : 1
+  const [first, second] = [a.options.key ?? '', b.options.key ?? '']
+  // Shorter keys first: numbers stand in their own order.
+  if (first.length !== second.length) return first.length - second.length
+  return first === second ? 0 : first < second ? -1 : 1
+}
+
+/** Carries a refusal out of a transaction, which nothing but an exception undoes. */
+class Refused extends Error {
+  readonly refusal: Refusal
+  constructor(refusal: Refusal) {
+    super(refusal.reason)
+    this.refusal = refusal
+  }
+}
+
+function isRefusal(result: unknown): result is Refusal {
+  return typeof result === 'object' && result !== null && 'ok' in result && result.ok === false && 'reason' in result
+}
+
+function refusalOf(error: unknown, unique: Options['unique']): Refusal | undefined {
+  if (!unique || sqlState(error) !== '23505') return undefined
+  const found = unique[violatedConstraint(error) ?? '']
+  return typeof found === 'string' ? refuse(found) : found
+}
+
+/** A serialisation failure or a deadlock: the same again may succeed. */
+const isConcurrencyFailure = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')

@@ -1,0 +1,37 @@
+import { sql } from 'drizzle-orm'
+import type { Executor } from './client.ts'
+
+/**
+ * The first number of every advisory lock of the shop; the second one is the row's id, or the hash of a text. A purpose
+ * without a number of its own here could make two unrelated things wait for each other.
+ */
+export const LOCKS = {
+  /** Who talks to a server's agent. Key: the server. A session lock, see fleet/lock.ts. */
+  serverAgent: 7301,
+  /** Who fills a chunk of addresses. Key: the chunk. Taken by inventory.reserve (migrations). */
+  inventoryChunk: 7302,
+  /** Counts one customer's unpaid orders. Key: the user. */
+  customerOrders: 7303,
+  /** Who installs a server over SSH. Key: the server. A session lock, see fleet/lock.ts. */
+  serverProvisioning: 7304,
+  settings: 7305,
+  firstAdmin: 7306,
+  /** Codes for one mail address. Key: the address. */
+  emailCodeAddress: 7307,
+  /** Codes for one client. Key: the network. */
+  emailCodeClient: 7308,
+  /** Tickets of one client. Key: the network. */
+  ticketClient: 7309,
+  /** A code may stand among the gift cards or the promo codes, not among both. */
+  rewardCodes: 7310,
+  /** Key: the user. */
+  preferences: 7311
+} as const
+
+export type Lock = keyof typeof LOCKS
+
+/** Takes a lock until the transaction ends; waits for whoever has it. */
+export async function lock(tx: Executor, name: Lock, key: number | string = 0): Promise<void> {
+  const second = typeof key === 'number' ? sql`${key}::int` : sql`hashtext(${key})`
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS[name]}::int, ${second})`)
+}

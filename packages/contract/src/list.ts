@@ -1,0 +1,63 @@
+/** The one shape of every list: what a list call takes, and what it answers. */
+import { z } from 'zod'
+import { Search, queryInt } from './shapes.ts'
+
+export const MAX_LIMIT = 10_000
+
+export const Paging = z.object({
+  limit: queryInt(1, MAX_LIMIT, 'limit must be a whole number from 1 to 10000').default(10),
+  offset: queryInt(0, 999_999_999, 'offset must be a whole number from 0').default(0)
+})
+
+/** A place in a list, as a reply's `next` gave it. Opaque: only the list that gave it can read it. */
+const Cursor = z.string().max(500).optional()
+
+type ListOptions<S extends readonly [string, ...string[]], F extends z.ZodRawShape> = {
+  /** The columns that the list can be sorted by; the first one is the standard. */
+  sort: S
+  /** Which way the standard goes. */
+  order?: 'asc' | 'desc'
+  filters?: F
+}
+
+/**
+ * The query of a list: paging by number (`limit`, `offset`) or by key (`after`), sorting, a search, the list's own
+ * filters. `format=csv` streams everything that matches as CSV instead of a page.
+ */
+export function listQuery<const S extends readonly [string, ...string[]], F extends z.ZodRawShape = z.ZodRawShape>({
+  sort,
+  order = 'desc',
+  filters
+}: ListOptions<S, F>) {
+  return Paging.extend({
+    search: Search,
+    sort_by: z.enum(sort, { error: `sort_by must be one of ${sort.join(', ')}` }).default(sort[0] as never),
+    sort_order: z.enum(['asc', 'desc'], { error: 'sort_order must be asc or desc' }).default(order),
+    after: Cursor,
+    format: z.enum(['json', 'csv'], { error: 'format must be json or csv' }).default('json')
+  }).extend((filters ?? {}) as F)
+}
+
+/** `total` is the exact number of rows where `total_exact`; otherwise there are more than it says. */
+export const page = <T extends z.ZodType>(item: T) =>
+  z.object({
+    data: z.array(item),
+    total: z.number(),
+    total_exact: z.boolean(),
+    limit: z.number(),
+    offset: z.number(),
+    /** Pass it as `after` for the rows that follow; null at the end. */
+    next: z.string().nullable()
+  })
+
+export type Page<T> = {
+  data: T[]
+  total: number
+  total_exact: boolean
+  limit: number
+  offset: number
+  next: string | null
+}
+
+/** A list that is not sorted or filtered. */
+export const ListQuery = Paging.extend({ search: Search })

@@ -1,0 +1,29 @@
+/**
+ * What the shop keeps, by the names that the audit log, the change feed and bulk commands share. Without the validation
+ * library, so that the browser can take it anywhere.
+ */
+export const RESOURCES = [
+  'acl_group',
+  'acl_rule',
+  'api_key',
+  'bulk_run',
+  'cidr',
+  'collection',
+  'coupon',
+  'faq',
+  'gift_card',
+  'level_code',
+  'order',
+  'platform_event',
+  'product',
+  'server',
+  'server_group',
+  'settings',
+  'tag',
+  'ticket',
+  'user'
+] as const
+export type Resource = (typeof RESOURCES)[number]
+
+/** What changed, for whoever shows or caches it. Without an id: any of them may have. */
+export type Change = { resource: Resource; id?: number }
