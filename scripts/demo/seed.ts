@@ -8,12 +8,11 @@ import {
   createProduct,
   deleteTag,
   listPlatformProducts,
-  openPlatform,
   syncCollections,
   syncTags
 } from '../../apps/server/src/domains/catalog/index.ts'
 import { products, tags } from '../../apps/server/src/domains/catalog/tables.ts'
-import { proxies } from '../../apps/server/src/domains/delivery/tables.ts'
+import { openPlatform } from '../../apps/server/src/domains/commerce/index.ts'
 import { createGroup, createServer } from '../../apps/server/src/domains/fleet/index.ts'
 import { serverGroups, servers } from '../../apps/server/src/domains/fleet/tables.ts'
 import { addAclRule } from '../../apps/server/src/domains/inventory/index.ts'
@@ -79,7 +78,6 @@ async function renewAddresses(ctx: AppContext, { agentPort, proxyPort, kept }: D
     .update(servers)
     .set({ agentPort, proxyPort, agentToken: ctx.secrets.seal(kept.agentToken) })
     .where(eq(servers.name, LOCAL_SERVER))
-  await ctx.db.update(proxies).set({ port: proxyPort })
 }
 
 const LOCAL_SERVER = 'Local agent'

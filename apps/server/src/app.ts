@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { documentationRoutes } from './api/routes.ts'
 import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
-import { catalogRoutes, requestWebhooks } from './domains/catalog/index.ts'
+import { catalogRoutes } from './domains/catalog/index.ts'
+import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
 import { fleetRoutes, askDenyLists } from './domains/fleet/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
@@ -16,6 +17,7 @@ import { mounter } from './infra/http/mount.ts'
 import { healthRoutes } from './infra/http/health.ts'
 import { serveWeb } from './infra/http/web.ts'
 import type { AppContext } from './infra/context.ts'
+import { withUnit } from './infra/legacy-unit.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
 export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
@@ -24,6 +26,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const mount = mounter(app, createGuard(ctx))
   accountRoutes(mount, ctx)
   catalogRoutes(mount, ctx)
+  commerceRoutes(mount, ctx)
   orderRoutes(mount, ctx)
   deliveryRoutes(mount, ctx)
   paymentRoutes(mount, ctx)
@@ -31,7 +34,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   fleetRoutes(mount, ctx)
   rewardsRoutes(mount, ctx)
   supportRoutes(mount, ctx)
-  settingsRoutes(mount, ctx, tx => requestWebhooks(tx, ctx.jobs))
+  settingsRoutes(mount, ctx, tx => withUnit(tx, ctx.jobs, async unit => requestWebhooks(unit)))
   auditRoutes(mount, ctx)
   documentationRoutes(mount, ctx)
   await serveWeb(app, ctx.config)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Selection } from './catalog.ts'
+import { ORDER_EVENTS, ORDER_FAILURES, type OrderFailure } from './order-codes.ts'
 import { route } from './route.ts'
 import { Paging, listQuery, page } from './list.ts'
 import { Done, Id, IdList, IdParams, Money, Search, Task, Time } from './shapes.ts'
@@ -16,6 +17,7 @@ export const ORDER_STATES = [
 ] as const
 export type OrderState = (typeof ORDER_STATES)[number]
 export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
+export type OrderTask = (typeof ORDER_TASKS)[number]
 
 export const Order = z.object({
   id: z.number(),
@@ -38,7 +40,15 @@ export const Order = z.object({
   created_at: Time,
   expired_at: Time.nullable(),
   reset_time: Time.nullable(),
+  /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
+  /** Why a paid order is not as it should be. */
+  fail: z
+    .object({
+      code: z.enum(Object.keys(ORDER_FAILURES) as [OrderFailure, ...OrderFailure[]]),
+      params: z.record(z.string(), z.union([z.string(), z.number()]))
+    })
+    .nullable(),
   /** Ids of the access rules, comma-separated, with their names beside. */
   acl_selected: z.string(),
   acl_names: z.array(z.string()),
@@ -268,6 +278,6 @@ export const orders = {
     summary: 'What happened to an order, newest first',
     access: 'admin',
     params: IdParams,
-    reply: z.array(z.object({ kind: z.string(), detail: z.record(z.string(), z.unknown()), at: Time }))
+    reply: z.array(z.object({ kind: z.enum(ORDER_EVENTS), detail: z.record(z.string(), z.unknown()), at: Time }))
   })
 }

@@ -3,14 +3,17 @@ import { createApiKey } from '../domains/accounts/api-keys.ts'
 import { addCollection, addProduct, addRule, addTag } from '../domains/catalog/shelf.fixture.ts'
 import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
 import { addCidr } from '../domains/inventory/index.ts'
-import { orders, platformEvents } from '../domains/orders/tables.ts'
-import { settlePayment } from '../domains/payments/index.ts'
+import { handleEvent, storeEvent } from '../domains/commerce/index.ts'
+import { orders } from '../domains/orders/tables.ts'
+import { SYSTEM } from '../infra/actor.ts'
+import { command } from '../infra/command.ts'
 import { coupons, giftCards } from '../domains/rewards/tables.ts'
 import { faqs, tickets } from '../domains/support/tables.ts'
 import { writeSettings } from '../domains/settings/index.ts'
 import { paidEvent } from '../testing/buying.ts'
 import type { TestClient } from '../testing/client.ts'
 import { startTestShop, type TestShop, type TestUser } from '../testing/shop.ts'
+import { eventHandlers } from '../workers.ts'
 
 /** Nothing listens there: what the shop sends to servers and to the platform fails at once, and stays on this machine. */
 export const CLOSED_PORT = 9
@@ -79,16 +82,17 @@ export async function startStockedShop(): Promise<StockedShop> {
       })
       if (placed.code !== 2000) throw new Error(placed.msg)
       const orderId = placed.data.order_id
-      await db.insert(platformEvents).values({
+      const event = {
         eventId: `paid ${orderId}`,
         topic: 'orders/paid',
         payload: paidEvent({ orderId, amount: '20.00' })
-      })
-      await settlePayment(ctx, `paid ${orderId}`)
+      }
+      await command(ctx, SYSTEM, unit => storeEvent(unit, event))
+      await handleEvent(ctx, eventHandlers, event.eventId)
       const [order] = await db
         .update(orders)
         .set({ state: 'delivered', deliveryNum: 8 })
-        .where(eq(orders.orderId, orderId))
+        .where(eq(orders.publicId, orderId))
         .returning()
       if (!order) throw new Error('the order is not there')
       await db.execute(sql`update proxies set state = 'live' where order_id = ${order.id}`)

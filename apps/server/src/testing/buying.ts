@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import type { Envelope, Order, Proxy } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
+import type { EventResult } from '../domains/commerce/index.ts'
 import { createShopify } from '../integrations/shopify/index.ts'
 import type { TestClient } from './client.ts'
 import { eventually, type TestStack } from './test-stack.ts'
@@ -161,13 +162,13 @@ export async function report(
   return reply.status
 }
 
-/** What came of a reported payment, once it has been dealt with. */
-export function outcomeOf(stack: TestStack, eventId: string): Promise<string> {
-  return eventually(`event ${eventId} to be dealt with`, async () => {
-    const { rows } = await stack.ctx.db.execute<{ outcome: string | null }>(
-      sql`select outcome from platform_events where event_id = ${`orders/paid ${eventId}`} and processed_at is not null`
+/** What came of a reported payment, once it has been handled. */
+export function outcomeOf(stack: TestStack, eventId: string): Promise<EventResult> {
+  return eventually(`event ${eventId} to be handled`, async () => {
+    const { rows } = await stack.ctx.db.execute<EventResult>(
+      sql`select outcome, detail from platform_events where event_id = ${`orders/paid ${eventId}`} and processed_at is not null`
     )
-    return rows[0]?.outcome
+    return rows[0]
   })
 }
 

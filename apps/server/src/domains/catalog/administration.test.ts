@@ -108,7 +108,7 @@ test('a sync takes collections and tags over; again, it finds nothing to do', as
   const { db } = app.ctx
   expect((await app.call(catalog.syncCollections, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
   expect((await app.call(catalog.syncTags, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
-  expect(await lastAudit()).toMatchObject({ actorName: 'admin', action: 'sync tags' })
+  expect(await lastAudit()).toMatchObject({ actorName: 'admin', action: 'tag.sync' })
   const state = async () => ({
     collections: await db.select().from(collections).orderBy(collections.id),
     tags: await db.select().from(tags).orderBy(tags.id),
@@ -216,7 +216,7 @@ test('a product is added once, with the options that the platform gives its vari
   expect(added.data.variants.map(one => [one.variant_name, one.variant_price, one.server_group?.id])).toEqual(
     product.variants.map(one => [one.variant_name, one.variant_price, groupId])
   )
-  expect(await lastAudit()).toMatchObject({ action: 'create product', targetId: String(added.data.id) })
+  expect(await lastAudit()).toMatchObject({ action: 'product.create', targetId: String(added.data.id) })
   expect((await app.call(catalog.products, search)).data.total).toBe(1)
 
   expect(await create(form)).toMatchObject({ status: 409, msg: 'This product has already been added' })
@@ -293,7 +293,7 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
   const [retired] = await app.ctx.db.select().from(variants).where(eq(variants.id, b.id))
   expect(retired).toMatchObject({ isActive: false, name: second.variant_name })
   expect(await lastAudit()).toMatchObject({
-    action: 'edit product',
+    action: 'product.edit',
     before: { product: { name: product.product_name } }
   })
 

@@ -1,56 +1,34 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
-import { ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
+import type { ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
-import { finishPlatformEvent, takePlatformEvent } from './platform-events.ts'
+import type { EventResult } from '../commerce/index.ts'
 import { products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
-/** Applies a noted product webhook, once. An event older than what we know of the product changes nothing. */
-export async function applyProductEvent(ctx: Pick<AppContext, 'db' | 'now'>, eventId: string): Promise<void> {
-  await ctx.db.transaction(async tx => {
-    const event = await takePlatformEvent(tx, eventId)
-    if (!event) return
-    const outcome = await applyTopic(tx, event.topic, event.payload, ctx.now())
-    await finishPlatformEvent(tx, eventId, outcome, ctx.now())
-  })
-}
-
-async function applyTopic(tx: Executor, topic: string, payload: unknown, at: Date): Promise<string> {
-  if (topic === 'products/delete') {
-    const event = ProductDeletedEvent.safeParse(payload)
-    return event.success ? withdraw(tx, event.data.id) : 'not understood'
-  }
-  if (topic === 'products/update') {
-    const event = ProductEvent.safeParse(payload)
-    return event.success ? follow(tx, event.data, at) : 'not understood'
-  }
-  // A new product is nothing to the shop before an administrator adds it, and that reads the platform afresh.
-  return 'nothing to do'
-}
-
-async function withdraw(tx: Executor, platformId: string): Promise<string> {
-  const [gone] = await tx
+/** The platform sells a product no longer: it stays in the shop, and nobody can buy it. */
+export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDeletedEvent): Promise<EventResult> {
+  const [gone] = await unit.tx
     .update(products)
     .set({ valid: false })
     .where(and(eq(products.platformId, platformId), isNull(products.deletedAt), products.valid))
     .returning({ id: products.id })
-  if (!gone) return 'not in the shop'
-  const change = { action: 'withdraw product', targetType: 'product', targetId: gone.id, after: { valid: false } }
-  await record(tx, null, change)
-  return 'withdrawn'
+  if (!gone) return { outcome: 'not_sold' }
+  unit.audit('product.withdraw', gone.id, { after: { valid: false } })
+  return { outcome: 'withdrawn' }
 }
 
-async function follow(tx: Executor, event: ProductEvent, at: Date): Promise<string> {
+/** Takes over what the platform changed of a product. An event older than what is known changes nothing. */
+export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promise<EventResult> {
+  const { tx } = unit
   const [product] = await tx
     .select()
     .from(products)
     .where(and(eq(products.platformId, event.id), isNull(products.deletedAt)))
     .for('update')
-  if (!product) return 'not in the shop'
+  if (!product) return { outcome: 'not_sold' }
   const updatedAt = event.updated_at ? new Date(event.updated_at) : null
-  if (product.platformUpdatedAt && updatedAt && updatedAt < product.platformUpdatedAt) return 'older than what is known'
+  if (product.platformUpdatedAt && updatedAt && updatedAt < product.platformUpdatedAt) return { outcome: 'older' }
   const known = await tx
     .select()
     .from(variants)
@@ -59,7 +37,7 @@ async function follow(tx: Executor, event: ProductEvent, at: Date): Promise<stri
   // A platform variant never comes back under its id: what went makes room for another with the same options.
   const gone = known.filter(variant => !there.has(variant.platformId)).map(variant => variant.id)
   if (gone.length > 0)
-    await tx.update(variants).set({ isActive: false, deletedAt: at }).where(inArray(variants.id, gone))
+    await tx.update(variants).set({ isActive: false, deletedAt: unit.now }).where(inArray(variants.id, gone))
   const repriced = await followVariants(tx, known, there)
   const added = event.variants.some(variant => !known.some(one => one.platformId === variant.id))
   const after = {
@@ -77,9 +55,8 @@ async function follow(tx: Executor, event: ProductEvent, at: Date): Promise<stri
   const before = { name, valid, oldFlag }
   // The platform tells of each sale too: what changes nothing here is no entry.
   const differs = name !== after.name || valid !== after.valid || oldFlag !== after.oldFlag
-  if (differs || repriced || gone.length > 0)
-    await record(tx, null, { action: 'follow platform', targetType: 'product', targetId: product.id, before, after })
-  return 'applied'
+  if (differs || repriced || gone.length > 0) unit.audit('product.follow', product.id, { before, after })
+  return { outcome: 'applied' }
 }
 
 type EventVariant = ProductEvent['variants'][number]

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { openReplyCache } from './reply-cache.ts'
-import { openStockBoard, type Place } from './stock-board.ts'
+import { openStockBoard, type StockKey } from './stock-board.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -13,27 +13,27 @@ function clock() {
 
 /** Answers in the order that the test decides. */
 function stockroom() {
-  const asked: { place: Place; answer: (stock: number) => void; fail: () => void }[] = []
-  const quote = (place: Place) =>
+  const asked: { key: StockKey; answer: (stock: number) => void; fail: () => void }[] = []
+  const quote = (key: StockKey) =>
     new Promise<number>((answer, reject) => {
-      asked.push({ place, answer, fail: () => reject(new Error('the database is away')) })
+      asked.push({ key, answer, fail: () => reject(new Error('the database is away')) })
     })
   return { asked, quote }
 }
 
 const settled = () => new Promise(resolve => setImmediate(resolve))
-const place = { groupId: 1, step: 8 }
+const key = { groupId: 1, step: 8 }
 
 test('a figure is fetched once for all who ask, and kept for 10 seconds', async () => {
   const time = clock()
   const { asked, quote } = stockroom()
   const board = openStockBoard({ quote, now: time.now, log })
-  const readers = [board.read([place, place]), board.read([place])]
+  const readers = [board.read([key, key]), board.read([key])]
   expect(asked).toHaveLength(1)
   asked[0]?.answer(64)
-  for (const stockOf of await Promise.all(readers)) expect(stockOf(place)).toBe(64)
+  for (const stockOf of await Promise.all(readers)) expect(stockOf(key)).toBe(64)
   time.advance(9_999)
-  expect((await board.read([place]))(place)).toBe(64)
+  expect((await board.read([key]))(key)).toBe(64)
   expect(asked).toHaveLength(1)
 })
 
@@ -41,34 +41,34 @@ test('from 10 to 30 seconds the old figure serves while a new one is fetched; af
   const time = clock()
   const { asked, quote } = stockroom()
   const board = openStockBoard({ quote, now: time.now, log })
-  const first = board.read([place])
+  const first = board.read([key])
   asked[0]?.answer(64)
   await first
   time.advance(10_000)
-  expect((await board.read([place]))(place)).toBe(64)
-  expect((await board.read([place]))(place)).toBe(64)
+  expect((await board.read([key]))(key)).toBe(64)
+  expect((await board.read([key]))(key)).toBe(64)
   expect(asked).toHaveLength(2)
   asked[1]?.answer(56)
   await settled()
-  expect((await board.read([place]))(place)).toBe(56)
+  expect((await board.read([key]))(key)).toBe(56)
   time.advance(30_000)
-  const late = board.read([place])
+  const late = board.read([key])
   asked[2]?.answer(48)
-  expect((await late)(place)).toBe(48)
+  expect((await late)(key)).toBe(48)
 })
 
 test('a fetch that failed behind the reader does no harm and is tried again', async () => {
   const time = clock()
   const { asked, quote } = stockroom()
   const board = openStockBoard({ quote, now: time.now, log })
-  const first = board.read([place])
+  const first = board.read([key])
   asked[0]?.answer(64)
   await first
   time.advance(15_000)
-  await board.read([place])
+  await board.read([key])
   asked[1]?.fail()
   await settled()
-  expect((await board.read([place]))(place)).toBe(64)
+  expect((await board.read([key]))(key)).toBe(64)
   expect(asked).toHaveLength(3)
 })
 

@@ -2,7 +2,9 @@ import type { BodyOf, ParamsOf, ReplyOf, Route } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
 import type { TestClient, TestReply } from '../../testing/client.ts'
 import { startTestShop } from '../../testing/shop.ts'
-import { catalogJobs, catalogQueues, catalogRoutes } from './index.ts'
+import { startJobs } from '../../infra/jobs.ts'
+import { commerceJobs, commerceRoutes } from '../commerce/index.ts'
+import { applyProductUpdate, catalogRoutes, withdrawProduct } from './index.ts'
 
 /** `as` left out: a visitor. */
 export type CallInput<R> = {
@@ -22,10 +24,18 @@ export type Catalogue = {
 
 /** A shop with the catalogue's calls and jobs, an administrator and a customer. */
 export async function openCatalogue(): Promise<Catalogue> {
+  const jobs = commerceJobs({
+    'orders/paid': async () => ({ outcome: 'ignored' }),
+    'products/update': applyProductUpdate,
+    'products/delete': withdrawProduct
+  })
   const testShop = await startTestShop({
-    routes: catalogRoutes,
-    queues: catalogQueues,
-    workers: catalogJobs
+    routes: (mount, ctx) => {
+      catalogRoutes(mount, ctx)
+      commerceRoutes(mount, ctx)
+    },
+    queues: jobs.map(one => one.queue),
+    workers: ctx => startJobs(ctx, jobs)
   })
   const clients: Record<'admin' | 'customer' | 'visitor', TestClient> = {
     admin: await testShop.admin({ username: 'admin' }),

@@ -29,7 +29,7 @@ export function findRepeatedVariant(given: readonly VariantInput[]): Refusal | u
  * The server group of each variant that is new to it is there and has a range that can hold one block; else says which
  * variant it is. A group that has shrunk since does not keep anyone from editing the rest.
  */
-export async function checkPlaces(
+export async function checkServerGroups(
   tx: Executor,
   given: readonly VariantInput[],
   present: readonly { id: number; serverGroupId: number | null }[] = []

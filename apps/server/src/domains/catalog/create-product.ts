@@ -1,21 +1,20 @@
 import { eq } from 'drizzle-orm'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { refuseTaken } from '../../infra/db/taken.ts'
+import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
+import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import {
   checkGroupings,
-  checkPlaces,
+  checkServerGroups,
   findRepeatedVariant,
   wrongField,
   type ProductInput,
   type VariantInput
 } from './check-product.ts'
 import { nameOf, optionsOf } from './platform-products.ts'
-import { openPlatform, platformRefusal } from './platform.ts'
 import { productCollections, productOptions, products, productTags, variants } from './tables.ts'
 
 /**
@@ -23,28 +22,24 @@ import { productCollections, productOptions, products, productTags, variants } f
  * their options are the platform's, as its checkout goes by them.
  * @returns the product's id
  */
-export async function createProduct(
-  ctx: Pick<AppContext, 'db' | 'secrets'>,
-  by: Actor,
-  form: ProductInput
-): Promise<Result<{ id: number }>> {
+export async function createProduct(ctx: AppContext, by: Actor, form: ProductInput): Promise<Result<{ id: number }>> {
   const repeated = findRepeatedVariant(form.variants)
   if (repeated) return repeated
   const source = await fetchProduct(ctx, form.shopify_product_id)
   if (!source.ok) return source
   const strange = findStrangeVariant(form.variants, source.data)
   if (strange) return strange
-  return refuseTaken({ products_platform_key: 'product_exists', variants_platform_key: 'product_exists' }, () =>
-    ctx.db.transaction(async tx => {
-      const wrong =
-        (await checkPlaces(tx, form.variants)) ??
-        (await checkGroupings(tx, { collectionIds: form.product_collections, tagIds: form.product_tags }))
-      if (wrong) return wrong
-      const id = await insertProduct(tx, form, source.data)
-      await record(tx, by, { action: 'create product', targetType: 'product', targetId: id, after: form })
-      return ok({ id })
-    })
-  )
+  const unique = { products_platform_key: 'product_exists', variants_platform_key: 'product_exists' } as const
+  return command(ctx, by, { unique }, async unit => {
+    const { tx } = unit
+    const wrong =
+      (await checkServerGroups(tx, form.variants)) ??
+      (await checkGroupings(tx, { collectionIds: form.product_collections, tagIds: form.product_tags }))
+    if (wrong) return wrong
+    const id = await insertProduct(tx, form, source.data)
+    unit.audit('product.create', id, { after: form })
+    return ok({ id })
+  })
 }
 
 /** The platform's product, for a command that adds it or more of its variants. */

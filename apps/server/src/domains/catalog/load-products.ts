@@ -36,7 +36,7 @@ export async function loadProducts(
       .orderBy(asc(tags.id)),
     db.select().from(productOptions).where(inArray(productOptions.productId, ids)).orderBy(asc(productOptions.position))
   ])
-  const stockOf = await stock.read(variantRows.flatMap(placeOf))
+  const stockOf = await stock.read(variantRows.flatMap(stockKeysOf))
   const variantsOf = Map.groupBy(variantRows, row => row.variant.productId)
   const collectionsOf = Map.groupBy(collectionRows, row => row.productId)
   const tagsOf = Map.groupBy(tagRows, row => row.productId)
@@ -62,7 +62,7 @@ export async function loadProducts(
         option_name: name,
         option_values: values.map(value => ({ option_value: value }))
       })),
-      variants: own.map(entry => presentVariant(entry, viewer, placeOf(entry).map(stockOf)[0] ?? 0)),
+      variants: own.map(entry => presentVariant(entry, viewer, stockKeysOf(entry).map(stockOf)[0] ?? 0)),
       created_at: iso(row.createdAt)
     }
   })
@@ -85,7 +85,7 @@ async function readVariants(db: Executor, productIds: number[], viewer: Viewer) 
     .orderBy(asc(variants.id))
 }
 
-function placeOf({ variant }: VariantEntry) {
+function stockKeysOf({ variant }: VariantEntry) {
   return variant.serverGroupId === null ? [] : [{ groupId: variant.serverGroupId, step: variant.cartStep }]
 }
 

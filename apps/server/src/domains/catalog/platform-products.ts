@@ -4,7 +4,7 @@ import type { ShopifyProduct, ShopifyVariant } from '../../integrations/shopify/
 import type { Database } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { openPlatform } from './platform.ts'
+import { openPlatform } from '../commerce/index.ts'
 import { collections, products, tags } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 

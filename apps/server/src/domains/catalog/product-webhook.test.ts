@@ -3,7 +3,7 @@ import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
-import { platformEvents } from '../orders/tables.ts'
+import { platformEvents } from '../commerce/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { addProduct } from './shelf.fixture.ts'
@@ -106,7 +106,7 @@ test('a late update that is older than what is known changes nothing', async () 
   const { payload, read } = await soldProduct()
   const before = await read()
   const old = payload({ updated_at: '2026-04-30T10:00:00Z' })
-  expect(await settle(old, { topic: 'products/update' })).toBe('older than what is known')
+  expect(await settle(old, { topic: 'products/update' })).toBe('older')
   expect(await read()).toEqual(before)
 })
 
@@ -121,7 +121,7 @@ test('variants that came or went are flagged for an administrator; what went is 
     [false, 'Tokyo', true]
   ])
   // Neither a later event takes the flag away, nor does one without news stand in the audit log.
-  const entries = () => app.ctx.db.$count(auditLog, eq(auditLog.action, 'follow platform'))
+  const entries = () => app.ctx.db.$count(auditLog, eq(auditLog.action, 'product.follow'))
   const before = await entries()
   await settle(payload({ variants: [first] }), { topic: 'products/update' })
   expect((await read()).product?.oldFlag).toBe(true)
@@ -155,7 +155,7 @@ test('an event delivered ten times is noted and applied once', async () => {
 test('one event told under two topics is two things to do', async () => {
   const { payload, product, read } = await soldProduct()
   const eventId = `both ${product.platformId}`
-  expect(await settle(payload(), { topic: 'products/create', eventId })).toBe('nothing to do')
+  expect(await settle(payload(), { topic: 'products/create', eventId })).toBe('ignored')
   expect(await settle(payload({ title: 'Renamed' }), { topic: 'products/update', eventId })).toBe('applied')
   expect((await read()).product?.name).toBe('Renamed')
 })
@@ -163,10 +163,10 @@ test('one event told under two topics is two things to do', async () => {
 test('products that the shop does not sell, new ones and bodies out of shape do no harm', async () => {
   const { payload } = await soldProduct()
   const strange = { ...payload(), id: 1, admin_graphql_api_id: 'gid://shopify/Product/1' }
-  expect(await settle(strange, { topic: 'products/update' })).toBe('not in the shop')
-  expect(await settle({ id: 1 }, { topic: 'products/delete' })).toBe('not in the shop')
-  expect(await settle(strange, { topic: 'products/create' })).toBe('nothing to do')
-  expect(await settle({ id: [] }, { topic: 'products/update' })).toBe('not understood')
+  expect(await settle(strange, { topic: 'products/update' })).toBe('not_sold')
+  expect(await settle({ id: 1 }, { topic: 'products/delete' })).toBe('not_sold')
+  expect(await settle(strange, { topic: 'products/create' })).toBe('ignored')
+  expect(await settle({ id: [] }, { topic: 'products/update' })).toBe('unreadable')
 })
 
 test('a wrong signature or a missing id is refused and leaves no trace', async () => {

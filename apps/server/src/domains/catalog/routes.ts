@@ -8,8 +8,6 @@ import { adminRoutes } from './admin-routes.ts'
 import { listCollections, listTags } from './list-groupings.ts'
 import { listProducts, recommendProducts } from './list-products.ts'
 import { quoteEachRule, quoteVariant } from './quote.ts'
-import { applyProductEventQueue } from './queues.ts'
-import { receivePlatformEvent } from './receive-platform-event.ts'
 import { openReplyCache } from './reply-cache.ts'
 import { largestStock, openStockBoard } from './stock-board.ts'
 
@@ -19,7 +17,7 @@ const isAdmin = (caller: Actor) => caller.kind === 'user' && caller.isSuperuser
 export function catalogRoutes(mount: Mount, ctx: AppContext): void {
   const { db } = ctx
   const { catalog } = routes
-  const stock = openStockBoard({ quote: place => largestStock(db, place), now: ctx.now, log: ctx.log })
+  const stock = openStockBoard({ quote: key => largestStock(db, key), now: ctx.now, log: ctx.log })
   // What every visitor asks for. Two seconds are nothing to a shopper, and the database sees one query for thousands.
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
 
@@ -52,9 +50,6 @@ export function catalogRoutes(mount: Mount, ctx: AppContext): void {
     return quoteVariant(db, { productId: body.product_id, options, rules })
   })
   adminRoutes(mount, ctx, { stock, changed: () => replies.clear() })
-  mount(routes.orders.productWebhook, ({ request }) =>
-    receivePlatformEvent(ctx, request, { topic: 'products/', queue: applyProductEventQueue })
-  )
 }
 
 /** The same for queries that mean the same, however they were written. */

@@ -1,56 +1,55 @@
 import { eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { ShopifyCollection, ShopifyProduct } from '../../integrations/shopify/index.ts'
+import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
-import { openPlatform, platformRefusal } from './platform.ts'
+import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { collections, productCollections, products, productTags, tags } from './tables.ts'
 
 export type SyncCounts = { created: number; updated: number; removed: number }
-type Part = Pick<AppContext, 'db' | 'secrets' | 'now'>
 
 /**
  * Takes the collections from the platform, and which of the shop's products are in them. What an administrator wrote
  * stays. Everything is read before anything is written: a platform that fails half-way changes nothing, and a second
  * sync finds nothing to do.
  */
-export async function syncCollections(ctx: Part, by: Actor): Promise<Result<SyncCounts>> {
+export async function syncCollections(ctx: AppContext, by: Actor): Promise<Result<SyncCounts>> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const theirs = await platform.data.collections()
   if (!theirs.ok) return platformRefusal(theirs)
   const sold = await platform.data.products()
   if (!sold.ok) return platformRefusal(sold)
-  return ctx.db.transaction(async tx => {
-    await oneSyncAtATime(tx)
-    const counts = await followCollections(tx, theirs.value, ctx.now())
+  return command(ctx, by, async unit => {
+    const { tx } = unit
+    await lock(tx, 'catalogSync')
+    const counts = await followCollections(tx, theirs.value, unit.now)
     await followMembership(tx, sold.value)
-    const entry = { action: 'sync collections', targetType: 'collection', targetId: 'all', after: counts }
-    await record(tx, by, entry)
+    unit.audit('collection.sync', 'all', { after: counts })
     return ok(counts)
   })
 }
 
 /** Takes the tags from the platform, by the platform's name for them, and which products carry the new ones. */
-export async function syncTags(ctx: Part, by: Actor): Promise<Result<SyncCounts>> {
+export async function syncTags(ctx: AppContext, by: Actor): Promise<Result<SyncCounts>> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const theirs = await platform.data.productTags()
   if (!theirs.ok) return platformRefusal(theirs)
   const sold = await platform.data.products()
   if (!sold.ok) return platformRefusal(sold)
-  return ctx.db.transaction(async tx => {
-    await oneSyncAtATime(tx)
-    const { counts, fresh } = await followTags(tx, [...new Set(theirs.value)], ctx.now())
+  return command(ctx, by, async unit => {
+    const { tx } = unit
+    await lock(tx, 'catalogSync')
+    const { counts, fresh } = await followTags(tx, [...new Set(theirs.value)], unit.now)
     await tagProducts(tx, fresh, sold.value)
-    await record(tx, by, { action: 'sync tags', targetType: 'tag', targetId: 'all', after: counts })
+    unit.audit('tag.sync', 'all', { after: counts })
     return ok(counts)
   })
 }
-
-const oneSyncAtATime = (tx: Executor) => tx.execute(sql`select pg_advisory_xact_lock(hashtext('catalog sync'))`)
 
 async function followCollections(tx: Executor, theirs: ShopifyCollection[], at: Date): Promise<SyncCounts> {
   const ours = new Map((await tx.select().from(collections).for('update')).map(row => [row.platformId, row]))

@@ -3,12 +3,17 @@ import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { refuseTaken } from '../../infra/db/taken.ts'
+import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
-import { checkGroupings, checkPlaces, findRepeatedVariant, wrongField, type VariantInput } from './check-product.ts'
+import {
+  checkGroupings,
+  checkServerGroups,
+  findRepeatedVariant,
+  wrongField,
+  type VariantInput
+} from './check-product.ts'
 import { fetchProduct, findStrangeVariant, setTags, variantRow } from './create-product.ts'
 import { products, productTags, variants } from './tables.ts'
 
@@ -20,7 +25,7 @@ type VariantRow = typeof variants.$inferSelect
  * keep what they bought: a variant that goes keeps its row. Saving settles what a change on the platform had asked for.
  */
 export async function updateProduct(
-  ctx: Pick<AppContext, 'db' | 'secrets' | 'now'>,
+  ctx: AppContext,
   by: Actor,
   id: number,
   form: ProductChange
@@ -37,46 +42,46 @@ export async function updateProduct(
     const strange = findStrangeVariant(added, source)
     if (strange) return strange
   }
-  return refuseTaken({ variants_platform_key: 'product_exists', variants_options_key: 'conflict' }, () =>
-    ctx.db.transaction(async tx => {
-      const before = await lockProduct(tx, id)
-      if (!before) return refuse('not_found')
-      if (form.shopify_product_id !== before.product.platformId)
-        return wrongField('shopify_product_id', 'A product stays the same one of the platform')
-      const wrong =
-        checkKept(form.variants, before.variants) ??
-        (await checkPlaces(tx, form.variants, before.variants)) ??
-        (await checkGroupings(tx, { tagIds: newTags(form.product_tags, before.tagIds) }))
-      if (wrong) return wrong
-      await tx
-        .update(products)
-        .set({
-          name: form.product_name,
-          description: form.product_desc,
-          active: form.active ?? before.product.active,
-          oldFlag: false
-        })
-        .where(eq(products.id, id))
-      await saveVariants(tx, id, form.variants, { before: before.variants, source, at: ctx.now() })
-      if (form.product_tags) await setTags(tx, id, form.product_tags)
-      await record(tx, by, { action: 'edit product', targetType: 'product', targetId: id, before, after: form })
-      return ok({ id })
-    })
-  )
+  const unique = { variants_platform_key: 'product_exists', variants_options_key: 'conflict' } as const
+  return command(ctx, by, { unique }, async unit => {
+    const { tx } = unit
+    const before = await lockProduct(tx, id)
+    if (!before) return refuse('not_found')
+    if (form.shopify_product_id !== before.product.platformId)
+      return wrongField('shopify_product_id', 'A product stays the same one of the platform')
+    const wrong =
+      checkKept(form.variants, before.variants) ??
+      (await checkServerGroups(tx, form.variants, before.variants)) ??
+      (await checkGroupings(tx, { tagIds: newTags(form.product_tags, before.tagIds) }))
+    if (wrong) return wrong
+    await tx
+      .update(products)
+      .set({
+        name: form.product_name,
+        description: form.product_desc,
+        active: form.active ?? before.product.active,
+        oldFlag: false
+      })
+      .where(eq(products.id, id))
+    await saveVariants(tx, id, form.variants, { before: before.variants, source, at: unit.now })
+    if (form.product_tags) await setTags(tx, id, form.product_tags)
+    unit.audit('product.edit', id, { before, after: form })
+    return ok({ id })
+  })
 }
 
 /** Takes a product out of the shop for good; its row stays for the orders that bought it. */
-export async function deleteProduct(ctx: Pick<AppContext, 'db' | 'now'>, by: Actor, id: number): Promise<Result<null>> {
-  return ctx.db.transaction(async tx => {
+export async function deleteProduct(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
+  return command(ctx, by, async unit => {
+    const { tx, now: at } = unit
     const before = await lockProduct(tx, id)
     if (!before) return refuse('not_found')
-    const at = ctx.now()
     await tx.update(products).set({ deletedAt: at, active: false }).where(eq(products.id, id))
     await tx
       .update(variants)
       .set({ deletedAt: at, isActive: false })
       .where(and(eq(variants.productId, id), isNull(variants.deletedAt)))
-    await record(tx, by, { action: 'delete product', targetType: 'product', targetId: id, before })
+    unit.audit('product.delete', id, { before })
     return done
   })
 }

@@ -1,10 +1,10 @@
-import { and, asc, eq, inArray, lte } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { unwantUsers } from '../fleet/index.ts'
-import { LIVE_STATES, transition } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
+import { removeDesiredUsers } from '../fleet/index.ts'
+import { expireOrder, lockExpired } from '../orders/index.ts'
 import { advance } from './advance.ts'
-import { sendLast } from './send-last.ts'
 import { proxies } from './tables.ts'
 
 const BATCH = 50
@@ -14,30 +14,24 @@ const BATCH = 50
  * addresses return to stock.
  * @returns how many orders expired
  */
-export async function expireOrders(ctx: Pick<AppContext, 'db' | 'jobs' | 'now'>): Promise<number> {
+export async function expireOrders(ctx: AppContext): Promise<number> {
   let total = 0
   for (;;) {
-    const some = await ctx.db.transaction(async tx => {
-      const due = await tx
-        .select()
-        .from(orders)
-        .where(and(inArray(orders.state, [...LIVE_STATES]), lte(orders.expiredAt, ctx.now())))
-        .orderBy(asc(orders.expiredAt), asc(orders.id))
-        .limit(BATCH)
-        .for('update', { skipLocked: true })
-      const jobs = sendLast(ctx.jobs)
+    const some = await command(ctx, SYSTEM, async unit => {
+      const due = await lockExpired(unit, BATCH)
       for (const order of due) {
-        await transition(tx, order, 'expire', { task: null, taskId: null, taskAt: null })
-        await tx.update(proxies).set({ state: 'retired', updatedAt: ctx.now() }).where(eq(proxies.orderId, order.id))
-        await unwantUsers(tx, jobs, order.id)
+        await expireOrder(unit, order)
+        await unit.tx
+          .update(proxies)
+          .set({ state: 'retired', updatedAt: unit.now })
+          .where(eq(proxies.orderId, order.id))
+        await removeDesiredUsers(unit, order.id)
       }
       // An order that no agent ever heard of gives its addresses back here and now.
       await advance(
-        tx,
-        { now: ctx.now, jobs },
+        unit,
         due.map(order => order.id)
       )
-      await jobs.flush(tx)
       return due.length
     })
     total += some

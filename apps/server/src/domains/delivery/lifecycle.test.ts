@@ -1,7 +1,9 @@
 import { fromCents, toCents, type Order, type Proxy } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import {
   adminMails,
   buy,
@@ -19,7 +21,7 @@ import type { TestClient } from '../../testing/client.ts'
 import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { withServerLock } from '../fleet/lock.ts'
 import { orders } from '../orders/tables.ts'
-import { expireOrders } from './index.ts'
+import { advance, expireOrders } from './index.ts'
 
 let stack: TestStack
 let shop: ShopProcess
@@ -113,7 +115,7 @@ test('what an administrator does through a customer’s eyes stands in the audit
   await admin.post('/api/users/admin/switch-back')
   await idle()
   const log = await admin.get<{ data: unknown[] }>(`/api/settings/audit_log/?search=order ${order.id}`)
-  expect(log.data.data).toMatchObject([{ action: 'reset proxies', actor: 'boss1' }])
+  expect(log.data.data).toMatchObject([{ action: 'order.reset', actor: 'boss1' }])
 })
 
 test('a new password: the old one ends, and a second action meanwhile is told to wait', async () => {
@@ -167,10 +169,9 @@ test('other addresses: the old ones work until the new ones do, and only then re
 })
 
 test('a task that still waits for its turn is not taken for done when an agent confirms something else', async () => {
-  const { advance } = await import('./advance.ts')
   const { db } = stack.ctx
   await db.update(orders).set({ task: 'change', taskId: 'waiting', taskAt: new Date() }).where(eq(orders.id, order.id))
-  await db.transaction(tx => advance(tx, stack.ctx, [order.id]))
+  await command(stack.ctx, SYSTEM, unit => advance(unit, [order.id]))
   expect((await current()).task).toBe('change')
   await db.update(orders).set({ task: null, taskId: null, taskAt: null }).where(eq(orders.id, order.id))
 })
@@ -193,11 +194,14 @@ test('a renewal adds one term for each payment, counted from the present expiry'
   const again = paidEvent({ orderId: order.order_id, amount: '20.00', renewal: true })
   await Promise.all(['r1', 'r2', 'r3'].map(eventId => report(shop.url, again, { eventId })))
   const outcomes = await Promise.all(['r1', 'r2', 'r3'].map(eventId => outcomeOf(stack, eventId)))
-  expect(outcomes.toSorted()).toEqual(['known', 'known', 'settled'])
+  expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual(['duplicate', 'duplicate', 'settled'])
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
   const short = paidEvent({ orderId: order.order_id, amount: '1.00', renewal: true })
   await report(shop.url, short, { eventId: 'short renewal' })
-  expect(await outcomeOf(stack, 'short renewal')).toContain('paid 1.00 of 20.00')
+  expect(await outcomeOf(stack, 'short renewal')).toMatchObject({
+    outcome: 'renewal_underpaid',
+    detail: { order_id: order.order_id, paid: '1.00', due: '20.00' }
+  })
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
 })
 
@@ -234,7 +238,11 @@ test('at its end an order stops working at once; addresses return once the agent
   await report(shop.url, paidEvent({ orderId: order.order_id, amount: '20.00', renewal: true }), {
     eventId: 'too late'
   })
-  expect(await outcomeOf(stack, 'too late')).toContain('cannot be renewed; refund')
+  expect(await outcomeOf(stack, 'too late')).toMatchObject({
+    outcome: 'renewal_too_late',
+    detail: { order_id: order.order_id, state: 'expired' }
+  })
+  expect((await adminMails(stack)).at(-1)).toContain('is expired and cannot be renewed; refund #')
   expect((await adminMails(stack)).length).toBe(mails + 1)
   expect((await current()).state).toBe('expired')
 })

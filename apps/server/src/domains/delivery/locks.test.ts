@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
 import { addTestServer, startFleetShop } from '../fleet/fleet.fixture.ts'
 import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
 import { lockInventory } from '../inventory/index.ts'
 import { lockOrder } from '../orders/index.ts'
-import { orders, payments } from '../orders/tables.ts'
+import { orders } from '../orders/tables.ts'
+import { acceptPayment } from '../payments/index.ts'
+import { payments } from '../payments/tables.ts'
 import { startDelivery } from './index.ts'
 
 let world: TestShop
@@ -54,10 +58,10 @@ test('a delivery in spite of too little money does not wait in a circle with a p
       .set({ levelPoints: sql`${users.levelPoints} + 1` })
       .where(eq(users.id, order.userId))
     const asked = {
-      delivering: ctx.db.transaction(async other => {
-        const locked = await lockOrder(other, orderId)
+      delivering: command(ctx, SYSTEM, async unit => {
+        const locked = await lockOrder(unit, orderId)
         if (!locked) throw new Error('no order')
-        return startDelivery(other, ctx, locked)
+        return startDelivery(unit, locked, acceptPayment(ctx))
       })
     }
     await someoneWaits()

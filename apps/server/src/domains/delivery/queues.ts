@@ -3,7 +3,7 @@ import { queue } from '../../infra/jobs.ts'
 /** All of an order's proxies work: tell the customer. */
 export const deliveredQueue = queue<{ orderId: number }>('order-delivered', { policy: 'standard' })
 
-type TaskJob = { orderId: number; taskId: string }
+export type TaskJob = { orderId: number; taskId: string }
 
 /** A piece of work on one order that someone asked for. */
 export const orderTaskQueue = queue<TaskJob>('order-task')
@@ -22,8 +22,6 @@ export const queueOf = (task: string) => (task === 'check' ? checkTaskQueue : or
 /** When to ask again for a task whose job cannot be there any more. In milliseconds. */
 export const lostAfter = (task: string): number => (task === 'check' ? CHECK_SECONDS * 1000 : 60_000)
 
-/** Each minute: whatever was left behind by a process that died is taken up again. */
 export const sweepQueue = queue<object>('sweep-deliveries', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
-/** Each minute: orders whose time is over. */
 export const expireQueue = queue<object>('expire-orders', { retryLimit: 0, deleteAfterSeconds: 3600 })

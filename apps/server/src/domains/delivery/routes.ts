@@ -1,17 +1,17 @@
-import { refusals, refuse, routes } from '@netlet/contract'
-import { actsAsAdmin, type UserActor } from '../../infra/actor.ts'
+import { refuse, routes, sentenceOf, type OrderTask } from '@netlet/contract'
+import { type UserActor } from '../../infra/actor.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { proxyDetail, proxyLines } from './proxy-list.ts'
-import { requestTask, type OrderTask } from './tasks.ts'
+import { requestTask } from './tasks.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
 const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null : caller.id)
 
 export function deliveryRoutes(mount: Mount, ctx: AppContext): void {
   const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
-    requestTask(ctx, orderId, task, scopeOf(call.caller), actsAsAdmin(call.caller) ? call.caller : null)
+    requestTask(ctx, call.caller, orderId, task, scopeOf(call.caller))
   mount(routes.orders.proxyDetail, ({ params, query, caller }) =>
     proxyDetail(ctx.db, params.id, scopeOf(caller), query, ctx.now())
   )
@@ -30,9 +30,7 @@ export function deliveryRoutes(mount: Mount, ctx: AppContext): void {
     const asked = []
     for (const id of body.order_ids) {
       const one = await ask(call, id, 'change')
-      asked.push(
-        one.ok ? { id, ...one.data } : { id, status: 'refused' as const, msg: one.msg ?? refusals[one.reason][1] }
-      )
+      asked.push(one.ok ? { id, ...one.data } : { id, status: 'refused' as const, msg: sentenceOf(one) })
     }
     return ok(asked)
   })

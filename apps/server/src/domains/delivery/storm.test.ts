@@ -1,18 +1,20 @@
-import type { UserActor } from '../../infra/actor.ts'
+import type { OrderTask } from '@netlet/contract'
+import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import { adminMails, paidEvent } from '../../testing/buying.ts'
 import type { AgentRunner } from '../../testing/agent-runner.ts'
 import { startTestStack, type TestStack } from '../../testing/test-stack.ts'
+import { deliveryPorts, eventHandlers, onConfirmed } from '../../workers.ts'
 import { createUser } from '../accounts/index.ts'
-import { recordPlatformEvent } from '../catalog/index.ts'
+import { handleEvent, storeEvent } from '../commerce/index.ts'
 import { convergeServer, serversBehind } from '../fleet/index.ts'
 import { agentUsers, servers } from '../fleet/tables.ts'
 import { audit } from '../inventory/index.ts'
 import { placeOrder, timeOutOrders } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { settlePayment } from '../payments/index.ts'
 import { advance, expireOrders } from './index.ts'
 import { proxies } from './tables.ts'
 import { sweep } from './sweep.ts'
@@ -66,23 +68,25 @@ async function placeMany(count: number): Promise<string[]> {
     if (!placed.ok) throw new Error(placed.reason)
     const eventId = `storm-${n}`
     const payload = paidEvent({ orderId: placed.data.order_id, amount: '1000.00' })
-    await recordPlatformEvent(ctx.db, { eventId, topic: 'orders/paid', payload })
+    await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'orders/paid', payload }))
     events.push(eventId)
   }
   return events
 }
 
-const converge = (serverId: number) => convergeServer(stack.ctx, serverId, (tx, ids) => advance(tx, stack.ctx, ids))
+const converge = (serverId: number) => convergeServer(stack.ctx, serverId, onConfirmed(stack.ctx))
+const settle = (eventId: string) => handleEvent(stack.ctx, eventHandlers, eventId)
+const request = (orderId: number, task: OrderTask) => requestTask(stack.ctx, SYSTEM, orderId, task, null)
 
 async function runTasks(): Promise<void> {
   const waiting = await stack.ctx.db.select().from(orders).where(isNotNull(orders.task))
-  for (const { id, taskId } of waiting) await runTask(stack.ctx, { orderId: id, taskId: taskId ?? '' })
+  for (const { id, taskId } of waiting) await runTask(stack.ctx, deliveryPorts, { orderId: id, taskId: taskId ?? '' })
 }
 
 /** Lets everything come to rest. */
 async function settleDown(events: string[]): Promise<void> {
   const { ctx } = stack
-  for (const eventId of events) await settlePayment(ctx, eventId)
+  for (const eventId of events) await settle(eventId)
   await runTasks()
   for (let round = 0; round < 20; round++) {
     await sweep(ctx)
@@ -104,14 +108,17 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
     const roll = dice(seed)
     const some = <T>(list: T[]): T => list[roll(list.length)] as T
     const actions: (() => Promise<unknown>)[] = [
-      () => settlePayment(ctx, some(events)),
-      () => settlePayment(ctx, some(events)),
+      () => settle(some(events)),
+      () => settle(some(events)),
       () => converge(some(serverIds)),
       () => converge(some(serverIds)),
       () => sweep(ctx),
-      () => db.transaction(tx => advance(tx, ctx, ids.toSorted(() => roll(3) - 1).slice(0, 5))),
-      () => requestTask(ctx, some(ids), some(['change', 'reset', 'deliver']), null).then(runTasks),
-      () => requestTask(ctx, some(ids), 'change', null),
+      () => {
+        const few = ids.toSorted(() => roll(3) - 1).slice(0, 5)
+        return command(ctx, SYSTEM, unit => advance(unit, few))
+      },
+      () => request(some(ids), some(['change', 'reset', 'deliver'])).then(runTasks),
+      () => request(some(ids), 'change'),
       runTasks,
       () =>
         db
@@ -180,21 +187,29 @@ test('what an agent refuses ends the task with its words, and the next change ta
     const [found] = await db.select().from(orders).where(eq(orders.id, order.id))
     return found
   }
-  expect((await requestTask(ctx, order.id, 'change', null)).ok).toBe(true)
+  expect((await request(order.id, 'change')).ok).toBe(true)
   await runTasks()
   // As `converge` notes it.
   await db.update(agentUsers).set({ refusal: 'no such range' }).where(eq(agentUsers.orderId, order.id))
-  await db.transaction(tx => advance(tx, ctx, [order.id]))
+  await command(ctx, SYSTEM, unit => advance(unit, [order.id]))
   expect(await row()).toMatchObject({
     state: 'delivered',
     task: null,
-    taskError: 'A server refused the proxies: no such range',
-    failReason: 'A server refused the proxies: no such range'
+    taskErrorCode: 'agent_refused',
+    taskErrorParams: { message: 'no such range' },
+    failCode: 'agent_refused',
+    failParams: { message: 'no such range' }
   })
   expect((await adminMails(stack)).at(-1)).toContain('no such range')
-  expect((await requestTask(ctx, order.id, 'change', null)).ok).toBe(true)
+  expect((await request(order.id, 'change')).ok).toBe(true)
   await settleDown([])
-  expect(await row()).toMatchObject({ state: 'delivered', task: null, taskError: null, failReason: null })
+  expect(await row()).toMatchObject({
+    state: 'delivered',
+    task: null,
+    taskErrorCode: null,
+    failCode: null,
+    failParams: null
+  })
   const { rows } = await db.execute(
     sql`select count(*) as held from leases where order_id = ${order.id} and state <> 'released'`
   )
@@ -207,7 +222,7 @@ test('a task whose job is gone is taken up by the sweep, once it must be lost', 
   const { db } = ctx
   const [order] = await db.select().from(orders).where(eq(orders.state, 'delivered')).limit(1)
   if (!order) throw new Error('no delivered order')
-  expect((await requestTask(ctx, order.id, 'reset', null)).ok).toBe(true)
+  expect((await request(order.id, 'reset')).ok).toBe(true)
   await db.execute(sql`delete from pgboss.job where name = 'order-task'`)
   const jobs = async () => {
     const { rows } = await db.execute<{ data: { orderId: number; taskId: string } }>(
@@ -222,9 +237,9 @@ test('a task whose job is gone is taken up by the sweep, once it must be lost', 
   await sweep(later)
   const [job, ...more] = await jobs()
   expect(more).toEqual([])
-  await runTask(ctx, job ?? { orderId: 0, taskId: '' })
+  await runTask(ctx, deliveryPorts, job ?? { orderId: 0, taskId: '' })
   await settleDown([])
   const [after] = await db.select().from(orders).where(eq(orders.id, order.id))
-  expect(after).toMatchObject({ task: null, taskError: null, state: 'delivered' })
+  expect(after).toMatchObject({ task: null, taskErrorCode: null, state: 'delivered' })
   expect(after?.proxyPassword).not.toBe(order.proxyPassword)
 })

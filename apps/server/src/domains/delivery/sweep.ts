@@ -1,28 +1,28 @@
 import { and, asc, eq, gt, inArray, isNotNull, lt, notExists, sql } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { followOn, serversBehind } from '../fleet/index.ts'
+import { enqueueConverge, serversBehind } from '../fleet/index.ts'
 import { agentUsers } from '../fleet/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
 import { lostAfter, queueOf } from './queues.ts'
 
-type Sweeping = Pick<AppContext, 'db' | 'jobs' | 'now'>
-
 const BATCH = 200
 
 /**
- * Takes up what a process left behind when it died: agents that are behind, deliveries that nobody leads any more, and
- * tasks whose job is gone. Runs each minute and whenever a worker starts; doing it twice does no harm.
+ * Takes up what a process left behind when it died: agents that are behind, deliveries that wait for no agent, and tasks
+ * whose job is gone. Runs each minute and whenever a worker starts; doing it twice does no harm.
  */
-export async function sweep(ctx: Sweeping): Promise<void> {
-  const behind = (await serversBehind(ctx.db)).toSorted((a, b) => a - b)
-  await followOn(ctx.db, ctx.jobs, behind)
+export async function sweep(ctx: AppContext): Promise<void> {
+  const behind = await serversBehind(ctx.db)
+  if (behind.length > 0) await command(ctx, SYSTEM, async unit => enqueueConverge(unit, behind))
   await sweepDeliveries(ctx)
   await sweepTasks(ctx)
 }
 
-/** Deliveries that wait for no agent: those that do are led on by what their agents confirm. */
-async function sweepDeliveries(ctx: Sweeping): Promise<void> {
+/** Deliveries that wait for no agent: the others advance when their agents confirm. */
+async function sweepDeliveries(ctx: AppContext): Promise<void> {
   for (let after = 0; ;) {
     const some = await ctx.db
       .select({ id: orders.id })
@@ -43,21 +43,23 @@ async function sweepDeliveries(ctx: Sweeping): Promise<void> {
       )
       .orderBy(asc(orders.id))
       .limit(BATCH)
-    for (const { id } of some) await ctx.db.transaction(tx => advance(tx, ctx, [id]))
+    for (const { id } of some) await command(ctx, SYSTEM, unit => advance(unit, [id]))
     after = some.at(-1)?.id ?? after
     if (some.length < BATCH) return
   }
 }
 
-async function sweepTasks(ctx: Sweeping): Promise<void> {
+async function sweepTasks(ctx: AppContext): Promise<void> {
   const now = ctx.now().getTime()
   const tasks = await ctx.db
     .select({ orderId: orders.id, taskId: orders.taskId, task: orders.task, at: orders.taskAt })
     .from(orders)
     .where(and(isNotNull(orders.task), lt(orders.taskAt, new Date(now - lostAfter('deliver')))))
     .orderBy(asc(orders.taskAt))
-  for (const { orderId, taskId, task, at } of tasks) {
-    if (!taskId || !task || !at || at.getTime() > now - lostAfter(task)) continue
-    await ctx.jobs.send(ctx.db, queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
-  }
+  await command(ctx, SYSTEM, async unit => {
+    for (const { orderId, taskId, task, at } of tasks) {
+      if (!taskId || !task || !at || at.getTime() > now - lostAfter(task)) continue
+      unit.jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
+    }
+  })
 }

@@ -20,7 +20,6 @@ export const proxies = pgTable(
       .notNull()
       .references(() => servers.id),
     ip: inet().notNull(),
-    port: integer().notNull(),
     /** pending: not yet confirmed by its agent. live: usable. retired: given back. */
     state: text().$type<'pending' | 'live' | 'retired'>().notNull().default('pending'),
     /** Null before the first check. */

@@ -1,50 +1,48 @@
-import { refuse, type Order } from '@netlet/contract'
-import { randomUUID } from 'node:crypto'
+import { refuse, type OrderTask } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
-import type { Transaction } from '../../infra/db/client.ts'
-import { transact } from '../../infra/db/transact.ts'
-import type { Actor } from '../../infra/actor.ts'
+import { actsAsAdmin, SYSTEM, type Actor } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
-import { record } from '../audit/index.ts'
-import { wantUsers } from '../fleet/index.ts'
+import { setDesiredUsers } from '../fleet/index.ts'
 import { activate, leasesOf, reserveOther } from '../inventory/index.ts'
-import { lockOrder, note, type OrderRow } from '../orders/index.ts'
+import {
+  beginTask,
+  finishTask,
+  lockOrder,
+  markReset,
+  queueTask,
+  setCredentials,
+  taskStateOf,
+  type FailedTask,
+  type OrderRow
+} from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
 import { checkProxies } from './checks/index.ts'
-import { queueOf } from './queues.ts'
-import { sendLast } from './send-last.ts'
-import { createProxies, servedShares, startDelivery, usersOf, type Delivering } from './start.ts'
-import { finishTask, hasBegun, markBegun } from './task-marks.ts'
-
-export type OrderTask = NonNullable<Order['task']>
+import { queueOf, type TaskJob } from './queues.ts'
+import { createProxies, servedShares, startDelivery, usersOf, type AcceptPayment } from './start.ts'
 
 /**
  * Asks for a piece of work on an order: it is queued, and the order's row shows it until it ends.
  * @param userId only the user's own order (null: anyone's)
- * @param actor the administrator that the audit log is to name
  */
 export async function requestTask(
-  ctx: Pick<AppContext, 'db' | 'jobs' | 'now'>,
+  ctx: AppContext,
+  by: Actor,
   orderId: number,
   task: OrderTask,
-  userId: number | null,
-  actor: Actor | null = null
+  userId: number | null
 ): Promise<Result<{ task_id: string; status: 'queued' }>> {
-  return transact(ctx.db, async tx => {
-    const order = await lockOrder(tx, orderId)
+  return command(ctx, by, async unit => {
+    const order = await lockOrder(unit, orderId)
     if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
-    const refusal = unfit(order, task, ctx.now())
+    const refusal = unfit(order, task, unit.now)
     if (refusal) return refuse(refusal)
-    const taskId = randomUUID()
-    await tx.update(orders).set({ task, taskId, taskAt: ctx.now(), taskError: null }).where(eq(orders.id, orderId))
-    await note(tx, orderId, 'task asked', { task })
-    if (actor && task !== 'check') {
-      await record(tx, actor, { action: `${task} proxies`, targetType: 'order', targetId: orderId })
-    }
-    await ctx.jobs.send(tx, queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
+    const taskId = await queueTask(unit, order, task)
+    if (actsAsAdmin(by) && task !== 'check') unit.audit(`order.${task}`, orderId)
+    unit.jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
     return ok({ task_id: taskId, status: 'queued' as const })
   })
 }
@@ -52,7 +50,7 @@ export async function requestTask(
 function unfit(order: OrderRow, task: OrderTask, now: Date) {
   if (order.state === 'placed' || order.state === 'timed_out') return 'order_not_paid' as const
   if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= now)) return 'order_expired' as const
-  if (order.task) return 'order_busy' as const
+  if (taskStateOf(order) !== 'none') return 'order_busy' as const
   // Other addresses, or another password, for what is still on its way would never settle.
   const underway = order.state === 'delivering' || order.state === 'partly_delivered'
   if (underway && (task === 'change' || task === 'reset')) return 'order_busy' as const
@@ -60,11 +58,11 @@ function unfit(order: OrderRow, task: OrderTask, now: Date) {
   return null
 }
 
+/** What delivery needs of the domains above it. */
+export type DeliveryPorts = { acceptPayment: (ctx: AppContext) => AcceptPayment }
+
 /** Runs what was asked for. Repeating it after a crash goes on where it stopped. */
-export async function runTask(
-  ctx: AppContext,
-  { orderId, taskId }: { orderId: number; taskId: string }
-): Promise<void> {
+export async function runTask(ctx: AppContext, ports: DeliveryPorts, { orderId, taskId }: TaskJob): Promise<void> {
   const [asked] = await ctx.db
     .select({ task: orders.task })
     .from(orders)
@@ -72,28 +70,31 @@ export async function runTask(
   if (!asked?.task) return
   if (asked.task === 'check') {
     await checkProxies(ctx, orderId)
-    return ctx.db.transaction(tx => finishTask(tx, orderId, taskId, null))
+    return command(ctx, SYSTEM, unit => finishTask(unit, orderId, taskId, null))
   }
-  await ctx.db.transaction(async tx => {
-    const order = await lockOrder(tx, orderId)
-    if (!order || order.taskId !== taskId || !order.task) return
-    const jobs = sendLast(ctx.jobs)
-    if (!(await hasBegun(tx, orderId, taskId))) {
-      await markBegun(tx, orderId, order.task, taskId)
-      const failure = await WORK[order.task as keyof typeof WORK](tx, { ...ctx, jobs }, order)
-      if (failure) await finishTask(tx, orderId, taskId, failure)
+  await command(ctx, SYSTEM, async unit => {
+    const order = await lockOrder(unit, orderId)
+    if (!order || order.taskId !== taskId) return
+    if (taskStateOf(order) === 'queued') {
+      await beginTask(unit, order)
+      const failure = await work(unit, order, ports.acceptPayment(ctx))
+      if (failure) await finishTask(unit, orderId, taskId, failure)
     }
     // The agents may have nothing to do for it: then it ends here.
-    await advance(tx, { now: ctx.now, jobs }, [orderId])
-    await jobs.flush(tx)
+    await advance(unit, [orderId])
   })
 }
 
-/** What each task does to a locked order, in one transaction. Each gives back why it failed, for people. */
-const WORK = { change: changeAddresses, reset: resetPassword, deliver }
+/** What a task does to a locked order. @returns why it failed */
+function work(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promise<FailedTask | null> {
+  if (order.task === 'change') return changeAddresses(unit, order)
+  if (order.task === 'reset') return resetPassword(unit, order)
+  return deliver(unit, order, acceptPayment)
+}
 
 /** Leases other addresses; when the agents serve them, `advance` gives the old ones back. */
-async function changeAddresses(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<string | null> {
+async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask | null> {
+  const { tx } = unit
   // More than one lease: an earlier change was refused by an agent halfway. It is taken up where it stands.
   if (new Set((await leasesOf(tx, order.id)).map(share => share.leaseId)).size === 1) {
     const lease = await reserveOther(tx, {
@@ -103,27 +104,26 @@ async function changeAddresses(tx: Transaction, ctx: Delivering, order: OrderRow
       rules: order.rules,
       quantity: order.quantity
     })
-    if (!lease.ok) return 'Out of stock'
+    if (!lease.ok) return { code: 'out_of_stock' }
     await activate(tx, order.id)
-    await createProxies(tx, order.id, lease.leaseId)
+    await createProxies(unit, order.id, lease.leaseId)
   }
-  await wantUsers(tx, ctx.jobs, usersOf(order, await servedShares(tx, order.id)))
-  await tx.update(orders).set({ resetTime: ctx.now() }).where(eq(orders.id, order.id))
+  await setDesiredUsers(unit, usersOf(order, await servedShares(tx, order.id)))
+  await markReset(unit, order)
   return null
 }
 
-async function resetPassword(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<null> {
-  const proxyPassword = randomCode(14)
-  await tx.update(orders).set({ proxyPassword, resetTime: ctx.now() }).where(eq(orders.id, order.id))
-  await wantUsers(tx, ctx.jobs, usersOf({ ...order, proxyPassword }, await servedShares(tx, order.id)))
+async function resetPassword(unit: Unit, order: OrderRow): Promise<null> {
+  const changed = await setCredentials(unit, order, randomCode(14))
+  await setDesiredUsers(unit, usersOf(changed, await servedShares(unit.tx, order.id)))
   return null
 }
 
 /** Delivers what is missing: leases anew where there is nothing, else asks the agents again. */
-async function deliver(tx: Transaction, ctx: Delivering, order: OrderRow): Promise<string | null> {
+async function deliver(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promise<FailedTask | null> {
   if (order.state === 'paid' || order.state === 'failed') {
-    return (await startDelivery(tx, ctx, order)) ? null : 'Out of stock'
+    return (await startDelivery(unit, order, acceptPayment)) ? null : { code: 'out_of_stock' }
   }
-  await wantUsers(tx, ctx.jobs, usersOf(order, await servedShares(tx, order.id)))
+  await setDesiredUsers(unit, usersOf(order, await servedShares(unit.tx, order.id)))
   return null
 }

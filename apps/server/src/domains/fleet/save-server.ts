@@ -1,5 +1,5 @@
 import { refuse, type Server, type ServerForm } from '@netlet/contract'
-import { and, eq, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -7,7 +7,6 @@ import { transact } from '../../infra/db/transact.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { record } from '../audit/index.ts'
-import { proxies } from '../delivery/tables.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import type { ServerRow } from './agents.ts'
 import { byHandOutside } from './by-hand.ts'
@@ -61,7 +60,6 @@ export async function updateServer(ctx: Saving, actor: Actor, id: number, form: 
         const msg = `The proxy user ${stranded}, made by hand, still uses addresses of a range left out. Delete it first.`
         return refuse('cidr_has_leases', { msg, data: { errors: { cidr: msg } } })
       }
-      if (form.proxy_port !== undefined && form.proxy_port !== row.proxyPort) await movePort(tx, id, form.proxy_port)
       if (assigned.added.length + assigned.removed.length > 0) await renewPrefixes(tx, ctx.jobs, id)
       if (anotherAgent(row, columns, form)) await meetAnew(tx, ctx, id)
       await askProvisioning(tx, ctx, id, form)
@@ -103,14 +101,6 @@ function anotherAgent(row: ServerRow, columns: ReturnType<typeof columnsOf>, for
 async function meetAnew(tx: Executor, ctx: Saving, id: number): Promise<void> {
   await followOn(tx, ctx.jobs, [id])
   await ctx.jobs.send(tx, repairQueue, { serverId: id }, { key: String(id) })
-}
-
-/** Customers' lists name the port of the day, not that of the delivery. */
-async function movePort(tx: Executor, serverId: number, port: number): Promise<void> {
-  await tx
-    .update(proxies)
-    .set({ port, updatedAt: sql`now()` })
-    .where(and(eq(proxies.serverId, serverId), ne(proxies.state, 'retired')))
 }
 
 async function askProvisioning(tx: Executor, ctx: Saving, serverId: number, form: ServerForm): Promise<void> {

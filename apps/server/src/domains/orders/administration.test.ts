@@ -1,15 +1,18 @@
 import type { Order } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { createRule } from '../inventory/index.ts'
-import { remindExpiries } from '../payments/after-delivery.ts'
-import { orderRoutes, transition } from './index.ts'
-import { orders, payments } from './tables.ts'
+import { payments } from '../payments/tables.ts'
+import { orderRoutes, remindExpiries } from './index.ts'
+import { orders } from './tables.ts'
+import { transition } from './transition.ts'
 
 let shop: TestShop
 let admin: TestClient
@@ -49,7 +52,7 @@ async function insertOrder(change: Partial<typeof orders.$inferInsert> = {}): Pr
     .insert(orders)
     .values({
       ...plan,
-      orderId: `NL-test-${count}`,
+      publicId: `NL-test-${count}`,
       userId: buyer.user.id,
       productName: 'Plan',
       variantName: 'Here',
@@ -128,7 +131,7 @@ test('the export: quoted, harmless in a spreadsheet, only what was asked for', a
   const evil = await insertOrder({
     productName: '=HYPERLINK("http://x","y"), 1',
     variantName: '+1\nnext',
-    failReason: '@sum'
+    platformOrderNumber: '@sum'
   })
   const plain = await insertOrder()
   const hidden = await insertOrder({ deletedAt: NOW })
@@ -171,9 +174,9 @@ test('an order that holds nothing is deleted: it disappears for everyone, with a
   expect((await admin.get<{ total: number }>(`/api/orders/search?order_id=NL-test-${count}`)).data.total).toBe(0)
   expect((await admin.get(at(id, 'events/'))).status).toBe(404)
   const { rows } = await db.execute(
-    sql`select actor_name, action, target_id from audit_log where action = 'delete order'`
+    sql`select actor_name, action, target_id from audit_log where action = 'order.delete'`
   )
-  expect(rows.at(-1)).toEqual({ actor_name: 'boss', action: 'delete order', target_id: String(id) })
+  expect(rows.at(-1)).toEqual({ actor_name: 'boss', action: 'order.delete', target_id: String(id) })
 })
 
 test('the expiry is set to a moment in the future, for orders whose time runs', async () => {
@@ -198,10 +201,10 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
   for (const order of [unpaid, over, failed]) expect((await extend(wanted, order)).status).toBe(409)
   expect((await extend(wanted, 999_999)).status).toBe(404)
   const events = await admin.get<{ kind: string; detail: Record<string, unknown> }[]>(at(id, 'events/'))
-  expect(events.data.map(event => event.kind)).toEqual(['expiry set', 'expiry set', 'expiry set'])
+  expect(events.data.map(event => event.kind)).toEqual(['expiry_set', 'expiry_set', 'expiry_set'])
   expect(events.data[0]?.detail).toMatchObject({ to: new Date(wanted).toISOString(), by: 'boss' })
   const { rows } = await shop.ctx.db.execute(
-    sql`select before, after from audit_log where action = 'extend order' and target_id = ${String(id)} order by id limit 1`
+    sql`select before, after from audit_log where action = 'order.extend' and target_id = ${String(id)} order by id limit 1`
   )
   expect(rows).toEqual([
     {
@@ -268,7 +271,7 @@ test('pages follow on each other; searches find by id, user and product', async 
 test('a way that the table does not have is never taken', async () => {
   const id = await insertOrder()
   await expect(
-    shop.ctx.db.transaction(tx => transition(tx, { id, state: 'timed_out' }, 'deliver_all'))
+    command(shop.ctx, SYSTEM, unit => transition(unit, { id, state: 'timed_out' }, 'deliver_all'))
   ).rejects.toThrow('An order that is timed_out cannot deliver_all')
   const [row] = await shop.ctx.db.select({ state: orders.state }).from(orders).where(eq(orders.id, id))
   expect(row).toEqual({ state: 'timed_out' })

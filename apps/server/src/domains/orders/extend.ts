@@ -1,47 +1,35 @@
 import { refuse, type Order } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
-import { transact } from '../../infra/db/transact.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
 import { findOrder } from './list.ts'
 import { isLive } from './states.ts'
-import { orders } from './tables.ts'
-import { lockOrder, note } from './transition.ts'
+import { lockOrder, note, updateOrder } from './transition.ts'
 
 /** Sets when a running order ends: later, or earlier than now planned, but not in the past. */
-export async function setExpiry(
-  ctx: Pick<AppContext, 'db' | 'now'>,
-  actor: Actor,
-  id: number,
-  expiredAt: Date
-): Promise<Result<Order>> {
-  const moved = await transact(ctx.db, async tx => {
-    const order = await lockOrder(tx, id)
+export async function setExpiry(ctx: AppContext, actor: Actor, id: number, expiredAt: Date): Promise<Result<Order>> {
+  const moved = await command(ctx, actor, async unit => {
+    const order = await lockOrder(unit, id)
     if (!order || order.deletedAt) return refuse('not_found')
-    const now = ctx.now()
     if (!order.paidAt) return refuse('order_not_paid')
     if (order.state === 'expired') return refuse('order_expired')
-    if (!isLive(order.state)) {
-      return refuse('conflict', { msg: 'This order has not been delivered yet. Its time starts with the delivery.' })
-    }
-    if (expiredAt <= now) {
+    if (!isLive(order.state)) return refuse('order_not_delivered')
+    if (expiredAt <= unit.now) {
       const msg = 'The expire time must lie in the future'
       return refuse('invalid', { msg, data: { errors: { expired_at: msg } } })
     }
     // A customer who was reminded of the old date is reminded of the new one.
-    await tx.update(orders).set({ expiredAt, reminderSentAt: null }).where(eq(orders.id, id))
+    await updateOrder(unit, id, { expiredAt, reminderSentAt: null })
     const before = { expired_at: isoOrNull(order.expiredAt) }
     const after = { expired_at: iso(expiredAt) }
-    await note(tx, id, 'expiry set', {
+    await note(unit, id, 'expiry_set', {
       from: before.expired_at,
       to: after.expired_at,
       by: actor.kind === 'user' ? actor.username : actor.kind
     })
-    const entry = { action: 'extend order', targetType: 'order', targetId: id, before, after }
-    await record(tx, actor, entry)
+    unit.audit('order.extend', id, { before, after })
     return done
   })
   return moved.ok ? findOrder(ctx.db, id, null, ctx.now()) : moved

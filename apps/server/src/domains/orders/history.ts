@@ -1,11 +1,11 @@
-import { refuse } from '@netlet/contract'
+import { refuse, type OrderEventKind } from '@netlet/contract'
 import { and, desc, eq, isNull } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { orderEvents, orders } from './tables.ts'
 
-export type OrderHappening = { kind: string; detail: Record<string, unknown>; at: string }
+export type OrderHappening = { kind: OrderEventKind; detail: Record<string, unknown>; at: string }
 
 /** More than one order gathers in years of monthly renewals and checks. */
 const LATEST = 1000

@@ -1,7 +1,31 @@
-export { orderRoutes } from './routes.ts'
+/**
+ * Orders from checkout to expiry: how one is placed, times out, is listed, extended and deleted, and its history. It
+ * owns `orders` and `order_events`. Delivery and payments lock an order here and change it through the commands below;
+ * nobody else writes these tables, and nothing here knows of agents, proxies or payments.
+ */
+export {
+  expireOrder,
+  failOrder,
+  lockExpired,
+  markDelivered,
+  markPaid,
+  markPartlyDelivered,
+  markReset,
+  recordProgress,
+  renewOrder,
+  setCredentials,
+  startDelivering,
+  type Failure,
+  type Payment
+} from './commands.ts'
+export { orderJobs } from './jobs.ts'
 export { findOrder, listOrders, type OrderFilter } from './list.ts'
 export { paymentStatus } from './payment.ts'
 export { placeOrder, type Placed, type Placing } from './place-order.ts'
+export { remindExpiries } from './remind.ts'
+export { orderRoutes } from './routes.ts'
 export { LIVE_STATES, TRANSITIONS, isLive, next, type OrderEvent } from './states.ts'
-export { timeOutOrders, timeOutQueue } from './time-out.ts'
-export { lockOrder, lockOrderByKey, lockOrders, note, transition, type OrderRow } from './transition.ts'
+export { beginTask, finishTask, queueTask, type FailedTask } from './task-commands.ts'
+export { taskStateOf } from './task-states.ts'
+export { timeOutOrders } from './time-out.ts'
+export { lockOrder, lockOrderByPublicId, lockOrders, note, type OrderRow } from './transition.ts'

@@ -40,7 +40,7 @@ test('what is asked every few seconds finds its rows by an index', async () => {
     ],
     'a settlement': [sql`select * from orders where order_id = 'NL-x' for update`, 'orders_orderId_unique'],
     'events that wait': [
-      sql`select event_id from platform_events where processed_at is null and topic = 'orders/paid' and received_at < now() limit 200`,
+      sql`select event_id from platform_events where processed_at is null and received_at < now() order by received_at limit 200`,
       'platform_events_waiting'
     ],
     'a known payment': [sql`select 1 from payments where platform_order_id = '1'`, 'payments_platformOrderId_unique'],

@@ -26,7 +26,7 @@ export type OrderFilter = {
 }
 
 /** The expression of the trigram index. */
-const searchable = sql`(${orders.orderId} || ' ' || ${orders.productName} || ' ' || coalesce(${orders.platformOrderNumber}, ''))`
+const searchable = sql`(${orders.publicId} || ' ' || ${orders.productName} || ' ' || coalesce(${orders.platformOrderNumber}, ''))`
 
 const countAll = rowCounter(orders, orders.id, isNull(orders.deletedAt))
 

@@ -15,7 +15,7 @@ export type PaymentStatus = {
 export async function paymentStatus(
   db: Executor,
   userId: number,
-  orderId: string,
+  publicId: string,
   now: Date
 ): Promise<Result<PaymentStatus>> {
   const [order] = await db
@@ -27,7 +27,7 @@ export async function paymentStatus(
       quantity: orders.quantity
     })
     .from(orders)
-    .where(and(eq(orders.orderId, orderId), eq(orders.userId, userId)))
+    .where(and(eq(orders.publicId, publicId), eq(orders.userId, userId)))
   if (!order) return refuse('not_found')
   const paid = order.paidAt !== null
   const late = order.state === 'timed_out' || order.reservedUntil <= now

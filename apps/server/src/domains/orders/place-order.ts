@@ -1,14 +1,16 @@
 import { fromCents, refuse, RESERVATION_MINUTES, toCents } from '@netlet/contract'
-import { and, eq, gt, sql } from 'drizzle-orm'
+import { and, eq, gt } from 'drizzle-orm'
 import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { transact } from '../../infra/db/transact.ts'
+import { lock } from '../../infra/db/locks.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
-import { openPlatform, priceSelection, type OptionChoice } from '../catalog/index.ts'
+import { priceSelection, type OptionChoice } from '../catalog/index.ts'
+import { openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
@@ -26,12 +28,6 @@ export type Placing = {
 export type Placed = { checkout_url: string; order_id: string; expires_at: string }
 
 /**
- * Namespace of the advisory locks that count one customer's reservations: a number of its own, for the servers (7301,
- * 7302) and the inventory's chunks (7302) would otherwise make customers of the same id wait.
- */
-const CUSTOMER_LOCK = 7303
-
-/**
  * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is
  * refused.
  */
@@ -44,35 +40,35 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
   if (!platform.ok) return platform
   const { variant, rules, basePrice, aclPrice, amount } = priced.data
 
-  return transact(ctx.db, async tx => {
+  return command(ctx, caller, async unit => {
+    const { tx, now } = unit
     const settings = await readSettings(tx, ctx.secrets)
     const discountCode = await discountCodeFor(tx, caller.id)
-    const now = ctx.now()
     const reservedUntil = new Date(now.getTime() + RESERVATION_MINUTES * MINUTE)
     // Two orders of one customer at once must not both be the last that is allowed.
-    await tx.execute(sql`select pg_advisory_xact_lock(${CUSTOMER_LOCK}, ${caller.id})`)
+    await lock(tx, 'customerOrders', caller.id)
     const held = await tx.$count(
       orders,
       and(eq(orders.userId, caller.id), eq(orders.state, 'placed'), gt(orders.reservedUntil, now))
     )
     if (held >= settings.max_unpaid_orders) return refuse('too_many_reservations', { data: { held } })
 
-    const orderId = `NL-${randomCode(16)}`
+    const publicId = `NL-${randomCode(16)}`
     const checkoutUrl = platform.data.checkoutUrl({
       lines: [
         { variantId: variant.platformVariantId, quantity: placing.quantity },
         ...priced.data.rulePlatformVariants.map(variantId => ({ variantId, quantity: placing.quantity }))
       ],
       email: await emailOf(tx, caller.id),
-      note: `Order ${orderId}`,
-      attributes: { order_id: orderId },
+      note: `Order ${publicId}`,
+      attributes: { order_id: publicId },
       ...(discountCode ? { discountCodes: [discountCode] } : {})
     })
     if (!checkoutUrl) return refuse('platform_not_configured')
     const [order] = await tx
       .insert(orders)
       .values({
-        orderId,
+        publicId,
         userId: caller.id,
         productId: variant.productId,
         variantId: variant.variantId,
@@ -95,7 +91,8 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
       })
       .returning({ id: orders.id })
     if (!order) throw new Error('The order was not inserted')
-    await note(tx, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
+    unit.publish('order', order.id, caller.id)
+    await note(unit, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
     // Last: it takes the locks that other buyers wait for.
     const lease = await reserve(tx, {
       orderId: order.id,
@@ -105,7 +102,7 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
       quantity: placing.quantity
     })
     if (!lease.ok) return refuse(lease.reason)
-    return ok({ checkout_url: checkoutUrl, order_id: orderId, expires_at: reservedUntil.toISOString() })
+    return ok({ checkout_url: checkoutUrl, order_id: publicId, expires_at: reservedUntil.toISOString() })
   })
 }
 
@@ -115,10 +112,7 @@ async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
   if (!priced.ok) return priced
   const { step } = priced.data.variant
   if (placing.quantity < step || placing.quantity % step !== 0) {
-    return refuse('wrong_quantity', {
-      msg: `The quantity must be a positive multiple of ${step}`,
-      data: { cart_step: step }
-    })
+    return refuse('wrong_quantity', { params: { step }, data: { cart_step: step } })
   }
   const amount = fromCents(BigInt(placing.quantity) * toCents(priced.data.price))
   return ok({ ...priced.data, amount })

@@ -1,4 +1,4 @@
-import type { Order } from '@netlet/contract'
+import { fillIn, ORDER_FAILURES, TASK_FAILURES, type Order } from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { OrderRow } from './transition.ts'
 
@@ -13,7 +13,7 @@ export function presentOrder(
   const open = order.state === 'placed' && order.reservedUntil > now
   return {
     id: order.id,
-    order_id: order.orderId,
+    order_id: order.publicId,
     order_number: order.platformOrderNumber,
     shopify_order_id: order.platformOrderId,
     shopify_order_number: order.platformOrderNumber,
@@ -33,13 +33,14 @@ export function presentOrder(
     created_at: iso(order.createdAt),
     expired_at: isoOrNull(order.expiredAt),
     reset_time: isoOrNull(order.resetTime),
-    fail_reason: order.failReason,
+    fail_reason: order.failCode && fillIn(ORDER_FAILURES[order.failCode], order.failParams ?? {}),
+    fail: order.failCode && { code: order.failCode, params: { ...order.failParams } },
     acl_selected: order.rules.join(','),
     acl_names: order.rules.map(id => ruleNames.get(id) ?? `#${id}`),
     proxy_num: order.quantity,
     delivery_num: order.deliveryNum,
-    task: order.task as Order['task'],
-    task_error: order.taskError,
+    task: order.task,
+    task_error: order.taskErrorCode && fillIn(TASK_FAILURES[order.taskErrorCode], order.taskErrorParams ?? {}),
     checkout_url: open ? order.checkoutUrl : null,
     reserved_until: open ? iso(order.reservedUntil) : null
   }

@@ -1,7 +1,8 @@
 import type { ReplyOf, routes } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { orders, payments } from './tables.ts'
+import { payments } from '../payments/tables.ts'
+import { orders } from './tables.ts'
 
 export type Statistics = ReplyOf<(typeof routes)['orders']['statistics']>
 

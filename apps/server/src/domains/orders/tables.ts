@@ -1,17 +1,26 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
+import { check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { createdAt, id, instant, money, oneOf, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'
-import type { OrderState } from '@netlet/contract'
+import {
+  ORDER_EVENTS,
+  ORDER_FAILURES,
+  ORDER_STATES,
+  ORDER_TASKS,
+  TASK_FAILURES,
+  type OrderFailure,
+  type Params,
+  type TaskFailure
+} from '@netlet/contract'
 
 export const orders = pgTable(
   'orders',
   {
     id: id(),
     /** Our transaction id, shown to people and sent to the platform: unguessable. */
-    orderId: text().notNull().unique(),
+    publicId: text('order_id').notNull().unique('orders_orderId_unique'),
     userId: ref()
       .notNull()
       .references(() => users.id),
@@ -25,7 +34,7 @@ export const orders = pgTable(
       .notNull()
       .references(() => serverGroups.id),
     /** See states.ts: the one table of states and transitions. */
-    state: text().$type<OrderState>().notNull().default('placed'),
+    state: text({ enum: ORDER_STATES }).notNull().default('placed'),
     /** What was sold, as it was then: later edits of the catalogue do not change an order. */
     productName: text().notNull(),
     variantName: text().notNull(),
@@ -50,17 +59,22 @@ export const orders = pgTable(
     /** When the addresses or the password were last changed. */
     resetTime: instant(),
     reminderSentAt: instant(),
-    failReason: text(),
+    /** Why it is not as it should be: see ORDER_FAILURES of the contract. */
+    failCode: text().$type<OrderFailure>(),
+    failParams: jsonb().$type<Params>(),
     /** Credentials of the proxies: one user per order, on every server that serves it. */
     proxyUsername: text().notNull().unique(),
     proxyPassword: text().notNull(),
     /** How many addresses are live on their agents; the goal is `quantity`. */
     deliveryNum: integer().notNull().default(0),
-    /** The running piece of work ('check', 'change', 'reset', 'deliver'), its job, and how the last one ended. */
-    task: text(),
+    /** The piece of work that was asked for, and how the last one ended. See task-states.ts. */
+    task: text({ enum: ORDER_TASKS }),
     taskId: text(),
     taskAt: instant(),
-    taskError: text(),
+    /** Its work was done, and the agents have to confirm it. */
+    taskBegunAt: instant(),
+    taskErrorCode: text().$type<TaskFailure>(),
+    taskErrorParams: jsonb().$type<Params>(),
     deletedAt: instant()
   },
   t => [
@@ -77,7 +91,7 @@ export const orders = pgTable(
       .where(sql`${t.state} in ('paid', 'delivering', 'partly_delivered', 'delivered', 'failed')`),
     index('orders_search').using(
       'gin',
-      sql`(${t.orderId} || ' ' || ${t.productName} || ' ' || coalesce(${t.platformOrderNumber}, '')) gin_trgm_ops`
+      sql`(${t.publicId} || ' ' || ${t.productName} || ' ' || coalesce(${t.platformOrderNumber}, '')) gin_trgm_ops`
     ),
     check(
       'orders_state',
@@ -86,6 +100,10 @@ export const orders = pgTable(
     index('orders_tasks')
       .on(t.taskAt)
       .where(sql`${t.task} is not null`),
+    check('orders_fail_code', oneOf(t.failCode, Object.keys(ORDER_FAILURES))),
+    check('orders_task', oneOf(t.task, ORDER_TASKS)),
+    check('orders_task_error', oneOf(t.taskErrorCode, Object.keys(TASK_FAILURES))),
+    check('orders_task_begun', sql`${t.taskBegunAt} is null or ${t.task} is not null`),
     check('orders_quantity', sql`${t.quantity} > 0 and ${t.quantity} % ${t.cartStep} = 0`),
     check('orders_amount', sql`${t.amount} = ${t.quantity} * (${t.variantPrice} + ${t.aclPrice})`),
     check('orders_delivery', sql`${t.deliveryNum} between 0 and ${t.quantity}`),
@@ -102,54 +120,9 @@ export const orderEvents = pgTable(
     orderId: ref()
       .notNull()
       .references(() => orders.id),
-    kind: text().notNull(),
+    kind: text({ enum: ORDER_EVENTS }).notNull(),
     detail: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     at: createdAt()
   },
-  t => [index('order_events_order').on(t.orderId, t.id)]
-)
-
-/** One row per platform order that paid something: a purchase once, a renewal once each. */
-export const payments = pgTable(
-  'payments',
-  {
-    id: id(),
-    orderId: ref()
-      .notNull()
-      .references(() => orders.id),
-    platformOrderId: text().notNull().unique(),
-    platformOrderNumber: text().notNull(),
-    kind: text().$type<'purchase' | 'renewal'>().notNull(),
-    amount: money().notNull(),
-    discount: money().notNull(),
-    accepted: boolean().notNull(),
-    createdAt: createdAt()
-  },
-  t => [
-    index('payments_order').on(t.orderId),
-    uniqueIndex('payments_one_purchase')
-      .on(t.orderId)
-      .where(sql`${t.kind} = 'purchase' and ${t.accepted}`),
-    check('payments_kind', sql`${t.kind} in ('purchase', 'renewal')`)
-  ]
-)
-
-/** Every webhook of the platform, by its event id: seen again, it changes nothing. */
-export const platformEvents = pgTable(
-  'platform_events',
-  {
-    eventId: text().primaryKey(),
-    topic: text().notNull(),
-    payload: jsonb().$type<unknown>().notNull(),
-    receivedAt: createdAt(),
-    processedAt: instant(),
-    outcome: text()
-  },
-  t => [
-    index('platform_events_received').on(t.receivedAt),
-    // Asked each minute, while the events of years gather.
-    index('platform_events_waiting')
-      .on(t.receivedAt)
-      .where(sql`${t.processedAt} is null`)
-  ]
+  t => [index('order_events_order').on(t.orderId, t.id), check('order_events_kind', oneOf(t.kind, ORDER_EVENTS))]
 )

@@ -1,35 +1,31 @@
 import { and, asc, eq, exists, isNull, lte, ne, sql } from 'drizzle-orm'
-import type { Transaction } from '../../infra/db/client.ts'
-import { queue } from '../../infra/jobs.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
 import { note, transition } from './transition.ts'
 
-/** Each minute: gives the addresses back of orders that nobody paid, or not in full, in time. */
-export const timeOutQueue = queue<object>('time-out-orders', { retryLimit: 0, deleteAfterSeconds: 3600 })
-
 const BATCH = 100
 
-type Timing = Pick<AppContext, 'db' | 'now'>
-
-/** @returns how many orders timed out */
-export async function timeOutOrders(ctx: Timing): Promise<number> {
+/** Gives the addresses back of orders that nobody paid, or not in full, in time. @returns how many orders timed out */
+export async function timeOutOrders(ctx: AppContext): Promise<number> {
   const timedOut = await inBatches(ctx, releaseUnpaid)
   await inBatches(ctx, releaseFailed)
   return timedOut
 }
 
-async function inBatches(ctx: Timing, step: (tx: Transaction, now: Date) => Promise<number>): Promise<number> {
+async function inBatches(ctx: AppContext, step: (unit: Unit) => Promise<number>): Promise<number> {
   for (let total = 0; ;) {
-    const some = await ctx.db.transaction(tx => step(tx, ctx.now()))
+    const some = await command(ctx, SYSTEM, step)
     total += some
     if (some < BATCH) return total
   }
 }
 
-async function releaseUnpaid(tx: Transaction, now: Date): Promise<number> {
+async function releaseUnpaid(unit: Unit): Promise<number> {
+  const { tx, now } = unit
   const due = await tx
     .select({ id: orders.id, state: orders.state })
     .from(orders)
@@ -38,13 +34,14 @@ async function releaseUnpaid(tx: Transaction, now: Date): Promise<number> {
     .limit(BATCH)
     // A payment that is being settled holds its order: that one is no longer ours to time out.
     .for('update', { skipLocked: true })
-  for (const order of due) await transition(tx, order, 'time_out', { checkoutUrl: null })
+  for (const order of due) await transition(unit, order, 'time_out', { checkoutUrl: null })
   await release(tx, { orderIds: due.map(order => order.id) })
   return due.length
 }
 
 /** Too little was paid for these, and nobody accepted it while their addresses were kept. */
-async function releaseFailed(tx: Transaction, now: Date): Promise<number> {
+async function releaseFailed(unit: Unit): Promise<number> {
+  const { tx, now } = unit
   const due = await tx
     .select({ id: orders.id })
     .from(orders)
@@ -66,6 +63,6 @@ async function releaseFailed(tx: Transaction, now: Date): Promise<number> {
     .limit(BATCH)
     .for('update', { skipLocked: true })
   await release(tx, { orderIds: due.map(order => order.id) })
-  for (const { id } of due) await note(tx, id, 'reservation ended')
+  for (const { id } of due) await note(unit, id, 'reservation_ended')
   return due.length
 }

@@ -1,37 +1,9 @@
-import { routes } from '@netlet/contract'
-import type { Mount } from '../../infra/http/mount.ts'
-import type { AppContext } from '../../infra/context.ts'
-import { receivePlatformEvent } from '../catalog/index.ts'
-import { deliveredQueue } from '../delivery/index.ts'
-import { announceDelivery, remindExpiries, resettle, tagPlatformOrder } from './after-delivery.ts'
-import { reconcileQueue, remindQueue, resettleQueue, settleQueue, tagQueue } from './queues.ts'
-import { reconcilePayments } from './reconcile.ts'
-import { renewCheckout } from './renew-checkout.ts'
-import { settlePayment } from './settle.ts'
-
+/**
+ * What the platform's payments do to orders: settling purchases and renewals, checkout links for renewals, and looking
+ * for payments that no webhook told of. It owns `payments`; orders, deliveries and points change through the commands of
+ * their own domains. It is at the top: nothing imports it but the composition of the app and its workers.
+ */
+export { acceptPayment } from './accept.ts'
+export { paymentJobs } from './jobs.ts'
+export { paymentRoutes } from './routes.ts'
 export { settlePayment } from './settle.ts'
-export const paymentQueues = [settleQueue, tagQueue, resettleQueue, reconcileQueue, remindQueue]
-
-export function paymentRoutes(mount: Mount, ctx: AppContext): void {
-  mount(routes.orders.payWebhook, ({ request }) =>
-    receivePlatformEvent(ctx, request, { topic: 'orders/paid', queue: settleQueue })
-  )
-  mount(routes.orders.renew, ({ params, caller }) =>
-    renewCheckout(ctx, params.id, caller.isSuperuser ? null : caller.id)
-  )
-}
-
-/** Works on payments in this process. */
-export async function paymentJobs(ctx: AppContext): Promise<void> {
-  const { jobs } = ctx
-  await jobs.work(settleQueue, ({ eventId }) => settlePayment(ctx, eventId), { concurrency: 4 })
-  await jobs.work(tagQueue, data => tagPlatformOrder(ctx, data))
-  await jobs.work(deliveredQueue, ({ orderId }) => announceDelivery(ctx, orderId))
-  await jobs.work(resettleQueue, () => resettle(ctx))
-  await jobs.work(remindQueue, async () => void (await remindExpiries(ctx)))
-  await jobs.work(reconcileQueue, async () => void (await reconcilePayments(ctx)))
-  await jobs.schedule(reconcileQueue, '*/5 * * * *')
-  await jobs.schedule(resettleQueue, '* * * * *')
-  await jobs.schedule(remindQueue, '7 * * * *')
-  await resettle(ctx)
-}

@@ -1,10 +1,11 @@
 import { inArray } from 'drizzle-orm'
 import type { PaidOrder, ShopifyOrder } from '../../integrations/shopify/index.ts'
+import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { openPlatform, recordPlatformEvent } from '../catalog/index.ts'
-import { payments } from '../orders/tables.ts'
-import { settleQueue } from './queues.ts'
+import { openPlatform, storeEvent } from '../commerce/index.ts'
+import { payments } from './tables.ts'
 
 /** How far back to look: the platform itself tries a webhook for some hours before it gives up. */
 const LOOK_BACK = 48 * HOUR
@@ -33,11 +34,8 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   const settled = new Set(known.map(row => row.id))
   const missed = ours.filter(order => !settled.has(order.id))
   for (const order of missed) {
-    const eventId = `reconciled:${order.id}`
-    await ctx.db.transaction(async tx => {
-      const isNew = await recordPlatformEvent(tx, { eventId, topic: 'orders/paid', payload: asEvent(order) })
-      if (isNew) await ctx.jobs.send(tx, settleQueue, { eventId }, { key: eventId })
-    })
+    const event = { eventId: `reconciled:${order.id}`, topic: 'orders/paid', payload: asEvent(order) }
+    await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   }
   return missed.length
 }

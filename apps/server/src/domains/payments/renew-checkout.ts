@@ -3,8 +3,8 @@ import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
-import { openPlatform } from '../catalog/index.ts'
 import { variants } from '../catalog/tables.ts'
+import { openPlatform } from '../commerce/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { isLive } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
@@ -31,9 +31,7 @@ export async function renewCheckout(
   const { order, email, platformVariantId } = found
   if (!order.paidAt) return refuse('order_not_paid')
   if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= ctx.now())) return refuse('order_expired')
-  if (!isLive(order.state)) {
-    return refuse('conflict', { msg: 'This order has not been delivered yet. There is nothing to renew.' })
-  }
+  if (!isLive(order.state)) return refuse('nothing_to_renew')
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const rules = await ctx.db
@@ -49,8 +47,8 @@ export async function renewCheckout(
       quantity: order.quantity
     })),
     email,
-    note: `Renewal of order ${order.orderId}`,
-    attributes: { order_id: order.orderId, renewal: true },
+    note: `Renewal of order ${order.publicId}`,
+    attributes: { order_id: order.publicId, renewal: true },
     ...(discountCode ? { discountCodes: [discountCode] } : {})
   })
   return checkoutUrl ? ok({ checkout_url: checkoutUrl }) : refuse('platform_not_configured')

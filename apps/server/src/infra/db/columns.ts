@@ -27,3 +27,7 @@ export const cidr = customType<{ data: string }>({ dataType: () => 'cidr' })
 
 /** Case-insensitive uniqueness and equality look-ups. */
 export const lower = (column: unknown): SQL => sql`lower(${column})`
+
+/** One of a closed list, for a check constraint; null passes. */
+export const oneOf = (column: unknown, values: readonly string[]): SQL =>
+  sql`${column} in (${sql.raw(values.map(value => `'${value}'`).join(', '))})`

@@ -25,7 +25,9 @@ export const LOCKS = {
   /** A code may stand among the gift cards or the promo codes, not among both. */
   rewardCodes: 7310,
   /** Key: the user. */
-  preferences: 7311
+  preferences: 7311,
+  /** Only one sync of collections or tags at a time. */
+  catalogSync: 7320
 } as const
 
 export type Lock = keyof typeof LOCKS

@@ -1,11 +1,13 @@
 import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm'
 import { forEachAtOnce } from '../../../infra/concurrency.ts'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
+import { servers } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
 import { probe, type ProxyAddress } from './probe.ts'
 
-type Checking = Pick<AppContext, 'db' | 'config' | 'now'>
 type Checked = { id: number; google: number | null; bing: number | null; amazon: number | null }
 
 const TIMEOUT_MS = 10_000
@@ -18,7 +20,7 @@ const PAGE = 500
  * Sends a request through each of an order's live proxies to each site, and writes down which answered and how fast.
  * @returns how many proxies were checked
  */
-export async function checkProxies(ctx: Checking, orderId: number): Promise<number> {
+export async function checkProxies(ctx: AppContext, orderId: number): Promise<number> {
   return checkWhere(ctx, eq(proxies.orderId, orderId), Infinity)
 }
 
@@ -29,11 +31,11 @@ export const SLOTS = 144
  * Checks one slot's share of all live proxies.
  * @param deadline when (by the clock of `Date.now`) to leave the rest for the next day
  */
-export async function checkShare(ctx: Checking, slot: number, deadline: number): Promise<number> {
+export async function checkShare(ctx: AppContext, slot: number, deadline: number): Promise<number> {
   return checkWhere(ctx, sql`${proxies.id} % ${SLOTS} = ${slot}`, deadline)
 }
 
-async function checkWhere(ctx: Checking, where: SQL, deadline: number): Promise<number> {
+async function checkWhere(ctx: AppContext, where: SQL, deadline: number): Promise<number> {
   let after = 0
   let count = 0
   while (Date.now() < deadline) {
@@ -41,12 +43,13 @@ async function checkWhere(ctx: Checking, where: SQL, deadline: number): Promise<
       .select({
         id: proxies.id,
         ip: proxies.ip,
-        port: proxies.port,
+        port: servers.proxyPort,
         username: orders.proxyUsername,
         password: orders.proxyPassword
       })
       .from(proxies)
       .innerJoin(orders, eq(orders.id, proxies.orderId))
+      .innerJoin(servers, eq(servers.id, proxies.serverId))
       .where(and(where, eq(proxies.state, 'live'), gt(proxies.id, after), isNull(orders.deletedAt)))
       .orderBy(asc(proxies.id))
       .limit(PAGE)
@@ -61,21 +64,23 @@ async function checkWhere(ctx: Checking, where: SQL, deadline: number): Promise<
   return count
 }
 
-async function checkOne(ctx: Checking, proxy: ProxyAddress & { id: number }): Promise<Checked> {
+async function checkOne(ctx: AppContext, proxy: ProxyAddress & { id: number }): Promise<Checked> {
   const { google, bing, amazon } = ctx.config.checkSites
   const ask = (site: string) => probe(proxy, new URL(site), { timeoutMs: TIMEOUT_MS })
   const delays = await Promise.all([ask(google), ask(bing), ask(amazon)])
   return { id: proxy.id, google: delays[0], bing: delays[1], amazon: delays[2] }
 }
 
-async function store(ctx: Checking, results: Checked[]): Promise<void> {
+async function store(ctx: AppContext, results: Checked[]): Promise<void> {
   const column = (pick: (checked: Checked) => number | null) => sql.param(results.map(pick))
   const at = ctx.now().toISOString()
   // What was given back while it was checked is nobody's to see.
-  await ctx.db.execute(sql`
+  await command(ctx, SYSTEM, ({ tx }) =>
+    tx.execute(sql`
     update proxies p set google_delay = c.google, bing_delay = c.bing, amazon_delay = c.amazon,
       available = (coalesce(c.google, c.bing, c.amazon) is not null)::int, checked_at = ${at}, updated_at = ${at}
     from unnest(${column(c => c.id)}::bigint[], ${column(c => c.google)}::int[], ${column(c => c.bing)}::int[],
       ${column(c => c.amazon)}::int[]) as c (id, google, bing, amazon)
     where p.id = c.id and p.state = 'live'`)
+  )
 }

@@ -10,6 +10,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../../testing/shop.ts'
 import { startTestAgent, type TestAgent } from '../../fleet/fleet.fixture.ts'
+import { servers } from '../../fleet/tables.ts'
 import { addGroup, addOrders, addRule, addServer } from '../../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../../inventory/index.ts'
 import { orders } from '../../orders/tables.ts'
@@ -84,6 +85,7 @@ let count = 0
 async function addOrder(range: string, quantity: number, { known = true } = {}) {
   const { db } = world.ctx
   const serverId = await addServer(db, `checks ${count++}`)
+  await db.update(servers).set({ proxyPort: agent.proxyPort }).where(eq(servers.id, serverId))
   const rule = await addRule(db, `Rule ${count}`)
   await db.transaction(tx => assignCidrs(tx, serverId, [range]))
   const groupId = await addGroup(db, `checks ${count}`, [serverId])
@@ -93,9 +95,8 @@ async function addOrder(range: string, quantity: number, { known = true } = {}) 
   const [order] = await db.select().from(orders).where(eq(orders.id, orderId))
   if (!order) throw new Error('no order')
   await db.execute(sql`
-    insert into proxies (order_id, lease_id, server_id, ip, port, state)
-    select ${orderId}::bigint, ${leased.leaseId}::bigint, ${serverId}::bigint, host(${range}::inet)::inet + n,
-      ${agent.proxyPort}::int, 'live' from generate_series(0, ${quantity - 1}::int) n`)
+    insert into proxies (order_id, lease_id, server_id, ip, state)
+    select ${orderId}::bigint, ${leased.leaseId}::bigint, ${serverId}::bigint, host(${range}::inet)::inet + n, 'live' from generate_series(0, ${quantity - 1}::int) n`)
   await agent.client.putPrefixes([...(await heldPrefixes()), range])
   if (known) {
     await agent.client.putUser(order.proxyUsername, {

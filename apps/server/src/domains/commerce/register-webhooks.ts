@@ -1,19 +1,17 @@
-import type { Executor } from '../../infra/db/client.ts'
-import type { Sender } from '../../infra/jobs.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { openPlatform } from './platform.ts'
 import { registerWebhooksQueue } from './queues.ts'
 
-/** Asks, within the caller's transaction, that the platform be told where to send its webhooks. */
-export const requestWebhooks = (tx: Executor, jobs: Sender) =>
-  jobs.send(tx, registerWebhooksQueue, {}, { key: 'webhooks' })
+/** Asks that the platform be told where to send its webhooks. */
+export const requestWebhooks = (unit: Unit): void => unit.jobs.send(registerWebhooksQueue, {}, { key: 'webhooks' })
 
 /**
  * Tells the platform where to send payments and product changes; repeating it changes nothing. A platform that refuses
  * is not asked again: an administrator has to mend the settings, and saving them asks anew.
  * @throws where another try may help
  */
-export async function registerShopWebhooks(ctx: Pick<AppContext, 'config' | 'db' | 'log' | 'secrets'>): Promise<void> {
+export async function registerWebhooks(ctx: Pick<AppContext, 'config' | 'db' | 'log' | 'secrets'>): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
   const registered = await platform.data.registerWebhooks(ctx.config.publicUrl)

@@ -1,0 +1,47 @@
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { notifyAdmins } from '../accounts/index.ts'
+import { finishEvent, lockEvent } from './events.ts'
+import { attentionSentence, type EventResult } from './outcomes.ts'
+import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
+
+/**
+ * Hands a stored event to its handler, once however often it is asked for: the event is locked, and all that it causes
+ * is written with its outcome in one transaction, or not at all.
+ */
+export async function handleEvent(ctx: AppContext, handlers: EventHandlers, eventId: string): Promise<void> {
+  const attention = await command(ctx, SYSTEM, async unit => {
+    const event = await lockEvent(unit, eventId)
+    if (!event) return null
+    const result = await handle(unit, ctx, handlers, event)
+    await finishEvent(unit, eventId, result)
+    const sentence = event.topic === 'orders/paid' ? attentionSentence(result) : null
+    if (sentence !== null) {
+      await notifyAdmins(unit, {
+        subject: 'A payment needs your attention',
+        text: `The platform reported a payment that could not simply be delivered: ${sentence}.\n\nPlatform order: ${nameOf(event.payload)}.`,
+        key: `payment:${eventId}`
+      })
+    }
+    return sentence
+  })
+  if (attention !== null) ctx.log.warn({ event: eventId, outcome: attention }, 'payment needs a look')
+}
+
+async function handle(
+  unit: Unit,
+  ctx: AppContext,
+  handlers: EventHandlers,
+  { topic, payload }: { topic: string; payload: unknown }
+): Promise<EventResult> {
+  if (!isTopic(topic)) return { outcome: 'ignored' }
+  const event = TOPICS[topic].safeParse(payload)
+  if (!event.success) return { outcome: 'unreadable' }
+  return handlers[topic](unit, event.data as never, ctx)
+}
+
+function nameOf(payload: unknown): string {
+  const paid = TOPICS['orders/paid'].safeParse(payload)
+  return paid.success ? paid.data.name : 'unknown'
+}

@@ -1,0 +1,9 @@
+import { routes } from '@netlet/contract'
+import type { Mount } from '../../infra/http/mount.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { receiveEvent } from './receive-event.ts'
+
+export function commerceRoutes(mount: Mount, ctx: AppContext): void {
+  mount(routes.orders.payWebhook, ({ request }) => receiveEvent(ctx, request, 'orders/paid'))
+  mount(routes.orders.productWebhook, ({ request }) => receiveEvent(ctx, request, 'products/'))
+}

@@ -1,0 +1,29 @@
+import { sql } from 'drizzle-orm'
+import { check, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import type { Params } from '@netlet/contract'
+import { createdAt, instant, oneOf } from '../../infra/db/columns.ts'
+import { EVENT_OUTCOMES } from './outcomes.ts'
+
+/** Every webhook of the platform, by its event id: seen again, it changes nothing. */
+export const platformEvents = pgTable(
+  'platform_events',
+  {
+    eventId: text().primaryKey(),
+    topic: text().notNull(),
+    payload: jsonb().$type<unknown>().notNull(),
+    receivedAt: createdAt(),
+    processedAt: instant(),
+    /** See outcomes.ts; null until it has been handled. */
+    outcome: text({ enum: EVENT_OUTCOMES }),
+    /** What the outcome's sentence names. */
+    detail: jsonb().$type<Params>()
+  },
+  t => [
+    index('platform_events_received').on(t.receivedAt),
+    // Asked each minute, while the events of years gather.
+    index('platform_events_waiting')
+      .on(t.receivedAt)
+      .where(sql`${t.processedAt} is null`),
+    check('platform_events_outcome', oneOf(t.outcome, EVENT_OUTCOMES))
+  ]
+)

@@ -1,0 +1,37 @@
+import { eq } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { users } from '../accounts/tables.ts'
+import { enqueueTags } from '../commerce/index.ts'
+import { enqueueMail } from '../mail/index.ts'
+import { orders } from '../orders/tables.ts'
+
+/** Tells the customer and the platform that an order's proxies work. */
+export async function announceDelivery(ctx: AppContext, orderId: number): Promise<void> {
+  await command(ctx, SYSTEM, async unit => {
+    const [row] = await unit.tx
+      .select({ order: orders, username: users.username, email: users.email })
+      .from(orders)
+      .innerJoin(users, eq(users.id, orders.userId))
+      .where(eq(orders.id, orderId))
+    if (!row) return
+    const { order, username, email } = row
+    enqueueMail(unit, {
+      to: email,
+      template: 'proxies-delivered',
+      data: {
+        username,
+        order_id: order.publicId,
+        product_name: `${order.productName} · ${order.variantName}`,
+        proxies: order.deliveryNum,
+        expires_at: iso(order.expiredAt ?? unit.now),
+        dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`
+      },
+      key: `delivered:${order.id}`
+    })
+    const { platformOrderId } = order
+    if (platformOrderId) enqueueTags(unit, { platformOrderId, tags: ['delivered'] }, 'delivered')
+  })
+}

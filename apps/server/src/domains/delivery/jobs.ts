@@ -1,0 +1,36 @@
+import { job, type Job } from '../../infra/jobs.ts'
+import { announceDelivery } from './announce.ts'
+import { checkJobs } from './checks/index.ts'
+import { expireOrders } from './expire.ts'
+import { checkTaskQueue, deliveredQueue, expireQueue, orderTaskQueue, sweepQueue } from './queues.ts'
+import { sweep } from './sweep.ts'
+import { runTask, type DeliveryPorts } from './tasks.ts'
+
+export const deliveryJobs = (ports: DeliveryPorts): Job[] => [
+  job(orderTaskQueue, {
+    purpose: 'Does a task that someone asked for: new addresses, a new password, or delivers what is missing.',
+    concurrency: 2,
+    run: (ctx, task) => runTask(ctx, ports, task)
+  }),
+  job(checkTaskQueue, {
+    purpose: "Checks an order's proxies because someone asked for it.",
+    concurrency: 2,
+    run: (ctx, task) => runTask(ctx, ports, task)
+  }),
+  job(deliveredQueue, {
+    purpose: "Tells the customer and the platform that all of an order's proxies work.",
+    run: (ctx, { orderId }) => announceDelivery(ctx, orderId)
+  }),
+  job(expireQueue, {
+    purpose: 'Ends orders whose time is over; addresses return to stock when the agents have confirmed.',
+    cron: '* * * * *',
+    run: expireOrders
+  }),
+  job(sweepQueue, {
+    purpose: 'Takes up agents that are behind, deliveries that wait for no agent, and tasks whose job is gone.',
+    cron: '* * * * *',
+    atStart: true,
+    run: sweep
+  }),
+  ...checkJobs
+]

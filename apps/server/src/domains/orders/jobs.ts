@@ -1,0 +1,20 @@
+import { job, queue, type Job } from '../../infra/jobs.ts'
+import { remindExpiries } from './remind.ts'
+import { timeOutOrders } from './time-out.ts'
+
+const timeOutQueue = queue<object>('time-out-orders', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+const remindQueue = queue<object>('remind-expiries', { retryLimit: 2, deleteAfterSeconds: 3600 })
+
+export const orderJobs: Job[] = [
+  job(timeOutQueue, {
+    purpose: 'Gives the addresses back of orders that nobody paid, or not in full, in time.',
+    cron: '* * * * *',
+    run: ctx => timeOutOrders(ctx)
+  }),
+  job(remindQueue, {
+    purpose: 'Mails customers once, three days before their order expires.',
+    cron: '7 * * * *',
+    run: ctx => remindExpiries(ctx)
+  })
+]

@@ -1,0 +1,50 @@
+/** The one piece of work that someone asked for on an order: which it is, whether its work was done, how it ended. */
+import type { OrderTask, Params, TaskFailure } from '@netlet/contract'
+import { randomUUID } from 'node:crypto'
+import type { Unit } from '../../infra/command.ts'
+import { taskAllows } from './task-states.ts'
+import { note, updateOrder, type OrderRow } from './transition.ts'
+
+export type FailedTask = { code: TaskFailure; params?: Params }
+
+/** Gives a locked order a task. @returns the task's id @throws while another one is running */
+export async function queueTask(unit: Unit, order: OrderRow, task: OrderTask): Promise<string> {
+  if (!taskAllows(order, 'request')) throw new Error(`Order ${order.id} has a task already`)
+  const taskId = randomUUID()
+  await updateOrder(unit, order.id, {
+    task,
+    taskId,
+    taskAt: unit.now,
+    taskBegunAt: null,
+    taskErrorCode: null,
+    taskErrorParams: null
+  })
+  await note(unit, order.id, 'task_requested', { task })
+  return taskId
+}
+
+/** Writes down, in the transaction that does a task's work, that it was done. @throws where it was done before */
+export async function beginTask(unit: Unit, order: OrderRow): Promise<void> {
+  if (!taskAllows(order, 'begin')) throw new Error(`The task of order ${order.id} cannot begin`)
+  await updateOrder(unit, order.id, { taskBegunAt: unit.now })
+  await note(unit, order.id, 'task_begun', { task: order.task })
+}
+
+/** Ends a task, unless another one has taken its place. @param failure what the order's row shows of it */
+export async function finishTask(
+  unit: Unit,
+  orderId: number,
+  taskId: string,
+  failure: FailedTask | null
+): Promise<void> {
+  const changes = {
+    task: null,
+    taskId: null,
+    taskAt: null,
+    taskBegunAt: null,
+    taskErrorCode: failure?.code ?? null,
+    taskErrorParams: failure?.params ?? null
+  }
+  const ended = await updateOrder(unit, orderId, changes, { taskId })
+  if (ended) await note(unit, orderId, failure ? 'task_failed' : 'task_done', failure ? { ...failure } : {})
+}

@@ -1,0 +1,24 @@
+import type { OrderRow } from './transition.ts'
+
+export type TaskState = 'none' | 'queued' | 'running'
+
+/**
+ * The life of an order's task. `queued`: its work has not been done, whatever the agents confirm. `running`: it was done
+ * in one transaction, and the agents have to confirm it; a repeat only waits for them.
+ */
+export const TASK_TRANSITIONS = {
+  request: { from: ['none'], to: 'queued' },
+  begin: { from: ['queued'], to: 'running' },
+  finish: { from: ['queued', 'running'], to: 'none' }
+} as const satisfies Record<string, { from: readonly TaskState[]; to: TaskState }>
+
+export type TaskEvent = keyof typeof TASK_TRANSITIONS
+
+export function taskStateOf(order: Pick<OrderRow, 'task' | 'taskBegunAt'>): TaskState {
+  if (order.task === null) return 'none'
+  return order.taskBegunAt === null ? 'queued' : 'running'
+}
+
+/** May `event` happen to the order's task now? */
+export const taskAllows = (order: Pick<OrderRow, 'task' | 'taskBegunAt'>, event: TaskEvent): boolean =>
+  (TASK_TRANSITIONS[event].from as readonly TaskState[]).includes(taskStateOf(order))

@@ -1,0 +1,39 @@
+/** Why a paid order is not as it should be, in words: `fillIn` puts the parameters in. */
+export const ORDER_FAILURES = {
+  /** The addresses were gone when the payment arrived. */
+  out_of_stock: 'Out of stock: the addresses were gone when the payment arrived',
+  underpaid: 'Too little money: paid {paid} of {due}',
+  agent_refused: 'A server refused the proxies: {message}',
+  addresses_lost: '{count} addresses belong to no server any more'
+} as const
+export type OrderFailure = keyof typeof ORDER_FAILURES
+
+/** Why the last task of an order failed. */
+export const TASK_FAILURES = {
+  out_of_stock: 'Out of stock',
+  agent_refused: 'A server refused the proxies: {message}'
+} as const
+export type TaskFailure = keyof typeof TASK_FAILURES
+
+/** What an order's history is made of: changes of its state, and what else happened to it. */
+export const ORDER_EVENTS = [
+  'placed',
+  'pay',
+  'time_out',
+  'fail',
+  'start_delivery',
+  'deliver_part',
+  'deliver_all',
+  'expire',
+  'leased',
+  'reservation_ended',
+  'paid_again',
+  'renewed',
+  'expiry_set',
+  'task_requested',
+  'task_begun',
+  'task_done',
+  'task_failed',
+  'deleted'
+] as const
+export type OrderEventKind = (typeof ORDER_EVENTS)[number]
