@@ -16,13 +16,14 @@ import { mounter } from './infra/http/mount.ts'
 import { healthRoutes } from './infra/http/health.ts'
 import { serveWeb } from './infra/http/web.ts'
 import type { AppContext } from './infra/context.ts'
+import { accountPorts } from './ports.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
 export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const app = await createApp({ log: ctx.log, trustProxy: ctx.config.trustProxy })
   healthRoutes(app, ctx)
   const mount = mounter(app, createGuard(ctx))
-  accountRoutes(mount, ctx)
+  accountRoutes(mount, ctx, accountPorts(ctx))
   catalogRoutes(mount, ctx)
   orderRoutes(mount, ctx)
   deliveryRoutes(mount, ctx)
@@ -31,7 +32,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   fleetRoutes(mount, ctx)
   rewardsRoutes(mount, ctx)
   supportRoutes(mount, ctx)
-  settingsRoutes(mount, ctx, tx => requestWebhooks(tx, ctx.jobs))
+  settingsRoutes(mount, ctx, { onPlatformChange: unit => requestWebhooks(unit.tx, ctx.jobs) })
   auditRoutes(mount, ctx)
   documentationRoutes(mount, ctx)
   await serveWeb(app, ctx.config)

@@ -1,4 +1,4 @@
-import type { UserActor } from '../../infra/actor.ts'
+import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
@@ -43,7 +43,7 @@ async function placeMany(count: number): Promise<string[]> {
   const events: string[] = []
   for (let n = 0; n < count; n++) {
     const username = `storm${n}`
-    const made = await createUser(ctx, { username, email: `${username}@example.com`, password: 'Secret#2026' })
+    const made = await createUser(ctx, SYSTEM, { username, email: `${username}@example.com`, password: 'Secret#2026' })
     if (!made.ok) throw new Error(made.reason)
     const { id } = made.data
     const caller: UserActor = {
