@@ -21,7 +21,7 @@ import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
 import { createFaq } from '../../apps/server/src/domains/support/index.ts'
 import { faqs } from '../../apps/server/src/domains/support/tables.ts'
 import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
-import type { UserActor } from '../../apps/server/src/infra/actor.ts'
+import { SYSTEM, type UserActor } from '../../apps/server/src/infra/actor.ts'
 import type { AppContext } from '../../apps/server/src/infra/context.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
 import { demoFaqs, demoGiftCards } from './demo-texts.ts'
@@ -42,22 +42,17 @@ export async function seed(
   { settings, platformUrl }: { settings: DemoSettings; platformUrl: string }
 ): Promise<void> {
   const { kept } = settings
-  await writeSettings(
-    ctx.db,
-    ctx.secrets,
-    {
-      shopify_shop_url: platformUrl,
-      shopify_app_key: kept.platformToken,
-      shopify_api_secret: kept.platformSecret,
-      discord_client_id: 'netlet-demo',
-      discord_client_secret: kept.discordSecret,
-      discord_bot_token: kept.botToken,
-      discord_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/redirect`,
-      discord_bind_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/bind_redirect`,
-      sendgrid_api_key: 'outbox'
-    },
-    ctx.now()
-  )
+  await writeSettings(ctx, {
+    shopify_shop_url: platformUrl,
+    shopify_app_key: kept.platformToken,
+    shopify_api_secret: kept.platformSecret,
+    discord_client_id: 'netlet-demo',
+    discord_client_secret: kept.discordSecret,
+    discord_bot_token: kept.botToken,
+    discord_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/redirect`,
+    discord_bind_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/bind_redirect`,
+    sendgrid_api_key: 'outbox'
+  })
   const platform = must(await openPlatform(ctx))
   const registered = await platform.registerWebhooks(ctx.config.publicUrl)
   if (!registered.ok) throw new Error(registered.message)
@@ -84,7 +79,7 @@ const LOCAL_SERVER = 'Local agent'
 
 async function accounts(ctx: AppContext): Promise<UserActor> {
   for (const account of [{ ...DEMO_ADMIN, isSuperuser: true }, DEMO_CUSTOMER]) {
-    const made = await createUser(ctx, account)
+    const made = await createUser(ctx, SYSTEM, account)
     if (!made.ok && made.reason !== 'username_taken' && made.reason !== 'email_taken')
       throw new Error(made.msg ?? made.reason)
   }
@@ -115,10 +110,10 @@ async function levels(ctx: AppContext): Promise<void> {
 }
 
 async function texts(ctx: AppContext, admin: UserActor): Promise<void> {
-  for (const card of demoGiftCards) must(await createGiftCard(ctx.db, admin, card), 'code_taken')
+  for (const card of demoGiftCards) must(await createGiftCard(ctx, admin, card), 'code_taken')
   const [faq] = await ctx.db.select({ id: faqs.id }).from(faqs).limit(1)
   if (faq) return
-  for (const one of demoFaqs) must(await createFaq(ctx.db, admin, one))
+  for (const one of demoFaqs) must(await createFaq(ctx, admin, one))
 }
 
 async function rules(ctx: AppContext, admin: UserActor): Promise<void> {

@@ -17,14 +17,14 @@ import { mounter } from './infra/http/mount.ts'
 import { healthRoutes } from './infra/http/health.ts'
 import { serveWeb } from './infra/http/web.ts'
 import type { AppContext } from './infra/context.ts'
-import { withUnit } from './infra/legacy-unit.ts'
+import { accountPorts } from './ports.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
 export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const app = await createApp({ log: ctx.log, trustProxy: ctx.config.trustProxy })
   healthRoutes(app, ctx)
   const mount = mounter(app, createGuard(ctx))
-  accountRoutes(mount, ctx)
+  accountRoutes(mount, ctx, accountPorts(ctx))
   catalogRoutes(mount, ctx)
   commerceRoutes(mount, ctx)
   orderRoutes(mount, ctx)
@@ -34,7 +34,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   fleetRoutes(mount, ctx)
   rewardsRoutes(mount, ctx)
   supportRoutes(mount, ctx)
-  settingsRoutes(mount, ctx, tx => withUnit(tx, ctx.jobs, async unit => requestWebhooks(unit)))
+  settingsRoutes(mount, ctx, { onPlatformChange: async unit => requestWebhooks(unit) })
   auditRoutes(mount, ctx)
   documentationRoutes(mount, ctx)
   await serveWeb(app, ctx.config)

@@ -34,12 +34,12 @@ export async function openApp(
     )
   })
   const db = openDatabase(config.databaseUrl)
-  tail.start(storeLogLines(db))
   const jobs = await openJobs({ databaseUrl: config.databaseUrl, worker, log, queues: allQueues })
   const changes = await openChangeFeed({ databaseUrl: config.databaseUrl, db, log })
   const ctx: AppContext = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret), changes }
+  tail.start(storeLogLines(ctx))
   await ensureAdmin(ctx)
-  await seedLevelCodes(db)
+  await seedLevelCodes(ctx)
   if (worker) await startWorkers(ctx)
   return {
     ctx,

@@ -1,13 +1,13 @@
-import { accountJobs, accountQueues } from './domains/accounts/index.ts'
+import { accountJobs } from './domains/accounts/index.ts'
 import { applyProductUpdate, withdrawProduct } from './domains/catalog/index.ts'
 import { commerceJobs, type EventHandlers } from './domains/commerce/index.ts'
 import { advance, deliveryJobs, type DeliveryPorts } from './domains/delivery/index.ts'
 import { convergeQueue, convergeServer, fleetJobs, fleetQueues, type OnConfirmed } from './domains/fleet/index.ts'
 import { inventoryJobs, inventoryQueues } from './domains/inventory/index.ts'
-import { mailJobs, mailQueues } from './domains/mail/index.ts'
+import { mailJobs } from './domains/mail/index.ts'
 import { orderJobs } from './domains/orders/index.ts'
 import { acceptPayment, paymentJobs, settlePayment } from './domains/payments/index.ts'
-import { rewardsJobs, rewardsQueues } from './domains/rewards/index.ts'
+import { rewardsJobs } from './domains/rewards/index.ts'
 import { job, startJobs, type Job, type JobQueue } from './infra/jobs.ts'
 import type { AppContext } from './infra/context.ts'
 import { withUnit } from './infra/legacy-unit.ts'
@@ -29,6 +29,9 @@ export const onConfirmed =
 
 /** Every kind of background work, each declared by the domain that does it. */
 export const allJobs: Job[] = [
+  ...mailJobs,
+  ...accountJobs,
+  ...rewardsJobs,
   ...commerceJobs(eventHandlers),
   ...orderJobs,
   job(convergeQueue, {
@@ -41,18 +44,11 @@ export const allJobs: Job[] = [
 ]
 
 /** Every queue of the shop: each process may send to all of them. */
-export const allQueues: JobQueue<object>[] = [
-  ...mailQueues,
-  ...accountQueues,
-  ...inventoryQueues,
-  ...fleetQueues,
-  ...rewardsQueues,
-  ...allJobs.map(({ queue }) => queue)
-]
+export const allQueues: JobQueue<object>[] = [...inventoryQueues, ...fleetQueues, ...allJobs.map(({ queue }) => queue)]
 
 /** Lets this process work on all of them. */
 export async function startWorkers(ctx: AppContext): Promise<void> {
-  const starts = [mailJobs, accountJobs, inventoryJobs, fleetJobs, rewardsJobs]
+  const starts = [inventoryJobs, fleetJobs]
   for (const start of starts) await start(ctx)
   await startJobs(ctx, allJobs)
 }

@@ -52,7 +52,7 @@ export const User = z.object({
 })
 export type User = z.infer<typeof User>
 
-/** The session's user; `impersonated_by` names the administrator that looks through its eyes. */
+/** The session's user; `impersonated_by` names the administrator who views the shop as this user. */
 export const CurrentUser = User.extend({ impersonated_by: z.string().nullable() })
 export type CurrentUser = z.infer<typeof CurrentUser>
 
@@ -262,7 +262,7 @@ export const accounts = {
     reply: Done
   }),
   switchUser: route('POST', '/api/users/admin/switch-user', {
-    summary: "Look through a user's eyes",
+    summary: 'View the shop as a user',
     access: 'admin',
     body: z.object({ user_id: Id }),
     reply: CurrentUser
@@ -282,17 +282,6 @@ export const accounts = {
     access: 'user',
     query: Paging,
     reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))
-  }),
-  botWebhook: route('POST', '/api/users/bot_webhook', {
-    summary: 'Signed report of the chat bot: messages that earn points',
-    access: 'public',
-    body: z.object({
-      event_id: text('event_id is required', 128),
-      discord_id: text('discord_id is required', 64),
-      channel_id: text('channel_id is required', 64),
-      at: z.iso.datetime({ offset: true, error: 'at must be an ISO 8601 time' })
-    }),
-    reply: z.object({ granted: z.number() })
   }),
   preferences: route('GET', '/api/users/preferences/:key', {
     summary: 'What this person keeps under a key: column choices, saved views',

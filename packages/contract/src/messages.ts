@@ -35,6 +35,10 @@ export const refusals = {
   own_account: [409, 'You cannot do this to your own account'],
   last_admin: [409, 'The last active administrator cannot be removed'],
   cannot_switch: [403, 'Failed to switch user'],
+  not_impersonating: [409, "You are not viewing another user's account"],
+  while_impersonating: [403, "Not while you are viewing another user's account"],
+  too_many_api_keys: [409, 'You have {max} API keys. Revoke one that you do not use.'],
+  discord_proof_missing: [400, 'Please log in with the chat platform again, or sign up without it'],
 
   // catalogue and orders
   admin_purchase: [400, 'Admin accounts cannot make purchases. Please use a regular account.'],
@@ -77,7 +81,10 @@ export const refusals = {
   no_gift_card: [409, 'This reward is not available at the moment'],
   code_taken: [409, 'This code already exists'],
   gift_card_exchanged: [409, 'This gift card has already been exchanged'],
-  unknown_user: [400, 'This user does not exist']
+  unknown_user: [400, 'This user does not exist'],
+  level_points_too_low: [400, 'Must be more than the {points} points of level {level}'],
+  level_points_too_high: [400, 'Must be less than the {points} points of level {level}'],
+  report_too_old: [400, 'at must lie within the last 24 hours']
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type Reason = keyof typeof refusals

@@ -70,10 +70,24 @@ export const LevelCodeForm = z.object({
   point: points('Please enter point')
 })
 
+/** Why points or coins change, with the sentence that the points history shows. Names in braces are its parameters. */
+export const POINT_REASONS = {
+  payment: 'Payment of order {order}',
+  invited_payment: 'Payment by {username}, whom you invited',
+  invited: 'Invited {username}',
+  exchange: 'Exchanged for a ${mount} gift card',
+  chat_message: 'Chat message',
+  decay: 'Monthly decay',
+  set_by_admin: 'Set by an administrator'
+} as const
+export type PointReason = keyof typeof POINT_REASONS
+
 export const PointRecord = z.object({
   id: z.number(),
   created_at: Time,
   reason: z.string(),
+  reason_code: z.enum(Object.keys(POINT_REASONS) as [PointReason, ...PointReason[]]),
+  params: z.record(z.string(), z.union([z.string(), z.number()])),
   point: z.number(),
   kind: z.enum(['level', 'coins'])
 })
@@ -173,5 +187,16 @@ export const rewards = {
     access: 'user',
     query: Paging,
     reply: page(PointRecord)
+  }),
+  botWebhook: route('POST', '/api/users/bot_webhook', {
+    summary: 'Signed report of the chat bot: messages that earn points',
+    access: 'public',
+    body: z.object({
+      event_id: text('event_id is required', 128),
+      discord_id: text('discord_id is required', 64),
+      channel_id: text('channel_id is required', 64),
+      at: z.iso.datetime({ offset: true, error: 'at must be an ISO 8601 time' })
+    }),
+    reply: z.object({ granted: z.number() })
   })
 }

@@ -2,7 +2,8 @@ import { SUCCESS, type Route } from '@netlet/contract'
 import * as contract from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
+import { SESSION_COOKIE } from '../domains/accounts/index.ts'
+import { sessionOf } from '../testing/session.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
 import { exampleOf } from './examples.ts'
 import { brokenBody, HOSTILE_HEADERS, HOSTILE_IDS, hostileQuery, mutate, seeded, toJson } from './hostile.fixture.ts'
@@ -119,15 +120,14 @@ async function send(attempt: Attempt): Promise<Outcome> {
   const { call, role, method, url, payload } = attempt
   const headers = { ...attempt.headers }
   if (role !== 'visitor' && !headers['cookie'])
-    headers['cookie'] = `${SESSION_COOKIE}=${ENDS_SESSION.has(call.id) ? await newSession(role) : sessionOf(role)}`
+    headers['cookie'] = `${SESSION_COOKIE}=${ENDS_SESSION.has(call.id) ? await newSession(role) : cookieOf(role)}`
   const reply = await shop.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
   return { status: reply.statusCode, text: reply.body, location: reply.headers.location }
 }
 
 const userOf = (role: Role) => (role === 'admin' ? admin : customer)
-const sessionOf = (role: Role) => userOf(role).cookies.get(SESSION_COOKIE) ?? ''
-const newSession = (role: Role) =>
-  startSession(shop.ctx.db, { userId: userOf(role).user.id, ip: '127.0.0.1', userAgent: 'test', now: shop.ctx.now() })
+const cookieOf = (role: Role) => userOf(role).cookies.get(SESSION_COOKIE) ?? ''
+const newSession = (role: Role) => sessionOf(shop.ctx, userOf(role).user.id)
 
 /** What is wrong with a reply; empty where nothing is. */
 function faultOf({ call, refused }: Attempt, { status, text, location }: Outcome): string {

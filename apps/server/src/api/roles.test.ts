@@ -1,8 +1,9 @@
 import type { Order } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
+import { SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { users } from '../domains/accounts/tables.ts'
+import { sessionOf } from '../testing/session.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
 import { exampleOf } from './examples.ts'
 import { MATRIX, OWNED } from './roles.matrix.ts'
@@ -54,8 +55,7 @@ describe('who gets past authorisation', () => {
     if (role === 'visitor') return {}
     if (role === 'read' || role === 'renew') return { authorization: `Bearer ${keys[role]}` }
     const { id: userId } = people[role].user
-    const { db, now } = shop.ctx
-    const token = await startSession(db, { userId, ip: '127.0.0.1', userAgent: 'test', now: now() })
+    const token = await sessionOf(shop.ctx, userId)
     return { cookie: `${SESSION_COOKIE}=${token}` }
   }
 

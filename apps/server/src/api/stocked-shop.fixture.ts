@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { createApiKey } from '../domains/accounts/api-keys.ts'
+import { createApiKey } from '../domains/accounts/index.ts'
 import { addCollection, addProduct, addRule, addTag } from '../domains/catalog/shelf.fixture.ts'
 import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
 import { addCidr } from '../domains/inventory/index.ts'
@@ -12,6 +12,7 @@ import { faqs, tickets } from '../domains/support/tables.ts'
 import { writeSettings } from '../domains/settings/index.ts'
 import { paidEvent } from '../testing/buying.ts'
 import type { TestClient } from '../testing/client.ts'
+import { userActor } from '../testing/session.ts'
 import { startTestShop, type TestShop, type TestUser } from '../testing/shop.ts'
 import { eventHandlers } from '../workers.ts'
 
@@ -35,17 +36,12 @@ export async function startStockedShop(): Promise<StockedShop> {
   const started = await startTestShop({})
   const { ctx } = started
   const { db } = ctx
-  await writeSettings(
-    db,
-    ctx.secrets,
-    {
-      shopify_shop_url: `http://127.0.0.1:${CLOSED_PORT}`,
-      shopify_app_key: 'platform token',
-      shopify_api_secret: 'platform secret',
-      max_unpaid_orders: 1000
-    },
-    ctx.now()
-  )
+  await writeSettings(ctx, {
+    shopify_shop_url: `http://127.0.0.1:${CLOSED_PORT}`,
+    shopify_app_key: 'platform token',
+    shopify_api_secret: 'platform secret',
+    max_unpaid_orders: 1000
+  })
   const [server] = await db
     .insert(servers)
     .values({ name: 'node', ip: '127.0.0.1', agentPort: CLOSED_PORT, sshPort: CLOSED_PORT })
@@ -105,7 +101,7 @@ export async function startStockedShop(): Promise<StockedShop> {
       return { id: order.id, orderId }
     },
     async apiKey(userId, scope) {
-      const made = await createApiKey(ctx, userId, { name: scope, scopes: [scope] })
+      const made = await createApiKey(ctx, userActor(userId), { name: scope, scopes: [scope] })
       if (!made.ok) throw new Error(made.reason)
       return made.data
     }

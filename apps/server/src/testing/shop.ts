@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { createGuard, createUser, SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
+import { createGuard, createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { sendMailQueue } from '../domains/mail/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
 import { openChangeFeed } from '../infra/change-feed.ts'
@@ -8,12 +8,14 @@ import type { Config } from '../infra/config.ts'
 import { closeDatabase, openDatabase } from '../infra/db/client.ts'
 import { createApp } from '../infra/http/app.ts'
 import { mounter, type Mount } from '../infra/http/mount.ts'
-import { openJobs, type JobQueue } from '../infra/jobs.ts'
+import { openJobs, startJobs, type Job, type JobQueue } from '../infra/jobs.ts'
 import { createLog } from '../infra/log.ts'
 import { createSecrets } from '../infra/secrets.ts'
+import { SYSTEM } from '../infra/actor.ts'
 import type { AppContext } from '../infra/context.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
+import { sessionOf } from './session.ts'
 import { startTestOutbox, type TestOutbox } from './outbox.ts'
 
 export type TestUser = { id: number; username: string; email: string; password: string }
@@ -25,7 +27,9 @@ export type TestShopOptions = {
   app?: (ctx: AppContext) => Promise<FastifyInstance>
   /** Queues that are sent to or worked on, besides the one of mail. */
   queues?: JobQueue<object>[]
-  /** Registers workers; without it nothing is worked on. */
+  /** Jobs that are worked on, with their queues. */
+  jobs?: Job[]
+  /** Registers other workers; without it and `jobs` nothing is worked on. */
   workers?: (ctx: AppContext) => Promise<void>
   config?: Partial<Config>
   /** A clock of the test's own. By default it is the machine's, which `advance` moves ahead. */
@@ -68,7 +72,7 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
     const { compose, queues } = await composition(options)
     const jobs = await openJobs({
       databaseUrl: database.url,
-      worker: options.workers !== undefined,
+      worker: options.workers !== undefined || options.jobs !== undefined,
       log,
       queues: [sendMailQueue, ...queues.filter(queue => queue.name !== sendMailQueue.name)]
     })
@@ -85,12 +89,8 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       secrets: createSecrets(config.appSecret),
       changes
     }
-    await writeSettings(
-      db,
-      ctx.secrets,
-      { sendgrid_api_key: 'test', email_from: 'Netlet <shop@example.com>' },
-      ctx.now()
-    )
+    await writeSettings(ctx, { sendgrid_api_key: 'test', email_from: 'Netlet <shop@example.com>' })
+    await startJobs(ctx, options.jobs ?? [])
     await options.workers?.(ctx)
     const app = await compose(ctx)
     opened.push(() => app.close())
@@ -101,12 +101,11 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       count += 1
       const username = wanted.username ?? `${isSuperuser ? 'boss' : 'user'}${count}`
       const user = { username, email: `${username}@example.com`, password: TEST_PASSWORD, ...wanted }
-      const made = await createUser(ctx, { ...user, isSuperuser })
+      const made = await createUser(ctx, SYSTEM, { ...user, isSuperuser })
       if (!made.ok) throw new Error(`no test user: ${made.reason}`)
       const { id } = made.data
       const client = createTestClient(url)
-      const session = { userId: id, ip: '127.0.0.1', userAgent: 'test', now: ctx.now() }
-      client.cookies.set(SESSION_COOKIE, await startSession(db, session))
+      client.cookies.set(SESSION_COOKIE, await sessionOf(ctx, id))
       return { ...client, user: { id, ...user } }
     }
 
@@ -131,7 +130,8 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
 
 type Composition = { compose: (ctx: AppContext) => Promise<FastifyInstance>; queues: JobQueue<object>[] }
 
-async function composition({ app, routes, queues = [] }: TestShopOptions): Promise<Composition> {
+async function composition({ app, routes, jobs = [], ...rest }: TestShopOptions): Promise<Composition> {
+  const queues = [...(rest.queues ?? []), ...jobs.map(job => job.queue)]
   if (app) return { compose: app, queues }
   if (!routes) {
     // Loaded only here: most tests need one domain, and should not wait for all of them.

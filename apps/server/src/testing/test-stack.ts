@@ -7,19 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Agent } from '../../../agent/src/agent.ts'
 import { startSandbox, type Sandbox } from '../../../sandbox/src/sandbox.ts'
-import { createUser, SESSION_COOKIE, startSession } from '../domains/accounts/index.ts'
+import { createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { products, variants } from '../domains/catalog/tables.ts'
 import { renewPrefixes } from '../domains/fleet/index.ts'
 import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
 import { assignCidrs, createRule } from '../domains/inventory/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
 import { openApp } from '../open-app.ts'
+import { SYSTEM } from '../infra/actor.ts'
 import { readConfig } from '../infra/config.ts'
 import type { Transaction } from '../infra/db/client.ts'
 import type { AppContext } from '../infra/context.ts'
 import { AGENT_TOKEN, createAgentRunner, type AgentRunner } from './agent-runner.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
+import { sessionOf } from './session.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const APP_SECRET = 'a secret of the tests and of nothing else'
@@ -165,17 +167,12 @@ type Stock = Required<TestStackOptions> & { agentPorts: AgentRunner['ports']; pl
 
 /** One server with one range, one plan in one variant, and some access rules. */
 async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agentPorts, platformUrl }: Stock) {
-  await writeSettings(
-    ctx.db,
-    ctx.secrets,
-    {
-      shopify_shop_url: platformUrl,
-      shopify_app_key: 'platform token',
-      shopify_api_secret: 'platform secret',
-      max_unpaid_orders: 1000
-    },
-    ctx.now()
-  )
+  await writeSettings(ctx, {
+    shopify_shop_url: platformUrl,
+    shopify_app_key: 'platform token',
+    shopify_api_secret: 'platform secret',
+    max_unpaid_orders: 1000
+  })
   return ctx.db.transaction(async tx => {
     const [group] = await tx.insert(serverGroups).values({ name: 'here' }).returning()
     if (!group) throw new Error('nothing was inserted')
@@ -236,11 +233,10 @@ async function ownServer(
 /** A new user's browser. */
 async function signedIn(ctx: AppContext, url: string, name: string, isSuperuser: boolean): Promise<TestClient> {
   const user = { username: name, email: `${name}@example.com`, password: 'Secret#2026', isSuperuser }
-  const made = await createUser(ctx, user)
+  const made = await createUser(ctx, SYSTEM, user)
   if (!made.ok) throw new Error(made.reason)
   const client = createTestClient(url)
-  const session = { userId: made.data.id, ip: '127.0.0.1', userAgent: 'test', now: ctx.now() }
-  client.cookies.set(SESSION_COOKIE, await startSession(ctx.db, session))
+  client.cookies.set(SESSION_COOKIE, await sessionOf(ctx, made.data.id))
   return client
 }
 

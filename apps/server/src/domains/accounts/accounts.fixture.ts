@@ -1,6 +1,14 @@
 import { MINUTE } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Mount } from '../../infra/http/mount.ts'
+import { accountPorts } from '../../ports.ts'
 import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
+import { accountRoutes } from './index.ts'
+
+/** The domain's calls, with what the whole shop hands in. */
+export const accountRoutesWithPorts = (mount: Mount, ctx: AppContext): void =>
+  accountRoutes(mount, ctx, accountPorts(ctx))
 
 let clients = 0
 

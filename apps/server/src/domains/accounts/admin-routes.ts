@@ -6,31 +6,32 @@ import { banUser, setUserPassword, unbanUser } from './ban-user.ts'
 import { deleteUser } from './delete-user.ts'
 import { editUser } from './edit-user.ts'
 import { listUsers } from './list-users.ts'
+import type { AccountPorts } from './ports.ts'
 import { currentUser } from './present-user.ts'
 import { browserOf } from './session-routes.ts'
 import { setSessionCookie } from './sessions.ts'
 import { switchBack, switchUser } from './switch-user.ts'
 
-/** User management, and looking through a user's eyes. */
-export function adminRoutes(mount: Mount, ctx: AppContext): void {
+/** User management, and viewing the shop as a user. */
+export function adminRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   const calls = routes.accounts
 
-  mount(calls.users, async ({ query }) => ok(await listUsers(ctx.db, query)))
-  mount(calls.updateUser, async ({ caller, params, body }) => editUser(ctx, caller, params.id, body))
+  mount(calls.users, async ({ query }) => ok(await listUsers(ctx.db, ports, query)))
+  mount(calls.updateUser, async ({ caller, params, body }) => editUser(ctx, caller, ports, params.id, body))
   mount(calls.ban, async ({ caller, params }) => banUser(ctx, caller, params.id))
   mount(calls.unban, async ({ caller, params }) => unbanUser(ctx, caller, params.id))
-  mount(calls.deleteUser, async ({ caller, params }) => deleteUser(ctx, caller, params.id))
+  mount(calls.deleteUser, async ({ caller, params }) => deleteUser(ctx, caller, ports, params.id))
   mount(calls.adminPassword, async ({ caller, params, body }) => setUserPassword(ctx, caller, params.id, body.password))
   mount(calls.switchUser, async ({ caller, request, reply, body }) => {
     const switched = await switchUser(ctx, caller, body.user_id, browserOf(request))
     if (!switched.ok) return switched
     setSessionCookie(reply, ctx.config, switched.data.token)
-    return ok(await currentUser(ctx.db, { id: switched.data.userId, impersonator: caller }))
+    return ok(await currentUser(ctx.db, ports, { id: switched.data.userId, impersonator: caller }))
   })
   mount(calls.switchBack, async ({ caller, request, reply }) => {
     const back = await switchBack(ctx, caller, browserOf(request))
     if (!back.ok) return back
     setSessionCookie(reply, ctx.config, back.data.token)
-    return ok(await currentUser(ctx.db, { id: back.data.userId, impersonator: null }))
+    return ok(await currentUser(ctx.db, ports, { id: back.data.userId, impersonator: null }))
   })
 }

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { accountRoutes } from './index.ts'
 import { apiKeys, users } from './tables.ts'
+import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
   shop = await startTestShop({
     routes(mount, parts) {
-      accountRoutes(mount, parts)
+      accountRoutesWithPorts(mount, parts)
       // Stands for whatever a key with the other scope may call.
       mount({ ...routes.accounts.logout, path: '/api/test/renew', access: 'user', scope: 'renew' }, async () =>
         ok(null)

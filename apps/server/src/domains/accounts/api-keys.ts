@@ -1,15 +1,16 @@
 import { refuse, type ApiKey, type Scope } from '@netlet/contract'
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import type { UserActor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { transact } from '../../infra/db/transact.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { hashToken, randomToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { API_KEY_PREFIX } from './guard.ts'
 import { apiKeys, users } from './tables.ts'
 
-const MOST_KEYS = 20
+const MAX_KEYS = 20
 
 const live = (userId: number) => and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt))
 
@@ -21,16 +22,17 @@ export async function listApiKeys(db: Executor, userId: number): Promise<ApiKey[
 
 /** Makes a key. It is in this reply and nowhere else. */
 export async function createApiKey(
-  ctx: Pick<AppContext, 'db' | 'now'>,
-  userId: number,
+  ctx: AppContext,
+  by: UserActor,
   { name, scopes }: { name: string; scopes: Scope[] }
 ): Promise<Result<ApiKey & { key: string }>> {
   const key = `${API_KEY_PREFIX}${randomToken()}`
-  return transact(ctx.db, async tx => {
+  return command(ctx, by, async ({ tx, now, publish }) => {
+    const userId = by.id
     // Whoever makes many at once waits here, so that the limit holds.
     await tx.execute(sql`select 1 from ${users} where ${users.id} = ${userId} for no key update`)
-    if ((await tx.$count(apiKeys, live(userId))) >= MOST_KEYS)
-      return refuse('conflict', { msg: `You have ${MOST_KEYS} API keys. Revoke one that you do not use.` })
+    if ((await tx.$count(apiKeys, live(userId))) >= MAX_KEYS)
+      return refuse('too_many_api_keys', { params: { max: MAX_KEYS } })
     const [made] = await tx
       .insert(apiKeys)
       .values({
@@ -39,25 +41,26 @@ export async function createApiKey(
         keyHash: hashToken(key),
         hint: key.slice(0, API_KEY_PREFIX.length + 4),
         scopes: [...new Set(scopes)],
-        createdAt: ctx.now()
+        createdAt: now
       })
       .returning()
     if (!made) throw new Error('the key was not stored')
+    publish('api_key', made.id, userId)
     return ok({ ...present(made), key })
   })
 }
 
-export async function revokeApiKey(
-  ctx: Pick<AppContext, 'db' | 'now'>,
-  userId: number,
-  keyId: number
-): Promise<Result<null>> {
-  const revoked = await ctx.db
-    .update(apiKeys)
-    .set({ revokedAt: ctx.now() })
-    .where(and(eq(apiKeys.id, keyId), live(userId)))
-    .returning({ id: apiKeys.id })
-  return revoked.length > 0 ? done : refuse('not_found')
+export async function revokeApiKey(ctx: AppContext, by: UserActor, keyId: number): Promise<Result<null>> {
+  return command(ctx, by, async ({ tx, now, publish }) => {
+    const revoked = await tx
+      .update(apiKeys)
+      .set({ revokedAt: now })
+      .where(and(eq(apiKeys.id, keyId), live(by.id)))
+      .returning({ id: apiKeys.id })
+    if (revoked.length === 0) return refuse('not_found')
+    publish('api_key', keyId, by.id)
+    return done
+  })
 }
 
 const present = (row: typeof apiKeys.$inferSelect): ApiKey => ({

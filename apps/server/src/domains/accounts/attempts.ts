@@ -1,6 +1,8 @@
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
-import type { Executor } from '../../infra/db/client.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { loginFailures } from './tables.ts'
 
 /** For how long a failure counts. */
@@ -10,37 +12,37 @@ export type Attempt = {
   /** Failures per key within the window, this attempt counted as one. */
   counts: Map<string, number>
   /** The attempt was right, or was refused before anything was tried: it does not count. */
-  forgive(): Promise<void>
+  discard(): Promise<void>
 }
 
 /**
  * Counts an attempt as a failure before it is tried, so that many at once cannot all pass while the count is still
- * low; `forgive` it afterwards where it was none.
+ * low; `discard` it afterwards where it was none. A command of its own: the count stays when the login is refused.
  */
-export async function beginAttempt(db: Executor, keys: string[], now: Date): Promise<Attempt> {
-  const written = await db
-    .insert(loginFailures)
-    .values(keys.map(key => ({ key, at: now })))
-    .returning({ id: loginFailures.id })
-  const rows = await db
+export async function beginAttempt(ctx: AppContext, by: Actor, keys: string[]): Promise<Attempt> {
+  const written = await command(ctx, by, unit =>
+    unit.tx
+      .insert(loginFailures)
+      .values(keys.map(key => ({ key, at: unit.now })))
+      .returning({ id: loginFailures.id, at: loginFailures.at })
+  )
+  const since = new Date((written[0]?.at ?? ctx.now()).getTime() - FAILURE_WINDOW)
+  // After the commit: within it, attempts at the same time would not see each other.
+  const rows = await ctx.db
     .select({ key: loginFailures.key, count: sql<number>`count(*)` })
     .from(loginFailures)
-    .where(and(inArray(loginFailures.key, keys), gt(loginFailures.at, new Date(now.getTime() - FAILURE_WINDOW))))
+    .where(and(inArray(loginFailures.key, keys), gt(loginFailures.at, since)))
     .groupBy(loginFailures.key)
   return {
     counts: new Map(rows.map(row => [row.key, row.count])),
-    async forgive() {
-      await db.delete(loginFailures).where(
-        inArray(
-          loginFailures.id,
-          written.map(row => row.id)
-        )
-      )
+    async discard() {
+      const ids = written.map(row => row.id)
+      await command(ctx, by, unit => unit.tx.delete(loginFailures).where(inArray(loginFailures.id, ids)))
     }
   }
 }
 
-/** Forgets an account's failures: its owner has proven to be there. */
-export async function forgetFailures(db: Executor, key: string): Promise<void> {
-  await db.delete(loginFailures).where(eq(loginFailures.key, key))
+/** Removes an account's failures: its owner has proven to be there. */
+export async function clearFailures(unit: Unit, key: string): Promise<void> {
+  await unit.tx.delete(loginFailures).where(eq(loginFailures.key, key))
 }

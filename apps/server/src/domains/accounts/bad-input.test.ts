@@ -2,12 +2,12 @@ import { routes } from '@netlet/contract'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { accountRoutes } from './index.ts'
+import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutes })
+  shop = await startTestShop({ routes: accountRoutesWithPorts })
 })
 afterAll(() => shop.close())
 

@@ -2,7 +2,9 @@ import { renderAsync } from '@resvg/resvg-js'
 import { and, eq, gt } from 'drizzle-orm'
 import { createMathExpr } from 'svg-captcha'
 import { MINUTE } from '../../infra/clock.ts'
-import type { Executor } from '../../infra/db/client.ts'
+import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { captchas } from './tables.ts'
 
 const CAPTCHA_LIFE = 5 * MINUTE
@@ -12,8 +14,8 @@ const CAPTCHA_LIFE = 5 * MINUTE
  * the machine is needed.
  */
 export async function createCaptcha(
-  db: Executor,
-  now: Date
+  ctx: AppContext,
+  by: Actor
 ): Promise<{ captcha_image_base: string; captcha_id: string }> {
   const { data: svg, text: answer } = createMathExpr({
     mathMin: 2,
@@ -26,10 +28,12 @@ export async function createCaptcha(
     // Dark greys: on a background of its own it would choose colours, some of them hardly visible.
     color: false
   })
-  const [made] = await db
-    .insert(captchas)
-    .values({ answer: Number(answer), createdAt: now, expiresAt: new Date(now.getTime() + CAPTCHA_LIFE) })
-    .returning({ id: captchas.id })
+  const [made] = await command(ctx, by, ({ tx, now }) =>
+    tx
+      .insert(captchas)
+      .values({ answer: Number(answer), createdAt: now, expiresAt: new Date(now.getTime() + CAPTCHA_LIFE) })
+      .returning({ id: captchas.id })
+  )
   if (!made) throw new Error('the captcha was not stored')
   const picture = await renderAsync(svg, {
     font: { loadSystemFonts: false },
@@ -42,17 +46,22 @@ export async function createCaptcha(
   }
 }
 
-/** Checks an answer. One use: the captcha is gone afterwards, right or wrong. */
+/**
+ * Checks an answer. One use: the captcha is gone afterwards, right or wrong. A command of its own, so that a refusal of
+ * what it guards does not bring it back.
+ */
 export async function useCaptcha(
-  db: Executor,
+  ctx: AppContext,
+  by: Actor,
   id: string | undefined,
-  answer: number | undefined,
-  now: Date
+  answer: number | undefined
 ): Promise<boolean> {
   if (id === undefined || answer === undefined) return false
-  const [taken] = await db
-    .delete(captchas)
-    .where(and(eq(captchas.id, id), gt(captchas.expiresAt, now)))
-    .returning({ answer: captchas.answer })
+  const [taken] = await command(ctx, by, ({ tx, now }) =>
+    tx
+      .delete(captchas)
+      .where(and(eq(captchas.id, id), gt(captchas.expiresAt, now)))
+      .returning({ answer: captchas.answer })
+  )
   return taken !== undefined && taken.answer === answer
 }

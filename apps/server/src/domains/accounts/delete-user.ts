@@ -1,16 +1,14 @@
 import { refuse } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { sqlState, type Transaction } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
-import { transact } from '../../infra/db/transact.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
-import { leases } from '../inventory/tables.ts'
-import { orders } from '../orders/tables.ts'
-import { lockUser } from './edit-user.ts'
+import { lockUser } from './balance.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
+import type { AccountPorts } from './ports.ts'
 import { endSessionsOf } from './sessions.ts'
 import { apiKeys, emailCodes, users } from './tables.ts'
 
@@ -19,12 +17,14 @@ import { apiKeys, emailCodes, users } from './tables.ts'
  * about the person: whoever held an address at an instant can still be told apart, and name and email are free again.
  */
 export async function deleteUser(
-  ctx: Pick<AppContext, 'db' | 'now'>,
-  actor: UserActor,
+  ctx: AppContext,
+  by: UserActor,
+  { holdsLeases }: Pick<AccountPorts, 'holdsLeases'>,
   userId: number
 ): Promise<Result<null>> {
-  if (userId === actor.id) return refuse('own_account')
-  return transact(ctx.db, async tx => {
+  if (userId === by.id) return refuse('own_account')
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     const admins = await lockActiveAdmins(tx)
     const user = await lockUser(tx, userId)
     if (!user) return refuse('not_found')
@@ -32,28 +32,11 @@ export async function deleteUser(
     if (await holdsLeases(tx, userId)) return refuse('user_has_leases')
     await tx.delete(emailCodes).where(eq(lower(emailCodes.email), user.email.toLowerCase()))
     const removed = await removeRow(tx, userId)
-    if (!removed) await anonymise(tx, userId, ctx.now())
+    if (!removed) await anonymise(unit, userId)
     const { username, email, isSuperuser } = user
-    await record(tx, actor, {
-      action: 'delete user',
-      targetType: 'user',
-      targetId: userId,
-      before: { username, email, isSuperuser },
-      after: { historyKept: !removed }
-    })
+    unit.audit('user.delete', userId, { before: { username, email, isSuperuser }, after: { historyKept: !removed } })
     return done
   })
-}
-
-// The tables themselves, not what the two domains offer: they use this one, and the circle would close here.
-async function holdsLeases(tx: Transaction, userId: number): Promise<boolean> {
-  const live = await tx
-    .select({ id: leases.id })
-    .from(leases)
-    .innerJoin(orders, eq(orders.id, leases.orderId))
-    .where(and(eq(orders.userId, userId), inArray(leases.state, ['reserved', 'active'])))
-    .limit(1)
-  return live.length > 0
 }
 
 /** False where other tables still refer to the user: the database knows them all. */
@@ -67,8 +50,9 @@ async function removeRow(tx: Transaction, userId: number): Promise<boolean> {
   }
 }
 
-async function anonymise(tx: Transaction, userId: number, now: Date): Promise<void> {
-  await endSessionsOf(tx, userId)
+async function anonymise(unit: Unit, userId: number): Promise<void> {
+  const { tx, now } = unit
+  await endSessionsOf(unit, userId)
   await tx.delete(apiKeys).where(eq(apiKeys.userId, userId))
   await tx
     .update(users)

@@ -4,7 +4,7 @@ import type { Config } from '../../infra/config.ts'
 
 const COOKIE = 'netlet_oauth'
 
-/** Which browser started a journey to the chat platform. */
+/** Which browser started an OAuth flow with the chat platform. */
 export const oauthTokenOf = (request: FastifyRequest): string | undefined => request.cookies[COOKIE]
 
 export function setOauthCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void {

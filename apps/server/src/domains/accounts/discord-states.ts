@@ -1,45 +1,43 @@
 import { and, desc, eq, gt, isNotNull, isNull } from 'drizzle-orm'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
-import type { Executor } from '../../infra/db/client.ts'
+import type { Unit } from '../../infra/command.ts'
 import { hashToken, randomToken } from '../../infra/secrets.ts'
 import { oauthStates } from './tables.ts'
 
 /** How long the browser may be away at the chat platform, and how long the sign-up form may then take. */
-const JOURNEY = 10 * MINUTE
+const STATE_LIFE = 10 * MINUTE
 const PROOF_LIFE = HOUR
 
 export type DiscordAccount = { id: string; name: string }
-export type Journey = { mode: 'login' | 'bind'; userId: number | null }
+export type OauthState = { mode: 'login' | 'bind'; userId: number | null }
 
 /**
- * Starts a journey to the chat platform. `state` comes back in the address; `browserToken` belongs in a cookie, so
- * that no one can finish in another browser what was started in this one.
+ * Creates the state of an OAuth flow with the chat platform. `state` comes back in the address; `browserToken` belongs
+ * in a cookie, so that no one can finish in another browser what was started in this one.
  */
-export async function startJourney(
-  db: Executor,
-  { mode, userId }: Journey,
-  now: Date
+export async function createOauthState(
+  { tx, now }: Unit,
+  { mode, userId }: OauthState
 ): Promise<{ state: string; browserToken: string }> {
   const state = randomToken()
   const browserToken = randomToken()
-  await db.insert(oauthStates).values({
+  await tx.insert(oauthStates).values({
     stateHash: hashToken(state),
     browserHash: hashToken(browserToken),
     mode,
     userId,
     createdAt: now,
-    expiresAt: new Date(now.getTime() + JOURNEY)
+    expiresAt: new Date(now.getTime() + STATE_LIFE)
   })
   return { state, browserToken }
 }
 
-/** Ends a journey: once, and only in the browser that started it. Null where there is none such. */
-export async function endJourney(
-  db: Executor,
-  { state, browserToken, mode }: { state: string; browserToken: string; mode: Journey['mode'] },
-  now: Date
-): Promise<Journey | null> {
-  const [ended] = await db
+/** Uses a state up: once, and only in the browser that it was created for. Null where there is none such. */
+export async function consumeOauthState(
+  { tx, now }: Unit,
+  { state, browserToken, mode }: { state: string; browserToken: string; mode: OauthState['mode'] }
+): Promise<OauthState | null> {
+  const [consumed] = await tx
     .update(oauthStates)
     .set({ usedAt: now })
     .where(
@@ -52,12 +50,12 @@ export async function endJourney(
       )
     )
     .returning({ mode: oauthStates.mode, userId: oauthStates.userId })
-  return ended ?? null
+  return consumed ?? null
 }
 
-/** Keeps, for the sign-up of this browser, that the platform named this account. */
-export async function keepDiscordProof(db: Executor, state: string, account: DiscordAccount, now: Date): Promise<void> {
-  await db
+/** Stores, for the sign-up of this browser, that the platform named this account. */
+export async function storeDiscordProof({ tx, now }: Unit, state: string, account: DiscordAccount): Promise<void> {
+  await tx
     .update(oauthStates)
     .set({ discordId: account.id, discordName: account.name, expiresAt: new Date(now.getTime() + PROOF_LIFE) })
     .where(eq(oauthStates.stateHash, hashToken(state)))
@@ -65,10 +63,9 @@ export async function keepDiscordProof(db: Executor, state: string, account: Dis
 
 /** Takes the proof that this browser logged in to that chat account; undefined where it did not. */
 export async function takeDiscordProof(
-  tx: Executor,
+  { tx, now }: Unit,
   discordId: string,
-  browserToken: string | undefined,
-  now: Date
+  browserToken: string | undefined
 ): Promise<DiscordAccount | undefined> {
   if (!browserToken) return undefined
   const proven = and(

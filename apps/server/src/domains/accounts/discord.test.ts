@@ -8,8 +8,7 @@ import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
 import { writeSettings } from '../settings/index.ts'
-import { mailedCode, signUpForm, visitorFromAnywhere } from './accounts.fixture.ts'
-import { accountRoutes } from './index.ts'
+import { accountRoutesWithPorts, mailedCode, signUpForm, visitorFromAnywhere } from './accounts.fixture.ts'
 import { users } from './tables.ts'
 
 let shop: TestShop
@@ -41,8 +40,8 @@ beforeAll(async () => {
   platform.listen(0, '127.0.0.1')
   await once(platform, 'listening')
   shop = await startTestShop({
-    routes: accountRoutes,
-    workers: mailJobs,
+    routes: accountRoutesWithPorts,
+    jobs: mailJobs,
     config: { discordUrl: `http://127.0.0.1:${(platform.address() as AddressInfo).port}` }
   })
   await configure({ discord_client_id: 'client', discord_client_secret: 'secret' })
@@ -53,8 +52,7 @@ afterAll(async () => {
   platform.close()
 })
 
-const configure = (values: Parameters<typeof writeSettings>[2]) =>
-  writeSettings(shop.ctx.db, shop.ctx.secrets, values, shop.ctx.now())
+const configure = (values: Parameters<typeof writeSettings>[1]) => writeSettings(shop.ctx, values)
 
 async function leave(client: TestClient, mode: 'login' | 'bind'): Promise<URL> {
   const { data } = await client.get<{ discord_auth_url: string }>(`/api/auth/discord/login?mode=${mode}`)

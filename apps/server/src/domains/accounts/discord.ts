@@ -1,96 +1,108 @@
 import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { createDiscord, type Discord } from '../../integrations/discord/index.ts'
+import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { Config } from '../../infra/config.ts'
-import { sqlState } from '../../infra/db/client.ts'
-import type { UserActor } from '../../infra/actor.ts'
-import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
 import { readSettings } from '../settings/index.ts'
-import { endJourney, keepDiscordProof, startJourney, type DiscordAccount, type Journey } from './discord-states.ts'
-import { enter, type Browser } from './log-in.ts'
+import { USER_CONFLICTS } from './create-user.ts'
+import {
+  consumeOauthState,
+  createOauthState,
+  storeDiscordProof,
+  type DiscordAccount,
+  type OauthState
+} from './discord-states.ts'
+import { createSession, type Browser } from './log-in.ts'
 import { users } from './tables.ts'
 
-type Parts = Pick<AppContext, 'config' | 'db' | 'log' | 'now' | 'secrets'>
-type Mode = Journey['mode']
+type Mode = OauthState['mode']
 
 /** What the platform appended to the address that it sent the browser back to. */
-export type Return = { code?: string; state?: string; error?: string }
+export type OauthReturn = { code?: string; state?: string; error?: string }
 
 const PATHS = { login: '/api/auth/discord/redirect', bind: '/api/auth/discord/bind_redirect' } as const
 
 /** Where to send the browser, and what to put into its cookie. */
 export async function startDiscord(
-  ctx: Parts,
-  mode: Mode,
-  caller: UserActor | null
+  ctx: AppContext,
+  by: Actor,
+  mode: Mode
 ): Promise<Result<{ url: string; browserToken: string }>> {
+  const user = mode === 'bind' && by.kind === 'user' ? by : null
   // A key may read and renew; a chat account is a way to log in.
-  if (mode === 'bind' && (!caller || caller.scopes)) return refuse('unauthorized')
+  if (mode === 'bind' && (!user || user.scopes)) return refuse('unauthorized')
   const { discord, redirectUri } = await connect(ctx, mode)
-  // Asked for once without a state: whether the platform is configured is known before a journey is written down.
-  if (!discord.authorizeUrl({ redirectUri, state: '' })) return refuse('discord_unavailable')
-  const userId = mode === 'bind' && caller ? caller.id : null
-  const { state, browserToken } = await startJourney(ctx.db, { mode, userId }, ctx.now())
-  const url = discord.authorizeUrl({ redirectUri, state })
-  return url ? ok({ url, browserToken }) : refuse('discord_unavailable')
+  return command(ctx, by, async unit => {
+    const { state, browserToken } = await createOauthState(unit, { mode, userId: user?.id ?? null })
+    const url = discord.authorizeUrl({ redirectUri, state })
+    return url ? ok({ url, browserToken }) : refuse('discord_unavailable')
+  })
 }
 
 /** Ends a login: where the browser goes now, and the new session where there is one. */
 export async function finishDiscordLogin(
-  ctx: Parts,
-  returned: Return,
+  ctx: AppContext,
+  by: Actor,
+  returned: OauthReturn,
   browser: Browser & { oauthToken: string | undefined }
 ): Promise<{ location: string; token?: string }> {
-  const arrived = await arrive(ctx, 'login', returned, browser.oauthToken)
-  if (!arrived) return { location: '/login?discord=failed' }
-  const { account, state } = arrived
-  const now = ctx.now()
-  const [user] = await ctx.db
-    .update(users)
-    .set({ discordName: account.name })
-    .where(eq(users.discordId, account.id))
-    .returning({ id: users.id, isActive: users.isActive })
-  if (!user) {
-    await keepDiscordProof(ctx.db, state, account, now)
-    return { location: `/createAccount?discord_id=${encodeURIComponent(account.id)}` }
-  }
-  if (!user.isActive) return { location: '/login?discord=banned' }
-  return { location: '/product', token: await ctx.db.transaction(tx => enter(tx, user.id, browser, now)) }
+  const finished = await finishOauth(ctx, by, 'login', returned, browser.oauthToken)
+  if (!finished) return { location: '/login?discord=failed' }
+  const { account, state } = finished
+  return command(ctx, by, async unit => {
+    const [user] = await unit.tx
+      .update(users)
+      .set({ discordName: account.name })
+      .where(eq(users.discordId, account.id))
+      .returning({ id: users.id, isActive: users.isActive })
+    if (!user) {
+      await storeDiscordProof(unit, state, account)
+      return { location: `/createAccount?discord_id=${encodeURIComponent(account.id)}` }
+    }
+    if (!user.isActive) return { location: '/login?discord=banned' }
+    return { location: '/product', token: await createSession(unit, user.id, browser) }
+  })
 }
 
 /** Ends a bind: where the browser goes now. Whoever started it has to be the one who is signed in. */
 export async function finishDiscordBind(
-  ctx: Parts,
-  returned: Return,
-  caller: UserActor | null,
+  ctx: AppContext,
+  by: Actor,
+  returned: OauthReturn,
   oauthToken: string | undefined
 ): Promise<{ location: string }> {
   const settings = '/dashboard/index/setting'
-  const arrived = await arrive(ctx, 'bind', returned, oauthToken)
-  if (!arrived || !caller || arrived.userId !== caller.id || caller.impersonator !== null)
+  const finished = await finishOauth(ctx, by, 'bind', returned, oauthToken)
+  if (!finished || by.kind !== 'user' || finished.userId !== by.id || by.impersonator !== null)
     return { location: `${settings}?discord=failed` }
-  const { id, name } = arrived.account
-  try {
-    await ctx.db.update(users).set({ discordId: id, discordName: name }).where(eq(users.id, caller.id))
-  } catch (error) {
-    if (sqlState(error) !== '23505') throw error
-    return { location: `${settings}?discord=failed&reason=taken` }
-  }
-  return { location: `${settings}?discord=success&name=${encodeURIComponent(name)}` }
+  const { id, name } = finished.account
+  const bound = await command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
+    await unit.tx.update(users).set({ discordId: id, discordName: name }).where(eq(users.id, by.id))
+    unit.publish('user', by.id, by.id)
+    return done
+  })
+  return bound.ok
+    ? { location: `${settings}?discord=success&name=${encodeURIComponent(name)}` }
+    : { location: `${settings}?discord=failed&reason=taken` }
 }
 
-type Arrived = { account: DiscordAccount; state: string; userId: number | null }
+type FinishedOauth = { account: DiscordAccount; state: string; userId: number | null }
 
-async function arrive(
-  ctx: Parts,
+/** Asks the platform who came back. Null where the state is not this browser's, or the platform names nobody. */
+async function finishOauth(
+  ctx: AppContext,
+  by: Actor,
   mode: Mode,
-  { code, state, error }: Return,
+  { code, state, error }: OauthReturn,
   browserToken: string | undefined
-): Promise<Arrived | null> {
+): Promise<FinishedOauth | null> {
   if (!state || !browserToken) return null
-  const journey = await endJourney(ctx.db, { state, browserToken, mode }, ctx.now())
-  if (!journey || error || !code) return null
+  // A command of its own: a state is used up, whatever the platform says then.
+  const started = await command(ctx, by, unit => consumeOauthState(unit, { state, browserToken, mode }))
+  if (!started || error || !code) return null
   const { discord, redirectUri } = await connect(ctx, mode)
   const exchanged = await discord.exchangeCode({ code, redirectUri })
   const found = exchanged.ok ? await discord.currentUser(exchanged.value.accessToken) : exchanged
@@ -98,10 +110,10 @@ async function arrive(
     ctx.log.warn({ reason: found.reason, detail: found.message }, 'chat platform login failed')
     return null
   }
-  return { account: { id: found.value.id, name: found.value.name }, state, userId: journey.userId }
+  return { account: { id: found.value.id, name: found.value.name }, state, userId: started.userId }
 }
 
-async function connect(ctx: Parts, mode: Mode): Promise<{ discord: Discord; redirectUri: string }> {
+async function connect(ctx: AppContext, mode: Mode): Promise<{ discord: Discord; redirectUri: string }> {
   const settings = await readSettings(ctx.db, ctx.secrets)
   const discord = createDiscord({
     clientId: settings.discord_client_id,
@@ -109,7 +121,7 @@ async function connect(ctx: Parts, mode: Mode): Promise<{ discord: Discord; redi
     baseUrl: ctx.config.discordUrl
   })
   const own = mode === 'bind' ? settings.discord_bind_redirect_uri : settings.discord_redirect_uri
-  return { discord, redirectUri: own || standardRedirect(ctx.config, mode) }
+  return { discord, redirectUri: own || defaultRedirect(ctx.config, mode) }
 }
 
-const standardRedirect = (config: Pick<Config, 'publicUrl'>, mode: Mode): string => `${config.publicUrl}${PATHS[mode]}`
+const defaultRedirect = (config: Pick<Config, 'publicUrl'>, mode: Mode): string => `${config.publicUrl}${PATHS[mode]}`

@@ -4,13 +4,20 @@ import { MINUTE } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
 import { writeSettings } from '../settings/index.ts'
-import { A_MINUTE_LATER, mailedCode, PASSWORD, signUpForm, visitorFromAnywhere, wrongCode } from './accounts.fixture.ts'
-import { accountRoutes } from './index.ts'
+import {
+  accountRoutesWithPorts,
+  A_MINUTE_LATER,
+  mailedCode,
+  PASSWORD,
+  signUpForm,
+  visitorFromAnywhere,
+  wrongCode
+} from './accounts.fixture.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutes, workers: mailJobs })
+  shop = await startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs })
 })
 afterAll(() => shop.close())
 
@@ -53,7 +60,7 @@ test('without an address the form says so', async () => {
 })
 
 test('a code expires after the seconds of the settings', async () => {
-  await writeSettings(shop.ctx.db, shop.ctx.secrets, { email_code_expire: 120 }, shop.ctx.now())
+  await writeSettings(shop.ctx, { email_code_expire: 120 })
   const visitor = visitorFromAnywhere(shop)
   const code = await mailedCode(shop, visitor, 'late@example.com', 'register')
   shop.advance(2 * MINUTE + 1000)
@@ -62,7 +69,7 @@ test('a code expires after the seconds of the settings', async () => {
 })
 
 test('the job table never shows a code', async () => {
-  const quiet = await startTestShop({ routes: accountRoutes })
+  const quiet = await startTestShop({ routes: accountRoutesWithPorts })
   try {
     await quiet.visitor().post(ASK, { email: 'sealed@example.com', type: 'register' })
     const { rows } = await quiet.ctx.db.execute<{ data: { data: { sealed_code: string } } }>(

@@ -1,21 +1,21 @@
-import { withUnit } from '../../infra/legacy-unit.ts'
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
 import { refuse, type EmailValidateBody } from '@netlet/contract'
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import type { z } from 'zod'
+import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { Config } from '../../infra/config.ts'
-import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
-import { transact } from '../../infra/db/transact.ts'
+import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { clientNetwork } from './client-address.ts'
+import { clientNetwork } from './client-network.ts'
 import { emailCodes, users } from './tables.ts'
 
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 const PAUSE = MINUTE
 
 type Purpose = 'register' | 'forgot'
@@ -25,18 +25,18 @@ type Purpose = 'register' | 'forgot'
  * answer is the same whether the account exists: where it does not, there is a code that nobody knows, and no mail.
  */
 export async function sendEmailCode(
-  ctx: Pick<AppContext, 'config' | 'db' | 'jobs' | 'now' | 'secrets'>,
-  form: Pick<z.output<typeof EmailValidateBody>, 'email' | 'type'>,
-  ip: string
+  ctx: AppContext,
+  by: UserActor | VisitorActor,
+  form: Pick<z.output<typeof EmailValidateBody>, 'email' | 'type'>
 ): Promise<Result<{ email_code_id: string }>> {
-  const now = ctx.now()
   const settings = await readSettings(ctx.db, ctx.secrets)
-  const client = clientNetwork(ip)
+  const client = clientNetwork(by.ip)
   const email = form.email.toLowerCase()
-  return transact(ctx.db, async tx => {
-    // Two askers at once meet here, so that the second sees the first one's code.
-    for (const lock of [`email:${email}`, `client:${client}`].toSorted())
-      await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`)
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
+    // Of two requests at once, the second one waits here and sees the first one's code.
+    await lock(tx, 'emailCodeAddress', email)
+    await lock(tx, 'emailCodeClient', client)
     const [recent] = await tx
       .select({ id: emailCodes.id })
       .from(emailCodes)
@@ -66,15 +66,13 @@ export async function sendEmailCode(
       expiresAt
     })
     if (form.type === 'register' || user?.isActive) {
-      await withUnit(tx, ctx.jobs, async unit =>
-        enqueueMail(unit, {
-          to: user?.email ?? form.email,
-          template: form.type === 'register' ? 'sign-up-code' : 'forgot-code',
-          // The job table is no place for a code that opens an account.
-          data: { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() },
-          key: `code:${id}`
-        })
-      )
+      enqueueMail(unit, {
+        to: user?.email ?? form.email,
+        template: form.type === 'register' ? 'sign-up-code' : 'forgot-code',
+        // The job table is no place for a code that opens an account.
+        data: { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() },
+        key: `code:${id}`
+      })
     }
     return ok({ email_code_id: id })
   })
@@ -88,28 +86,28 @@ export type CodeTry = { id: string; email: string; purpose: Purpose; code: strin
 
 /**
  * Is the code right? A wrong one is counted, and after five nothing is right any more. A right one stays usable:
- * `consumeEmailCode` takes it. Call it outside of the transaction that may be refused, so that the count stays.
+ * `consumeEmailCode` takes it. A command of its own, before the one that may be refused, so that the count stays.
  */
 export async function tryEmailCode(
-  db: Executor,
-  config: Pick<Config, 'appSecret'>,
-  { id, email, purpose, code }: CodeTry,
-  now: Date
+  ctx: AppContext,
+  by: Actor,
+  { id, email, purpose, code }: CodeTry
 ): Promise<boolean> {
-  const right = eq(emailCodes.codeHash, codeHash(config, id, code))
-  const [tried] = await db
-    .update(emailCodes)
-    .set({ attempts: sql`${emailCodes.attempts} + case when ${right} then 0 else 1 end` })
-    .where(and(usable(id, email, purpose, now), lt(emailCodes.attempts, MOST_TRIES)))
-    .returning({ right: sql<boolean>`${right}` })
+  const right = eq(emailCodes.codeHash, codeHash(ctx.config, id, code))
+  const [tried] = await command(ctx, by, ({ tx, now }) =>
+    tx
+      .update(emailCodes)
+      .set({ attempts: sql`${emailCodes.attempts} + case when ${right} then 0 else 1 end` })
+      .where(and(usable(id, email, purpose, now), lt(emailCodes.attempts, MAX_TRIES)))
+      .returning({ right: sql<boolean>`${right}` })
+  )
   return tried?.right ?? false
 }
 
 /** Takes a code that was right: once, whoever else tries at the same time. `verifyId` is kept as the proof of it. */
 export async function consumeEmailCode(
-  tx: Executor,
+  { tx, now }: Unit,
   { id, email, purpose }: Omit<CodeTry, 'code'>,
-  now: Date,
   proof?: { verifyId: string; expiresAt: Date }
 ): Promise<boolean> {
   const taken = await tx

@@ -1,14 +1,16 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
 import { StartupError } from '../../infra/db/migrate.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { accountRoutes, createUser, ensureAdmin } from './index.ts'
+import { createUser, ensureAdmin } from './index.ts'
 import { users } from './tables.ts'
+import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutes })
+  shop = await startTestShop({ routes: accountRoutesWithPorts })
 })
 afterAll(() => shop.close())
 
@@ -33,8 +35,12 @@ test('the first administrator comes from the configuration, once, whoever starts
 
 test('a user made for the first run obeys the rules of the sign-up form', async () => {
   const user = { username: 'demo1', email: 'demo1@example.com', password: 'Demo#2026' }
-  expect(await createUser(shop.ctx, { ...user, username: 'no' })).toMatchObject({ msg: 'Length should be 4 to 10' })
-  expect(await createUser(shop.ctx, user)).toMatchObject({ ok: true })
-  expect(await createUser(shop.ctx, { ...user, email: 'x@example.com' })).toMatchObject({ reason: 'username_taken' })
-  expect(await createUser(shop.ctx, { ...user, username: 'demo2' })).toMatchObject({ reason: 'email_taken' })
+  expect(await createUser(shop.ctx, SYSTEM, { ...user, username: 'no' })).toMatchObject({
+    msg: 'Length should be 4 to 10'
+  })
+  expect(await createUser(shop.ctx, SYSTEM, user)).toMatchObject({ ok: true })
+  expect(await createUser(shop.ctx, SYSTEM, { ...user, email: 'x@example.com' })).toMatchObject({
+    reason: 'username_taken'
+  })
+  expect(await createUser(shop.ctx, SYSTEM, { ...user, username: 'demo2' })).toMatchObject({ reason: 'email_taken' })
 })

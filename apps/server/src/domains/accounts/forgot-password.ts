@@ -4,10 +4,11 @@ import { and, eq, gt } from 'drizzle-orm'
 import type { z } from 'zod'
 import { MINUTE } from '../../infra/clock.ts'
 import { lower } from '../../infra/db/columns.ts'
-import { transact } from '../../infra/db/transact.ts'
+import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { forgetFailures } from './attempts.ts'
+import { clearFailures } from './attempts.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
 import { accountKey } from './log-in.ts'
 import { hashPassword } from './passwords.ts'
@@ -19,22 +20,24 @@ const PROOF_LIFE = 15 * MINUTE
 
 /** Takes the mailed code and gives the proof that a new password is set with. */
 export async function verifyForgotCode(
-  ctx: Pick<AppContext, 'config' | 'db' | 'now'>,
+  ctx: AppContext,
+  by: Actor,
   form: z.output<typeof ForgotVerifyBody>
 ): Promise<Result<{ verify_id: string }>> {
-  const now = ctx.now()
   const code = { id: form.email_code_id, email: form.email, purpose: 'forgot' as const }
-  if (!(await tryEmailCode(ctx.db, ctx.config, { ...code, code: form.email_code }, now)))
-    return refuse('wrong_email_code')
-  const verifyId = randomUUID()
-  const proof = { verifyId, expiresAt: new Date(now.getTime() + PROOF_LIFE) }
-  if (!(await consumeEmailCode(ctx.db, code, now, proof))) return refuse('wrong_email_code')
-  return ok({ verify_id: verifyId })
+  if (!(await tryEmailCode(ctx, by, { ...code, code: form.email_code }))) return refuse('wrong_email_code')
+  return command(ctx, by, async unit => {
+    const verifyId = randomUUID()
+    const proof = { verifyId, expiresAt: new Date(unit.now.getTime() + PROOF_LIFE) }
+    if (!(await consumeEmailCode(unit, code, proof))) return refuse('wrong_email_code')
+    return ok({ verify_id: verifyId })
+  })
 }
 
 /** Sets a new password by that proof, once. Every session of the account ends. */
 export async function setForgottenPassword(
-  ctx: Pick<AppContext, 'db' | 'now'>,
+  ctx: AppContext,
+  by: Actor,
   form: z.output<typeof ForgotBody>
 ): Promise<Result<null>> {
   const now = ctx.now()
@@ -48,17 +51,21 @@ export async function setForgottenPassword(
   // Hashing is dear, and anyone may call this: first a look whether there is a proof at all.
   if ((await ctx.db.$count(emailCodes, proven)) === 0) return refuse('wrong_verification')
   const passwordHash = await hashPassword(form.password)
-  return transact(ctx.db, async tx => {
-    const taken = await tx.update(emailCodes).set({ verifyId: null }).where(proven).returning({ id: emailCodes.id })
+  return command(ctx, by, async unit => {
+    const taken = await unit.tx
+      .update(emailCodes)
+      .set({ verifyId: null })
+      .where(proven)
+      .returning({ id: emailCodes.id })
     if (taken.length === 0) return refuse('wrong_verification')
-    const [user] = await tx
+    const [user] = await unit.tx
       .update(users)
       .set({ passwordHash })
       .where(eq(lower(users.email), email))
       .returning({ id: users.id })
     if (!user) return refuse('wrong_verification')
-    await endSessionsOf(tx, user.id)
-    await forgetFailures(tx, accountKey(user.id))
+    await endSessionsOf(unit, user.id)
+    await clearFailures(unit, accountKey(user.id))
     return done
   })
 }

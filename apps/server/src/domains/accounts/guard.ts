@@ -4,7 +4,8 @@ import { alias } from 'drizzle-orm/pg-core'
 import type { FastifyRequest } from 'fastify'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Database } from '../../infra/db/client.ts'
-import type { UserActor } from '../../infra/actor.ts'
+import { SYSTEM, type UserActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
 import type { Guard } from '../../infra/http/mount.ts'
 import { hashToken } from '../../infra/secrets.ts'
@@ -19,7 +20,7 @@ export const API_KEY_PREFIX = 'nlk_'
  * Finds out who calls, by the session's cookie or by an API key. One query a request; that a session or a key was used
  * is written at most once an hour or a minute.
  */
-export function createGuard(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Guard {
+export function createGuard(ctx: AppContext): Guard {
   const findSession = prepareSession(ctx.db)
   const findKey = prepareKey(ctx.db)
 
@@ -30,10 +31,12 @@ export function createGuard(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Gua
     if (found.lastSeenAt.getTime() < now.getTime() - HOUR) {
       // The administrator's own session stays alive with the one that was opened from it.
       const used = found.parentHash ? [found.tokenHash, found.parentHash] : [found.tokenHash]
-      await ctx.db
-        .update(sessions)
-        .set({ lastSeenAt: now, expiresAt: new Date(now.getTime() + SESSION_LIFE) })
-        .where(inArray(sessions.tokenHash, used))
+      await command(ctx, SYSTEM, ({ tx }) =>
+        tx
+          .update(sessions)
+          .set({ lastSeenAt: now, expiresAt: new Date(now.getTime() + SESSION_LIFE) })
+          .where(inArray(sessions.tokenHash, used))
+      )
     }
     const { impersonatorId, impersonatorName } = found
     return {
@@ -54,10 +57,12 @@ export function createGuard(ctx: Pick<AppContext, 'config' | 'db' | 'now'>): Gua
     if (!found) return null
     const before = new Date(now.getTime() - MINUTE)
     if (!found.lastUsedAt || found.lastUsedAt < before) {
-      await ctx.db
-        .update(apiKeys)
-        .set({ lastUsedAt: now })
-        .where(and(eq(apiKeys.id, found.id), or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, before))))
+      await command(ctx, SYSTEM, ({ tx }) =>
+        tx
+          .update(apiKeys)
+          .set({ lastUsedAt: now })
+          .where(and(eq(apiKeys.id, found.id), or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, before))))
+      )
     }
     return {
       kind: 'user',

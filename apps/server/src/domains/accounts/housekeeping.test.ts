@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { DAY, HOUR } from '../../infra/clock.ts'
+import { HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { removeExpired } from './housekeeping.ts'
-import { accountJobs, accountQueues, accountRoutes } from './index.ts'
-import { captchas, chatEvents, chatPoints, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
+import { accountJobs } from './index.ts'
+import { captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
+import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutes, queues: accountQueues, workers: accountJobs })
+  shop = await startTestShop({ routes: accountRoutesWithPorts, jobs: accountJobs })
 })
 afterAll(() => shop.close())
 
@@ -32,29 +33,14 @@ test('what has expired goes, what still counts stays', async () => {
     { key: 'ip:old', at: at(-HOUR) },
     { key: 'ip:new', at: at(-1000) }
   ])
-  const journey = { mode: 'login' as const, browserHash: token('b') }
+  const state = { mode: 'login' as const, browserHash: token('b') }
   await db.insert(oauthStates).values([
-    { ...journey, stateHash: token('1'), expiresAt: at(-1000) },
-    { ...journey, stateHash: token('2'), expiresAt: at(HOUR) }
-  ])
-  await db.insert(chatEvents).values([
-    { eventId: 'old', receivedAt: at(-3 * DAY) },
-    { eventId: 'new', receivedAt: at(-DAY) }
-  ])
-  await db.insert(chatPoints).values([
-    {
-      userId,
-      day: at(-9 * DAY)
-        .toISOString()
-        .slice(0, 10),
-      granted: 1
-    },
-    { userId, day: at(0).toISOString().slice(0, 10), granted: 1 }
+    { ...state, stateHash: token('1'), expiresAt: at(-1000) },
+    { ...state, stateHash: token('2'), expiresAt: at(HOUR) }
   ])
   await removeExpired(shop.ctx)
   const left = []
-  for (const table of [sessions, emailCodes, captchas, loginFailures, oauthStates, chatEvents, chatPoints])
-    left.push(await db.$count(table))
-  expect(left).toEqual([1, 1, 1, 1, 1, 1, 1])
+  for (const table of [sessions, emailCodes, captchas, loginFailures, oauthStates]) left.push(await db.$count(table))
+  expect(left).toEqual([1, 1, 1, 1, 1])
   expect((await live.get('/api/auth/login')).code).toBe(2000)
 })

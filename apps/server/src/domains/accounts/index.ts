@@ -1,24 +1,31 @@
-import type { Mount } from '../../infra/http/mount.ts'
-import type { JobQueue } from '../../infra/jobs.ts'
+/**
+ * People and programs: users, sessions, API keys, captchas, mailed codes and the login by the chat platform. It owns
+ * users (their coins and level points too), sessions, email_codes, captchas, login_failures, api_keys and oauth_states.
+ * Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by the functions
+ * below, and hand in what accounts needs of them as `AccountPorts`.
+ */
 import type { AppContext } from '../../infra/context.ts'
+import type { Mount } from '../../infra/http/mount.ts'
 import { adminRoutes } from './admin-routes.ts'
-import { housekeepingQueue } from './housekeeping.ts'
+import type { AccountPorts } from './ports.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
+export { createApiKey } from './api-keys.ts'
+export { changeBalance, changeLevelPoints, lockUser, lockUserAndInviter, lockUserOfDiscord } from './balance.ts'
 export { useCaptcha } from './captcha.ts'
-export { clientAddress, clientNetwork } from './client-address.ts'
+export { clientNetwork } from './client-network.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
 export { createGuard } from './guard.ts'
+export { accountJobs, housekeepingQueue } from './jobs.ts'
+export { levelOf, type Threshold } from './levels.ts'
 export { notifyAdmins } from './notify-admins.ts'
-export { accountJobs, housekeepingQueue } from './housekeeping.ts'
-export { SESSION_COOKIE, setSessionCookie, startSession } from './sessions.ts'
-
-export const accountQueues: JobQueue<object>[] = [housekeepingQueue]
+export type { AccountPorts } from './ports.ts'
+export { insertSession, SESSION_COOKIE } from './sessions.ts'
 
 /** Puts the domain's calls on the server. */
-export function accountRoutes(mount: Mount, ctx: AppContext): void {
-  sessionRoutes(mount, ctx)
+export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
+  sessionRoutes(mount, ctx, ports)
   profileRoutes(mount, ctx)
-  adminRoutes(mount, ctx)
+  adminRoutes(mount, ctx, ports)
 }

@@ -1,12 +1,12 @@
 import { and, eq } from 'drizzle-orm'
-import type { Transaction } from '../../infra/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { users } from './tables.ts'
 
 /**
  * Locks the active administrators and gives their ids. Whoever takes an administrator away looks here first: two who
  * remove each other at once meet, and the second one sees that it would be the last.
  */
-export async function lockActiveAdmins(tx: Transaction): Promise<number[]> {
+export async function lockActiveAdmins(tx: Executor): Promise<number[]> {
   const admins = await tx
     .select({ id: users.id })
     .from(users)

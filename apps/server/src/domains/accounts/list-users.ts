@@ -5,7 +5,7 @@ import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { rowCounter } from '../../infra/db/row-counter.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
-import { levelThresholds } from '../rewards/index.ts'
+import type { AccountPorts } from './ports.ts'
 import { presentUser, userColumns } from './present-user.ts'
 import { users } from './tables.ts'
 
@@ -16,7 +16,11 @@ const countUsers = rowCounter(users, users.id, notDeleted)
 const searched = sql`(${users.username} || ' ' || ${users.email})`
 
 /** Users, newest first. `search` is looked for in username and email. */
-export async function listUsers(db: Executor, query: z.output<typeof ListQuery>) {
+export async function listUsers(
+  db: Executor,
+  { levelThresholds }: Pick<AccountPorts, 'levelThresholds'>,
+  query: z.output<typeof ListQuery>
+) {
   const where = query.search ? and(notDeleted, sql`${searched} ilike ${containing(query.search)}`) : notDeleted
   const [rows, total, thresholds] = await Promise.all([
     db.select(userColumns).from(users).where(where).orderBy(desc(users.id)).limit(query.limit).offset(query.offset),

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
-import { visitorFromAnywhere } from './accounts.fixture.ts'
-import { accountRoutes, SESSION_COOKIE } from './index.ts'
+import { accountRoutesWithPorts, visitorFromAnywhere } from './accounts.fixture.ts'
+import { SESSION_COOKIE } from './index.ts'
 import { captchas, sessions, users } from './tables.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutes })
+  shop = await startTestShop({ routes: accountRoutesWithPorts })
 })
 afterAll(() => shop.close())
 
@@ -67,7 +67,8 @@ test('a wrong user and a wrong password say the same', async () => {
   const { user } = await shop.customer()
   const wrongPassword = await visitorFromAnywhere(shop).post(LOGIN, { username: user.username, password: 'x' })
   const wrongUser = await visitorFromAnywhere(shop).post(LOGIN, { username: 'nobody9', password: 'x' })
-  expect(wrongPassword).toMatchObject({ status: 401, code: 401, msg: WRONG, data: null })
+  expect(wrongPassword).toMatchObject({ status: 401, code: 401, msg: WRONG })
+  expect(wrongPassword.data).toEqual({ reason: 'wrong_login' })
   expect({ ...wrongUser, headers: null }).toEqual({ ...wrongPassword, headers: null })
 })
 
@@ -259,6 +260,7 @@ test('the own password: the others end, this one stays; the old one has to be ri
   await other.post(LOGIN, { username: client.user.username, password: TEST_PASSWORD })
   const CHANGE = '/api/users/change_password'
   expect((await client.post(CHANGE, {})).data).toEqual({
+    reason: 'invalid',
     errors: { old_password: 'Please Enter Old Password', new_password: 'Please Enter New Password' }
   })
   const wrong = await client.post(CHANGE, { old_password: 'x', new_password: 'Other#2026' })

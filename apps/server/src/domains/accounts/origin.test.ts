@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
-import { accountRoutes } from './index.ts'
+import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutes })
+  shop = await startTestShop({ routes: accountRoutesWithPorts })
 })
 afterAll(() => shop.close())
 

@@ -2,7 +2,8 @@ import type { CurrentUser, User } from '@netlet/contract'
 import { eq, getTableColumns } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { levelOf, levelThresholds, type Threshold } from '../rewards/index.ts'
+import { levelOf, type Threshold } from './levels.ts'
+import type { AccountPorts } from './ports.ts'
 import { users } from './tables.ts'
 
 const { passwordHash: _passwordHash, ...columns } = getTableColumns(users)
@@ -40,6 +41,7 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
  */
 export async function currentUser(
   db: Executor,
+  { levelThresholds }: Pick<AccountPorts, 'levelThresholds'>,
   { id, impersonator }: { id: number; impersonator: { username: string } | null }
 ): Promise<CurrentUser> {
   const [[row], thresholds] = await Promise.all([

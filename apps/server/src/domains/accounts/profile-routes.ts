@@ -5,7 +5,6 @@ import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.t
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
-import { rewardChatMessage } from './chat-points.ts'
 import { oauthTokenOf, setOauthCookie } from './discord-cookie.ts'
 import { finishDiscordBind, finishDiscordLogin, startDiscord } from './discord.ts'
 import { listInvited } from './list-users.ts'
@@ -20,25 +19,20 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
   mount(calls.discordLogin, async ({ query, caller, reply }) => {
     const refused = query.mode === 'bind' && caller.kind === 'user' ? refuseWhileImpersonating(caller) : null
     if (refused) return refused
-    const started = await startDiscord(ctx, query.mode, caller.kind === 'user' ? caller : null)
+    const started = await startDiscord(ctx, caller, query.mode)
     if (!started.ok) return started
     setOauthCookie(reply, ctx.config, started.data.browserToken)
     return ok({ discord_auth_url: started.data.url })
   })
-  mount(calls.discordRedirect, async ({ query, request, reply }) => {
+  mount(calls.discordRedirect, async ({ caller, query, request, reply }) => {
     const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
-    const { location, token } = await finishDiscordLogin(ctx, query, browser)
+    const { location, token } = await finishDiscordLogin(ctx, caller, query, browser)
     if (token) setSessionCookie(reply, ctx.config, token)
     await reply.redirect(location)
     return SENT
   })
   mount(calls.discordBindRedirect, async ({ query, caller, request, reply }) => {
-    const { location } = await finishDiscordBind(
-      ctx,
-      query,
-      caller.kind === 'user' ? caller : null,
-      oauthTokenOf(request)
-    )
+    const { location } = await finishDiscordBind(ctx, caller, query, oauthTokenOf(request))
     await reply.redirect(location)
     return SENT
   })
@@ -50,20 +44,13 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
   })
   mount(calls.inviteLog, async ({ caller, query }) => ok(await listInvited(ctx.db, caller.id, query)))
 
-  mount(calls.botWebhook, async ({ body, request }) =>
-    rewardChatMessage(ctx, body, {
-      rawBody: request.rawBody ?? Buffer.alloc(0),
-      signature: request.headers['x-signature']
-    })
-  )
-
   mount(calls.apiKeys, async ({ caller }) => ok(await listApiKeys(ctx.db, caller.id)))
   mount(
     calls.createApiKey,
-    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? createApiKey(ctx, caller.id, body)
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? createApiKey(ctx, caller, body)
   )
   mount(
     calls.revokeApiKey,
-    async ({ caller, params }) => refuseWhileImpersonating(caller) ?? revokeApiKey(ctx, caller.id, params.id)
+    async ({ caller, params }) => refuseWhileImpersonating(caller) ?? revokeApiKey(ctx, caller, params.id)
   )
 }

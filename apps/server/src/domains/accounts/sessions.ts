@@ -2,7 +2,7 @@ import { and, eq, inArray, ne, or, sql, type SQL } from 'drizzle-orm'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
-import type { Executor } from '../../infra/db/client.ts'
+import type { Unit } from '../../infra/command.ts'
 import { hashToken, randomToken } from '../../infra/secrets.ts'
 import { sessions } from './tables.ts'
 
@@ -14,13 +14,12 @@ export type NewSession = {
   userId: number
   ip: string
   userAgent: string | undefined
-  now: Date
-  /** The administrator that looks through this user's eyes, and the session to come back to. */
+  /** The administrator who views the shop as this user, and the session to come back to. */
   impersonator?: { id: number; sessionHash: Buffer }
 }
 
-/** Starts a session and returns its token: it stands nowhere but in the browser's cookie. */
-export async function startSession(tx: Executor, session: NewSession): Promise<string> {
+/** Inserts a session and returns its token: it stands nowhere but in the browser's cookie. */
+export async function insertSession({ tx, now }: Unit, session: NewSession): Promise<string> {
   const token = randomToken()
   await tx.insert(sessions).values({
     tokenHash: hashToken(token),
@@ -29,15 +28,15 @@ export async function startSession(tx: Executor, session: NewSession): Promise<s
     parentHash: session.impersonator?.sessionHash ?? null,
     ip: session.ip,
     userAgent: session.userAgent?.slice(0, 300) ?? null,
-    createdAt: session.now,
-    lastSeenAt: session.now,
-    expiresAt: new Date(session.now.getTime() + SESSION_LIFE)
+    createdAt: now,
+    lastSeenAt: now,
+    expiresAt: new Date(now.getTime() + SESSION_LIFE)
   })
   return token
 }
 
-/** Ends one session, those that look through a user's eyes from it, and the one that it was started from. */
-export async function endSession(tx: Executor, tokenHash: Buffer): Promise<void> {
+/** Ends one session, those that view the shop as a user from it, and the one that it was started from. */
+export async function endSession({ tx }: Unit, tokenHash: Buffer): Promise<void> {
   const parent = tx.select({ hash: sessions.parentHash }).from(sessions).where(eq(sessions.tokenHash, tokenHash))
   await tx
     .delete(sessions)
@@ -51,7 +50,7 @@ export async function endSession(tx: Executor, tokenHash: Buffer): Promise<void>
 }
 
 /** Ends all sessions of a user, and those that the user as an administrator opened as others. */
-export async function endSessionsOf(tx: Executor, userId: number, except?: Buffer): Promise<void> {
+export async function endSessionsOf({ tx }: Unit, userId: number, except?: Buffer): Promise<void> {
   const own: SQL | undefined = except
     ? and(eq(sessions.userId, userId), ne(sessions.tokenHash, except))
     : eq(sessions.userId, userId)

@@ -3,14 +3,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
 import { pointRecords } from '../rewards/tables.ts'
-import { mailedCode, PASSWORD, signUpForm, visitorFromAnywhere, wrongCode } from './accounts.fixture.ts'
-import { accountRoutes } from './index.ts'
+import {
+  accountRoutesWithPorts,
+  mailedCode,
+  PASSWORD,
+  signUpForm,
+  visitorFromAnywhere,
+  wrongCode
+} from './accounts.fixture.ts'
 import { emailCodes, users } from './tables.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutes, workers: mailJobs })
+  shop = await startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs })
 })
 afterAll(() => shop.close())
 
@@ -98,7 +104,9 @@ test('an invite code gives the inviter its points and counts the invitation, onc
   const log = await inviter.get('/api/users/invite_log?limit=10&offset=0')
   expect(log.data).toMatchObject({ total: 1, limit: 10, offset: 0, data: [{ username: 'Guest1' }] })
   const records = await shop.ctx.db.select().from(pointRecords).where(eq(pointRecords.userId, inviter.user.id))
-  expect(records).toMatchObject([{ kind: 'level', point: 10, reason: 'Invited Guest1' }])
+  expect(records).toMatchObject([
+    { kind: 'level', point: 10, reasonCode: 'invited', reasonParams: { username: 'Guest1' } }
+  ])
 })
 
 test('a chat account that this browser never logged in to is not bound', async () => {

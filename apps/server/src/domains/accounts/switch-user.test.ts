@@ -3,7 +3,8 @@ import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
 import { auditRoutes } from '../audit/index.ts'
 import { rewardsRoutes } from '../rewards/index.ts'
-import { accountRoutes, SESSION_COOKIE } from './index.ts'
+import { SESSION_COOKIE } from './index.ts'
+import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
 let chief: TestClient & { user: TestUser }
@@ -11,7 +12,7 @@ let chief: TestClient & { user: TestUser }
 beforeAll(async () => {
   shop = await startTestShop({
     routes(mount, parts) {
-      accountRoutes(mount, parts)
+      accountRoutesWithPorts(mount, parts)
       auditRoutes(mount, parts)
       rewardsRoutes(mount, parts)
     }
@@ -46,8 +47,8 @@ test('an administrator looks through a user’s eyes and comes back; both are in
 
   const log = await chief.get<{ data: unknown[] }>(`/api/settings/audit_log/?search=user ${user.id}`)
   expect(log.data.data).toMatchObject([
-    { action: 'switch back', actor: admin.user.username },
-    { action: 'switch user', actor: admin.user.username, after: { username: user.username }, ip: '127.0.0.1' }
+    { action: 'user.switch_back', actor: admin.user.username },
+    { action: 'user.switch', actor: admin.user.username, after: { username: user.username }, ip: '127.0.0.1' }
   ])
 })
 

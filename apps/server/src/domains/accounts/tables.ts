@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, char, check, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, char, check, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, inet, instant, lower, points, ref } from '../../infra/db/columns.ts'
 
 export const users = pgTable(
@@ -46,7 +46,7 @@ export const sessions = pgTable(
     userId: ref()
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
-    /** The administrator that looks through this user's eyes, with the session to come back to. */
+    /** The administrator who views the shop as this user, with the session to come back to. */
     impersonatorId: ref().references(() => users.id, { onDelete: 'cascade' }),
     parentHash: bytes(),
     ip: inet(),
@@ -113,7 +113,7 @@ export const apiKeys = pgTable(
 )
 
 /**
- * A journey to the chat platform and back, one use: `state` comes back in the address, and the browser that started it
+ * An OAuth flow with the chat platform, one use: `state` comes back in the address, and the browser that started it
  * holds the other token in a cookie. Once the platform has named the account, the row proves it for the sign-up.
  */
 export const oauthStates = pgTable(
@@ -135,16 +135,4 @@ export const oauthStates = pgTable(
     index('oauth_states_expiry').on(t.expiresAt),
     check('oauth_states_mode', sql`${t.mode} in ('login', 'bind')`)
   ]
-)
-
-/** Reports of the chat bot already counted. */
-export const chatEvents = pgTable('chat_events', { eventId: text().primaryKey(), receivedAt: createdAt() }, t => [
-  index('chat_events_received').on(t.receivedAt)
-])
-
-/** Chat messages already rewarded, per user and day: the cap of points a day stands on it. */
-export const chatPoints = pgTable(
-  'chat_points',
-  { userId: ref().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },
-  t => [uniqueIndex('chat_points_key').on(t.userId, t.day)]
 )

@@ -4,8 +4,8 @@ import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
 import { auditRoutes } from '../audit/index.ts'
 import { coupons, levelCodes, pointRecords } from '../rewards/tables.ts'
-import { accountRoutes } from './index.ts'
 import { users } from './tables.ts'
+import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
 let admin: TestClient & { user: TestUser }
@@ -13,7 +13,7 @@ let admin: TestClient & { user: TestUser }
 beforeAll(async () => {
   shop = await startTestShop({
     routes(mount, parts) {
-      accountRoutes(mount, parts)
+      accountRoutesWithPorts(mount, parts)
       auditRoutes(mount, parts)
     }
   })
@@ -99,7 +99,7 @@ test('saves the Edit dialog: name, address, coins with their record, and writes 
     ['coins', 500],
     ['coins', -380]
   ])
-  expect(await audit(`edit user user ${user.id}`)).toMatchObject([
+  expect(await audit(`user.edit user ${user.id}`)).toMatchObject([
     { actor: 'chief', before: { coins: 500 }, after: { coins: 120 } },
     { before: { username: user.username, coins: 0 }, after: { username: 'renamed1', coins: 500 } }
   ])
@@ -146,7 +146,7 @@ test('an administrator sets a password: the sessions end, the old one does not w
   const login = (password: string) => shop.visitor().post('/api/auth/login', { username: user.username, password })
   expect((await login(TEST_PASSWORD)).code).toBe(401)
   expect((await login('Given#2026')).code).toBe(2000)
-  const entries = await audit(`set password user ${user.id}`)
+  const entries = await audit(`user.set_password user ${user.id}`)
   expect(entries).toMatchObject([{ actor: 'chief', after: { password: '[secret]' } }])
 
   await admin.put(`${U}/${user.id}/`, { password: 'Again#2026' })
@@ -166,7 +166,7 @@ test('a ban ends the sessions at once; an unban lets the user in again', async (
   expect((await client.get('/api/auth/login')).code).toBe(401)
   const login = await shop.visitor().post('/api/auth/login', { username: user.username, password: TEST_PASSWORD })
   expect(login.code).toBe(2000)
-  expect((await audit(`ban user user ${user.id}`)).map(entry => entry['action'])).toEqual(['unban user', 'ban user'])
+  expect((await audit(`ban user ${user.id}`)).map(entry => entry['action'])).toEqual(['user.unban', 'user.ban'])
 })
 
 test('the own account is neither banned nor deleted', async () => {
@@ -203,7 +203,7 @@ test('a user who left nothing behind is deleted for good', async () => {
   expect(await shop.ctx.db.$count(users, eq(users.id, client.user.id))).toBe(0)
   expect((await client.get('/api/auth/login')).code).toBe(401)
   expect((await admin.delete(`${U}/${client.user.id}/`)).code).toBe(404)
-  expect(await audit(`delete user user ${client.user.id}`)).toMatchObject([
+  expect(await audit(`user.delete user ${client.user.id}`)).toMatchObject([
     { before: { username: client.user.username }, after: { historyKept: false } }
   ])
 })

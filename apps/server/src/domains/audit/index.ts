@@ -1,3 +1,7 @@
+/**
+ * Shows the audit log to administrators. The table is infra's, and commands write it: nobody changes or removes a row.
+ * Others need nothing from here but the routes.
+ */
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'

@@ -15,7 +15,7 @@ let serial = 0
 
 beforeAll(async () => {
   app = await openCatalogue()
-  await writeSettings(app.ctx.db, app.ctx.secrets, { shopify_api_secret: SECRET }, new Date())
+  await writeSettings(app.ctx, { shopify_api_secret: SECRET })
 })
 
 afterAll(() => app.close())

@@ -45,7 +45,7 @@ async function placeMany(count: number): Promise<string[]> {
   const events: string[] = []
   for (let n = 0; n < count; n++) {
     const username = `storm${n}`
-    const made = await createUser(ctx, { username, email: `${username}@example.com`, password: 'Secret#2026' })
+    const made = await createUser(ctx, SYSTEM, { username, email: `${username}@example.com`, password: 'Secret#2026' })
     if (!made.ok) throw new Error(made.reason)
     const { id } = made.data
     const caller: UserActor = {

@@ -1,7 +1,7 @@
-import type { JobQueue } from '../../infra/jobs.ts'
-import { sendMailQueue } from './send-mail.ts'
-
-export { enqueueMail, mailJobs, sendMailQueue, type MailOrder } from './send-mail.ts'
+/**
+ * Mail: templates, layout, and the job that sends. It owns no table: a mail waits in the job queue.
+ * Others send by `enqueueMail` within their command, and know nothing of the mail service.
+ */
+export { mailJobs } from './jobs.ts'
+export { enqueueMail, sendMailQueue, type MailOrder } from './send-mail.ts'
 export { type Template, type Templates } from './templates.ts'
-
-export const mailQueues: JobQueue<object>[] = [sendMailQueue]

@@ -1,7 +1,7 @@
-import { notifyAdmins } from '../accounts/index.ts'
-import { withUnit } from '../../infra/legacy-unit.ts'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { enqueueMail, mailJobs } from './index.ts'
@@ -10,7 +10,7 @@ import { fillTemplate } from './templates.ts'
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: () => undefined, workers: mailJobs })
+  shop = await startTestShop({ routes: () => undefined, jobs: mailJobs })
 })
 afterAll(() => shop.close())
 
@@ -29,12 +29,10 @@ const desk = {
 }
 
 test('a mail goes out if, and only if, the transaction commits', async () => {
-  const { db, jobs } = shop.ctx
+  const { db } = shop.ctx
   const send = (to: string, fail: boolean) =>
-    db.transaction(async tx => {
-      await withUnit(tx, jobs, async unit =>
-        enqueueMail(unit, { to, template: 'expiry-reminder', data: reminder(), key: `reminder:${to}` })
-      )
+    command(shop.ctx, SYSTEM, async unit => {
+      enqueueMail(unit, { to, template: 'expiry-reminder', data: reminder(), key: `reminder:${to}` })
       if (fail) throw new Error('rolled back')
     })
   await expect(send('never@example.com', true)).rejects.toThrow('rolled back')
@@ -50,8 +48,8 @@ test('while one mail waits, asking again for the same cause adds none', async ()
   const quiet = await startTestShop({ routes: () => undefined })
   try {
     const order = { to: 'a@example.com', template: 'expiry-reminder', data: reminder(), key: 'reminder:1' } as const
-    await withUnit(quiet.ctx.db, quiet.ctx.jobs, async unit => enqueueMail(unit, order))
-    await withUnit(quiet.ctx.db, quiet.ctx.jobs, async unit => enqueueMail(unit, order))
+    await command(quiet.ctx, SYSTEM, async unit => enqueueMail(unit, order))
+    await command(quiet.ctx, SYSTEM, async unit => enqueueMail(unit, order))
     const { rows } = await quiet.ctx.db.execute(sql`select 1 from pgboss.job where name = 'send-mail'`)
     expect(rows).toHaveLength(1)
   } finally {
@@ -60,16 +58,16 @@ test('while one mail waits, asking again for the same cause adds none', async ()
 })
 
 test('a mail service that fails is asked again; a mail that it refuses is not', async () => {
-  const { db, jobs } = shop.ctx
+  const { db } = shop.ctx
   const data = { subject: 'Server down', text: 'fr-1 does not answer.' }
   shop.outbox.fail(503, 1)
-  await withUnit(db, jobs, async unit =>
+  await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'again@example.com', template: 'admin-notice', data, key: 'notice:again' })
   )
   expect(await shop.outbox.waitFor('again@example.com')).toHaveLength(1)
 
   shop.outbox.fail(400, 1)
-  await withUnit(db, jobs, async unit =>
+  await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'refused@example.com', template: 'admin-notice', data, key: 'notice:refused' })
   )
   await vi.waitFor(
@@ -85,10 +83,10 @@ test('a mail service that fails is asked again; a mail that it refuses is not', 
 })
 
 test('a code that expired while it waited is not sent', async () => {
-  const { db, jobs, secrets, now } = shop.ctx
+  const { db, secrets, now } = shop.ctx
   const sealed_code = secrets.seal('123456').toString('base64')
   const expired = { sealed_code, expires_at: new Date(now().getTime() - 1000).toISOString() }
-  await withUnit(db, jobs, async unit =>
+  await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'late@example.com', template: 'sign-up-code', data: expired, key: 'code:late' })
   )
   await vi.waitFor(
@@ -103,29 +101,11 @@ test('a code that expired while it waited is not sent', async () => {
   expect(shop.outbox.mails.some(mail => mail.to === 'late@example.com')).toBe(false)
 })
 
-test('every active administrator is told, and nobody else', async () => {
-  const one = await shop.admin()
-  const two = await shop.admin()
-  const banned = await shop.admin()
-  const customer = await shop.customer()
-  const { db, jobs } = shop.ctx
-  await db.execute(sql`update users set is_active = false where id = ${banned.user.id}`)
-  await withUnit(db, jobs, async unit =>
-    notifyAdmins(unit, { subject: 'Server down', text: 'fr-1 does not answer.\n\nLook at it.', key: 'down:1' })
-  )
-  for (const { user } of [one, two]) {
-    const [mail] = await shop.outbox.waitFor(user.email)
-    expect(mail?.subject).toBe('Server down')
-    expect(mail?.html).toContain('>fr-1 does not answer.</p>')
-  }
-  for (const { user } of [banned, customer]) expect(shop.outbox.mails.some(mail => mail.to === user.email)).toBe(false)
-})
-
 test('without a key the mail waits for an administrator to set one', async () => {
-  const { db, jobs, secrets, now } = shop.ctx
-  await writeSettings(db, secrets, { sendgrid_api_key: '' }, now())
+  const { db } = shop.ctx
+  await writeSettings(shop.ctx, { sendgrid_api_key: '' })
   const data = { subject: 'Later', text: 'x' }
-  await withUnit(db, jobs, async unit =>
+  await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'later@example.com', template: 'admin-notice', data, key: 'notice:later' })
   )
   await vi.waitFor(
@@ -137,7 +117,7 @@ test('without a key the mail waits for an administrator to set one', async () =>
     },
     { timeout: 10_000 }
   )
-  await writeSettings(db, secrets, { sendgrid_api_key: 'test' }, now())
+  await writeSettings(shop.ctx, { sendgrid_api_key: 'test' })
   expect(await shop.outbox.waitFor('later@example.com')).toHaveLength(1)
 })
 

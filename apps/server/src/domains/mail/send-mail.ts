@@ -23,12 +23,8 @@ export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>)
   unit.jobs.send(sendMailQueue, order, { key: order.key })
 }
 
-/** Sends mail in this process. */
-export async function mailJobs(ctx: AppContext): Promise<void> {
-  await ctx.jobs.work(sendMailQueue, order => sendMail(ctx, order), { concurrency: 2 })
-}
-
-async function sendMail(ctx: AppContext, order: MailOrder): Promise<void> {
+/** Fills the template and hands the mail to the service. */
+export async function sendMail(ctx: AppContext, order: MailOrder): Promise<void> {
   const { config, log } = ctx
   const now = ctx.now()
   if ('sealed_code' in order.data && Date.parse(order.data.expires_at) <= now.getTime()) {
@@ -45,7 +41,7 @@ async function sendMail(ctx: AppContext, order: MailOrder): Promise<void> {
   const sent = await mailer.send({
     ...letter,
     to: order.to,
-    from: settings.email_from || standardSender(settings, config),
+    from: settings.email_from || defaultSender(settings, config),
     idempotencyKey: order.key
   })
   if (sent.ok) return log.info({ mail: order.key, template: order.template }, 'mail sent')
@@ -85,5 +81,5 @@ function smtpOptions(smtpUrl: string | undefined): MailerOptions {
   }
 }
 
-const standardSender = (settings: Settings, config: Config): string =>
+const defaultSender = (settings: Settings, config: Config): string =>
   `Netlet <no-reply@${settings.mailgun_sender_domain || new URL(config.publicUrl).hostname}>`

@@ -130,7 +130,7 @@ test('the server prices an order, whatever else the body says', async () => {
 })
 
 test('a customer holds 20 unpaid reservations at most, also when it asks for many at once', async () => {
-  await writeSettings(stack.ctx.db, stack.ctx.secrets, { max_unpaid_orders: 20 }, stack.ctx.now())
+  await writeSettings(stack.ctx, { max_unpaid_orders: 20 })
   const [one = 0] = stack.rules
   const replies = await Promise.all(Array.from({ length: 24 }, () => place(stack, buyer, 8, [one])))
   expect(replies.filter(reply => reply.code === 2000)).toHaveLength(20)

@@ -1,13 +1,13 @@
 import { refuse, type Coupon } from '@netlet/contract'
 import { and, count, desc, eq, isNull, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
-import type { Database, Executor } from '../../infra/db/client.ts'
-import { refuseTaken } from '../../infra/db/taken.ts'
 import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
-import { record } from '../audit/index.ts'
 import { isGiftCardCode, lockCodes } from './codes.ts'
 import { coupons } from './tables.ts'
 
@@ -31,43 +31,45 @@ export async function listCoupons(
 }
 
 /** Gives a user a promo code. Refuses 'unknown_user' and 'code_taken'. */
-export function createCoupon(db: Database, by: Actor, form: CouponInput): Promise<Result<Coupon>> {
-  return refuseTaken({ coupons_code_key: 'code_taken' }, () =>
-    db.transaction(async tx => {
-      const row = await rowOf(tx, form)
-      if (!row.ok) return row
-      const [made] = await tx.insert(coupons).values(row.data).returning({ id: coupons.id })
-      if (!made) throw new Error('the promo code was not added')
-      const after = await readCoupon(tx, made.id)
-      if (!after) throw new Error('the promo code is gone')
-      await record(tx, by, { action: 'create coupon', targetType: 'coupon', targetId: made.id, after })
-      return ok(after)
-    })
-  )
+export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Promise<Result<Coupon>> {
+  return command(ctx, by, { unique: { coupons_code_key: 'code_taken' } }, async unit => {
+    const { tx } = unit
+    const row = await rowOf(tx, form)
+    if (!row.ok) return row
+    const [made] = await tx.insert(coupons).values(row.data).returning({ id: coupons.id })
+    if (!made) throw new Error('the promo code was not added')
+    const after = await readCoupon(tx, made.id)
+    if (!after) throw new Error('the promo code is gone')
+    unit.audit('coupon.create', made.id, { after })
+    unit.publish('coupon', made.id, row.data.holderId)
+    return ok(after)
+  })
 }
 
-export function updateCoupon(db: Database, by: Actor, id: number, form: CouponInput): Promise<Result<Coupon>> {
-  return refuseTaken({ coupons_code_key: 'code_taken' }, () =>
-    db.transaction(async tx => {
-      const before = await readCoupon(tx, id)
-      if (!before) return refuse('not_found')
-      const row = await rowOf(tx, form, before.code)
-      if (!row.ok) return row
-      const changed = await tx.update(coupons).set(row.data).where(eq(coupons.id, id)).returning({ id: coupons.id })
-      const after = await readCoupon(tx, id)
-      if (changed.length === 0 || !after) return refuse('not_found')
-      await record(tx, by, { action: 'edit coupon', targetType: 'coupon', targetId: id, before, after })
-      return ok(after)
-    })
-  )
-}
-
-export async function deleteCoupon(db: Database, by: Actor, id: number): Promise<Result<null>> {
-  return db.transaction(async tx => {
+export function updateCoupon(ctx: AppContext, by: Actor, id: number, form: CouponInput): Promise<Result<Coupon>> {
+  return command(ctx, by, { unique: { coupons_code_key: 'code_taken' } }, async unit => {
+    const { tx } = unit
     const before = await readCoupon(tx, id)
-    const gone = await tx.delete(coupons).where(eq(coupons.id, id)).returning({ id: coupons.id })
-    if (gone.length === 0) return refuse('not_found')
-    await record(tx, by, { action: 'delete coupon', targetType: 'coupon', targetId: id, before })
+    if (!before) return refuse('not_found')
+    const row = await rowOf(tx, form, before.code)
+    if (!row.ok) return row
+    const changed = await tx.update(coupons).set(row.data).where(eq(coupons.id, id)).returning({ id: coupons.id })
+    const after = await readCoupon(tx, id)
+    if (changed.length === 0 || !after) return refuse('not_found')
+    unit.audit('coupon.edit', id, { before, after })
+    unit.publish('coupon', id, row.data.holderId)
+    return ok(after)
+  })
+}
+
+export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
+    const before = await readCoupon(tx, id)
+    const [deleted] = await tx.delete(coupons).where(eq(coupons.id, id)).returning({ holderId: coupons.holderId })
+    if (!deleted) return refuse('not_found')
+    unit.audit('coupon.delete', id, { before })
+    unit.publish('coupon', id, deleted.holderId)
     return done
   })
 }

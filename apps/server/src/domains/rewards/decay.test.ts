@@ -1,30 +1,22 @@
 import { eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
-import { createSecrets } from '../../infra/secrets.ts'
-import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { decayLevelPoints } from './decay.ts'
 import { levelDecays, pointRecords } from './tables.ts'
 
-let database: TestDatabase
-let db: Database
-const secrets = createSecrets('a secret of the tests, long enough for the rules')
-const at = (time: string) => ({ db, secrets, now: () => new Date(time) })
+let shop: TestShop
+const at = (time: string) => ({ ...shop.ctx, now: () => new Date(time) })
 let serial = 0
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { max: 8 })
+  shop = await startTestShop({ routes: () => undefined })
   const settings = { level_points_decay_day: 5, level_points_decay_rate: 0.1 }
-  await writeSettings(db, secrets, settings, new Date())
+  await writeSettings(shop.ctx, settings)
 })
 
-afterAll(async () => {
-  await closeDatabase(db)
-  await database.drop()
-})
+afterAll(() => shop.close())
 
 async function addUsers(points: number[], createdAt = '2025-01-01T00:00:00Z'): Promise<number[]> {
   const rows = points.map(levelPoints => {
@@ -39,18 +31,18 @@ async function addUsers(points: number[], createdAt = '2025-01-01T00:00:00Z'): P
       createdAt: createdOn
     }
   })
-  const added = await db.insert(users).values(rows).returning({ id: users.id })
+  const added = await shop.ctx.db.insert(users).values(rows).returning({ id: users.id })
   return added.map(row => row.id)
 }
 
 async function pointsOf(ids: number[]): Promise<number[]> {
-  const rows = await db.select().from(users).where(inArray(users.id, ids)).orderBy(users.id)
+  const rows = await shop.ctx.db.select().from(users).where(inArray(users.id, ids)).orderBy(users.id)
   return rows.map(row => row.levelPoints)
 }
 
-const recordsOf = (id: number) => db.select().from(pointRecords).where(eq(pointRecords.userId, id))
+const recordsOf = (id: number) => shop.ctx.db.select().from(pointRecords).where(eq(pointRecords.userId, id))
 
-test('nothing fades before the day; on it, points fade once, rounded down, with a record each', async () => {
+test('nothing changes before the day; on it, points decay once, rounded down, with a record each', async () => {
   const ids = await addUsers([1000, 15, 1, 0])
   await decayLevelPoints(at('2026-03-04T23:59:59Z'))
   expect(await pointsOf(ids)).toEqual([1000, 15, 1, 0])
@@ -60,22 +52,22 @@ test('nothing fades before the day; on it, points fade once, rounded down, with 
   expect(await pointsOf(ids)).toEqual([900, 13, 0, 0])
   const [rich] = ids
   expect(await recordsOf(rich ?? 0)).toMatchObject([
-    { kind: 'level', point: -100, cause: `decay:2026-03:${rich}`, reason: 'Monthly decay' }
+    { kind: 'level', point: -100, cause: `decay:2026-03:${rich}`, reasonCode: 'decay' }
   ])
   // A month whose day nobody was there for is caught up, and the next month is another one.
   await decayLevelPoints(at('2026-04-20T12:00:00Z'))
   expect(await pointsOf(ids)).toEqual([810, 11, 0, 0])
 })
 
-test('workers at once and runs that broke off between batches fade everyone once', async () => {
+test('workers at once and runs that broke off between batches lower everyone once', async () => {
   const ids = await addUsers(Array.from({ length: 40 }, () => 1000))
   const month = '2026-07-05T01:00:00Z'
   // A run that ended after two batches, as a killed worker leaves it.
   const third = ids[19] ?? 0
-  await db.insert(levelDecays).values({ month: '2026-07', doneUpTo: third, startedAt: new Date(month) })
+  await shop.ctx.db.insert(levelDecays).values({ month: '2026-07', doneUpTo: third, startedAt: new Date(month) })
   await Promise.all(Array.from({ length: 6 }, () => decayLevelPoints(at(month), { batch: 3 })))
   expect(await pointsOf(ids)).toEqual(ids.map(id => (id <= third ? 1000 : 900)))
-  const [run] = await db.select().from(levelDecays).where(eq(levelDecays.month, '2026-07'))
+  const [run] = await shop.ctx.db.select().from(levelDecays).where(eq(levelDecays.month, '2026-07'))
   expect(run?.finishedAt).toBeInstanceOf(Date)
   expect(await decayLevelPoints(at(month), { batch: 3 })).toBe(0)
 })

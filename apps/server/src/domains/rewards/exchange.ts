@@ -1,8 +1,11 @@
 import { refuse } from '@netlet/contract'
 import { and, asc, eq, not } from 'drizzle-orm'
-import type { Database, Executor } from '../../infra/db/client.ts'
+import type { UserActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { users } from '../accounts/tables.ts'
+import { lockUser } from '../accounts/index.ts'
 import { grantPoints } from './grant.ts'
 import { coupons, giftCards } from './tables.ts'
 
@@ -26,13 +29,12 @@ export async function listExchangeOptions(db: Executor): Promise<{ mount: string
  * Takes a user's coins and hands over the cheapest gift card of this amount. Refuses 'no_gift_card' and
  * 'insufficient_coins'; then nothing has changed.
  */
-export async function exchangeCoins(
-  db: Database,
-  { userId, mount, now }: { userId: number; mount: string; now: Date }
-): Promise<Result<Exchanged>> {
-  return db.transaction(async tx => {
+export async function exchangeCoins(ctx: AppContext, by: UserActor, mount: string): Promise<Result<Exchanged>> {
+  const userId = by.id
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
     // The user's row first: of one user's exchanges at once, each sees what the one before has left.
-    const [user] = await tx.select({ coins: users.coins }).from(users).where(eq(users.id, userId)).for('update')
+    const user = await lockUser(tx, userId)
     if (!user) return refuse('not_found')
     const [card] = await tx
       .select()
@@ -40,7 +42,7 @@ export async function exchangeCoins(
       .where(and(not(giftCards.isExchanged), eq(giftCards.mount, mount)))
       .orderBy(asc(giftCards.point), asc(giftCards.id))
       .limit(1)
-      // A card in somebody else's hand is as good as gone: take the next instead of waiting.
+      // A card that another exchange has locked is most likely taken: use the next one instead of waiting.
       .for('update', { skipLocked: true })
     if (!card) return refuse('no_gift_card')
     if (user.coins < card.point) return refuse('insufficient_coins')
@@ -48,17 +50,20 @@ export async function exchangeCoins(
       .update(giftCards)
       .set({ isExchanged: true, exchangedBy: userId, exchangedAt: now })
       .where(eq(giftCards.id, card.id))
-    await grantPoints(tx, {
+    await grantPoints(unit, {
       userId,
       kind: 'coins',
       point: -card.point,
-      reason: `Exchanged for a $${card.mount} gift card`,
-      cause: `exchange:${card.id}`,
-      now
+      reason: 'exchange',
+      params: { mount: card.mount },
+      cause: `exchange:${card.id}`
     })
-    await tx
+    const [coupon] = await tx
       .insert(coupons)
       .values({ holderId: userId, code: card.code, codeType: 2, discount: card.mount, createdAt: now })
+      .returning({ id: coupons.id })
+    unit.publish('gift_card', card.id)
+    unit.publish('coupon', coupon?.id, userId)
     return ok({ code: card.code, mount: card.mount, reward_points: user.coins - card.point })
   })
 }

@@ -1,7 +1,13 @@
+/**
+ * What customers earn and what they get for it: level points, coins, promo codes, gift cards, level discounts and the
+ * points for chat messages. It owns coupons, gift_cards, level_codes, point_records, level_decays, chat_events and
+ * chat_points; the balances themselves stand in accounts' users and change only by `grantPoints`, which writes the
+ * record with them. Others grant by the functions below within their own command.
+ */
+export { grantForSignUp, setCoins } from './account-points.ts'
 export { grantForPayment, lockEarners } from './grant-for-payment.ts'
 export { createGiftCard } from './gift-cards.ts'
 export { grantPoints, type Grant } from './grant.ts'
-export { rewardsJobs, rewardsQueues } from './jobs.ts'
-export { discountCodeFor, seedLevelCodes } from './level-codes.ts'
-export { levelOf, levelThresholds, type Threshold } from './levels.ts'
+export { rewardsJobs } from './jobs.ts'
+export { discountCodeFor, levelThresholds, seedLevelCodes } from './level-codes.ts'
 export { rewardsRoutes } from './routes.ts'

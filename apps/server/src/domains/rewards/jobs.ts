@@ -1,18 +1,24 @@
-import { queue } from '../../infra/jobs.ts'
-import type { AppContext } from '../../infra/context.ts'
+import { job, queue, type Job } from '../../infra/jobs.ts'
+import { removeOldReports } from './chat-points.ts'
 import { decayLevelPoints } from './decay.ts'
 
 // Long enough for many users; a run that is cut off goes on where it was.
 const decayQueue = queue('rewards.decay-level-points', { expireInSeconds: 900 })
+const housekeepingQueue = queue('rewards.housekeeping')
 
-export const rewardsQueues = [decayQueue]
-
-/** Works on the rewards' background jobs in this process. */
-export async function rewardsJobs(ctx: AppContext): Promise<void> {
-  await ctx.jobs.work(decayQueue, async () => {
-    const changed = await decayLevelPoints(ctx)
-    if (changed > 0) ctx.log.info({ users: changed }, 'level points faded')
+export const rewardsJobs: Job[] = [
+  job(decayQueue, {
+    purpose: "Lowers everyone's level points once a month, from the day that the settings name",
+    // Every hour, not on the day: a shop that was down on the day catches up.
+    cron: '7 * * * *',
+    async run(ctx) {
+      const changed = await decayLevelPoints(ctx)
+      if (changed > 0) ctx.log.info({ users: changed }, 'level points decayed')
+    }
+  }),
+  job(housekeepingQueue, {
+    purpose: 'Removes reports of the chat bot that are too old to count again',
+    cron: '*/10 * * * *',
+    run: removeOldReports
   })
-  // Every hour, not on the day: a shop that was down on the day catches up.
-  await ctx.jobs.schedule(decayQueue, '7 * * * *')
-}
+]

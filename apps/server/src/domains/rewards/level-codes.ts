@@ -1,25 +1,31 @@
-import { refuse, type LevelCode } from '@netlet/contract'
+import { refuse, sentenceOf, type LevelCode } from '@netlet/contract'
 import { asc, count, desc, eq, lte, ne, sql } from 'drizzle-orm'
-import type { Database, Executor } from '../../infra/db/client.ts'
-import { refuseTaken } from '../../infra/db/taken.ts'
-import type { Actor } from '../../infra/actor.ts'
+import { SYSTEM, type Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import type { Threshold } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
-import { record } from '../audit/index.ts'
 import { levelCodes } from './tables.ts'
 
 const SEED = [100, 5000, 10_000, 20_000, 50_000]
 
 /** The five levels of a new shop. A shop that has any is left as it is, so that a deleted level stays deleted. */
-export async function seedLevelCodes(db: Executor): Promise<void> {
-  const present = await db.select({ id: levelCodes.id }).from(levelCodes).limit(1)
-  if (present.length > 0) return
-  await db
-    .insert(levelCodes)
-    .values(SEED.map((point, at) => ({ level: at + 1, point, discount: '0.00', code: '' })))
-    .onConflictDoNothing()
+export async function seedLevelCodes(ctx: AppContext): Promise<void> {
+  await command(ctx, SYSTEM, async ({ tx }) => {
+    const present = await tx.select({ id: levelCodes.id }).from(levelCodes).limit(1)
+    if (present.length > 0) return
+    await tx
+      .insert(levelCodes)
+      .values(SEED.map((point, at) => ({ level: at + 1, point, discount: '0.00', code: '' })))
+      .onConflictDoNothing()
+  })
 }
+
+export const levelThresholds = (db: Executor): Promise<Threshold[]> =>
+  db.select({ level: levelCodes.level, point: levelCodes.point }).from(levelCodes)
 
 /** The discount code that the user's level brings at the checkout; null where there is none. */
 export async function discountCodeFor(db: Executor, userId: number): Promise<string | null> {
@@ -58,30 +64,30 @@ type LevelForm = { discount: string; code: string; point: number }
 
 /** Adds a level that is missing. */
 export function createLevelCode(
-  db: Database,
+  ctx: AppContext,
   by: Actor,
   form: LevelForm & { level: number }
 ): Promise<Result<LevelCode>> {
-  return refuseTaken({ level_codes_level_unique: 'conflict' }, () =>
-    db.transaction(async tx => {
-      await lockLevels(tx)
-      const wrong = await outOfOrder(tx, form)
-      if (wrong) return wrong
-      const [made] = await tx.insert(levelCodes).values(form).returning()
-      if (!made) throw new Error('the level was not added')
-      await record(tx, by, { action: 'create level', targetType: 'level_code', targetId: made.id, after: made })
-      return ok(made)
-    })
-  )
+  return command(ctx, by, { unique: { level_codes_level_unique: 'conflict' } }, async unit => {
+    const { tx } = unit
+    await lockLevels(tx)
+    const wrong = await outOfOrder(tx, form)
+    if (wrong) return wrong
+    const [made] = await tx.insert(levelCodes).values(form).returning()
+    if (!made) throw new Error('the level was not added')
+    unit.audit('level_code.create', made.id, { after: made })
+    return ok(made)
+  })
 }
 
 export async function updateLevelCode(
-  db: Database,
+  ctx: AppContext,
   by: Actor,
   id: number,
   form: LevelForm
 ): Promise<Result<LevelCode>> {
-  return db.transaction(async tx => {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     await lockLevels(tx)
     const [before] = await tx.select().from(levelCodes).where(eq(levelCodes.id, id))
     if (!before) return refuse('not_found')
@@ -89,16 +95,17 @@ export async function updateLevelCode(
     if (wrong) return wrong
     const after = { ...before, ...form }
     await tx.update(levelCodes).set(form).where(eq(levelCodes.id, id))
-    await record(tx, by, { action: 'edit level', targetType: 'level_code', targetId: id, before, after })
+    unit.audit('level_code.edit', id, { before, after })
     return ok(after)
   })
 }
 
-export async function deleteLevelCode(db: Database, by: Actor, id: number): Promise<Result<null>> {
-  return db.transaction(async tx => {
+export async function deleteLevelCode(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     const [before] = await tx.delete(levelCodes).where(eq(levelCodes.id, id)).returning()
     if (!before) return refuse('not_found')
-    await record(tx, by, { action: 'delete level', targetType: 'level_code', targetId: id, before })
+    unit.audit('level_code.delete', id, { before })
     return done
   })
 }
@@ -111,11 +118,11 @@ async function outOfOrder(tx: Executor, { level, point }: { level: number; point
   const others = await tx.select().from(levelCodes).where(ne(levelCodes.level, level)).orderBy(asc(levelCodes.level))
   const below = others.findLast(other => other.level < level)
   const above = others.find(other => other.level > level)
-  const msg =
+  const refused =
     below && point <= below.point
-      ? `Must be more than the ${below.point} points of level ${below.level}`
+      ? refuse('level_points_too_low', { params: { points: below.point, level: below.level } })
       : above && point >= above.point
-        ? `Must be less than the ${above.point} points of level ${above.level}`
+        ? refuse('level_points_too_high', { params: { points: above.point, level: above.level } })
         : undefined
-  return msg ? refuse('invalid', { msg, data: { errors: { point: msg } } }) : undefined
+  return refused && { ...refused, data: { errors: { point: sentenceOf(refused) } } }
 }

@@ -3,6 +3,7 @@ import { count, desc, eq } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { pageOf } from '../../infra/http/paging.ts'
+import { sentenceOfRecord } from './grant.ts'
 import { pointRecords } from './tables.ts'
 
 /** A page of a user's changes of points and coins, newest first. */
@@ -15,12 +16,14 @@ export async function listPointRecords(
     db.select({ total: count() }).from(pointRecords).where(where),
     db.select().from(pointRecords).where(where).orderBy(desc(pointRecords.id)).limit(limit).offset(offset)
   ])
-  const shown = rows.map(({ id, createdAt, reason, point, kind }) => ({
-    id,
-    created_at: iso(createdAt),
-    reason,
-    point,
-    kind
+  const shown = rows.map(row => ({
+    id: row.id,
+    created_at: iso(row.createdAt),
+    reason: sentenceOfRecord(row),
+    reason_code: row.reasonCode,
+    params: row.reasonParams ?? {},
+    point: row.point,
+    kind: row.kind
   }))
   return pageOf<PointRecord>(shown, counted?.total ?? 0, { limit, offset })
 }

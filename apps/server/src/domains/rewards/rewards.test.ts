@@ -3,6 +3,7 @@ import { command } from '../../infra/command.ts'
 import type { Coupon, GiftCard, LevelCode, PointRecord } from '@netlet/contract'
 import { eq, sql, sum } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { userActor } from '../../testing/session.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
 import { auditLog } from '../../infra/tables.ts'
@@ -92,9 +93,9 @@ test('a promo code is found by its user, is one of a kind, and each role sees it
     .where(eq(auditLog.targetId, String(made.data.id)))
     .orderBy(auditLog.id)
   expect(entries.filter(entry => entry.targetType === 'coupon').map(entry => entry.action)).toEqual([
-    'create coupon',
-    'edit coupon',
-    'delete coupon'
+    'coupon.create',
+    'coupon.edit',
+    'coupon.delete'
   ])
 })
 
@@ -200,9 +201,7 @@ test('50 exchanges at once: no card twice, no coin too many', async () => {
   const [rich, poor] = crowd.map(one => one.user.id)
   if (rich === undefined || poor === undefined) throw new Error('no crowd')
   const results = await Promise.all(
-    Array.from({ length: 50 }, (_, at) =>
-      exchangeCoins(db, { userId: at % 2 ? rich : poor, mount: '55.00', now: new Date() })
-    )
+    Array.from({ length: 50 }, (_, at) => exchangeCoins(shop.ctx, userActor(at % 2 ? rich : poor), '55.00'))
   )
   const got = results.flatMap(result => (result.ok ? [result.data.code] : []))
   expect(new Set(got).size).toBe(got.length)
@@ -222,15 +221,15 @@ test('50 exchanges at once: no card twice, no coin too many', async () => {
     expect(records?.total ?? 0).toBe(-spent(id) || 0)
   }
   // Nobody who could pay was sent away while a card was left: cards in other hands may only delay.
-  while ((await exchangeCoins(db, { userId: rich, mount: '55.00', now: new Date() })).ok) continue
+  while ((await exchangeCoins(shop.ctx, userActor(rich), '55.00')).ok) continue
   const left = await db.select().from(giftCards).where(eq(giftCards.mount, '55.00'))
   expect(left.every(card => card.isExchanged)).toBe(true)
 })
 
 test('level codes: five levels from the start, discount, code and point required, thresholds in order', async () => {
   const { db } = shop.ctx
-  await seedLevelCodes(db)
-  await seedLevelCodes(db)
+  await seedLevelCodes(shop.ctx)
+  await seedLevelCodes(shop.ctx)
   const customer = await customerWith({ levelPoints: 5200 })
   const shown = await customer.get<Page<LevelCode>>(`${R}/level_code/`)
   expect(shown.data.data.map(row => row.point)).toEqual([100, 5000, 10_000, 20_000, 50_000])
@@ -263,7 +262,7 @@ test('level codes: five levels from the start, discount, code and point required
   const fifth = shown.data.data[4]
   if (!fifth) throw new Error('no fifth level')
   await admin.delete(`${R}/level_code/${fifth.id}/`)
-  await seedLevelCodes(db)
+  await seedLevelCodes(shop.ctx)
   expect(await db.$count(levelCodes)).toBe(4)
   const again = { level: 5, discount: '9', code: 'DIAMOND9', point: 50_000 }
   expect((await admin.post(`${R}/level_code/`, again)).code).toBe(2000)

@@ -3,6 +3,7 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { rewardChatMessage } from './chat-points.ts'
 import { createCoupon, deleteCoupon, listCoupons, updateCoupon } from './coupons.ts'
 import { exchangeCoins, listExchangeOptions } from './exchange.ts'
 import { createGiftCard, deleteGiftCard, listGiftCards, updateGiftCard } from './gift-cards.ts'
@@ -17,29 +18,35 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   mount(rewards.coupons, async ({ query, caller }) =>
     ok(await listCoupons(db, caller.isSuperuser ? query : { ...query, holderId: caller.id }))
   )
-  mount(rewards.createCoupon, async call => createCoupon(db, call.caller, call.body))
-  mount(rewards.updateCoupon, async call => updateCoupon(db, call.caller, call.params.id, call.body))
-  mount(rewards.deleteCoupon, async call => deleteCoupon(db, call.caller, call.params.id))
+  mount(rewards.createCoupon, async call => createCoupon(ctx, call.caller, call.body))
+  mount(rewards.updateCoupon, async call => updateCoupon(ctx, call.caller, call.params.id, call.body))
+  mount(rewards.deleteCoupon, async call => deleteCoupon(ctx, call.caller, call.params.id))
 
   mount(rewards.giftCards, async ({ query }) => ok(await listGiftCards(db, query)))
-  mount(rewards.createGiftCard, async call => createGiftCard(db, call.caller, call.body))
-  mount(rewards.updateGiftCard, async call => updateGiftCard(db, call.caller, call.params.id, call.body))
-  mount(rewards.deleteGiftCard, async call => deleteGiftCard(db, call.caller, call.params.id))
+  mount(rewards.createGiftCard, async call => createGiftCard(ctx, call.caller, call.body))
+  mount(rewards.updateGiftCard, async call => updateGiftCard(ctx, call.caller, call.params.id, call.body))
+  mount(rewards.deleteGiftCard, async call => deleteGiftCard(ctx, call.caller, call.params.id))
   mount(rewards.exchangeList, async () => ok(await listExchangeOptions(db)))
   mount(
     rewards.exchange,
-    async ({ caller, body }) =>
-      refuseWhileImpersonating(caller) ?? exchangeCoins(db, { userId: caller.id, mount: body.mount, now: ctx.now() })
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? exchangeCoins(ctx, caller, body.mount)
   )
 
   mount(rewards.levelCodes, async ({ query, caller }) =>
     ok(await listLevelCodes(db, query, { withCodes: caller.isSuperuser }))
   )
-  mount(rewards.createLevelCode, async call => createLevelCode(db, call.caller, call.body))
-  mount(rewards.updateLevelCode, async call => updateLevelCode(db, call.caller, call.params.id, call.body))
-  mount(rewards.deleteLevelCode, async call => deleteLevelCode(db, call.caller, call.params.id))
+  mount(rewards.createLevelCode, async call => createLevelCode(ctx, call.caller, call.body))
+  mount(rewards.updateLevelCode, async call => updateLevelCode(ctx, call.caller, call.params.id, call.body))
+  mount(rewards.deleteLevelCode, async call => deleteLevelCode(ctx, call.caller, call.params.id))
 
   mount(rewards.pointRecords, async ({ query, caller }) =>
     ok(await listPointRecords(db, { userId: caller.id, ...query }))
+  )
+
+  mount(rewards.botWebhook, async ({ caller, body, request }) =>
+    rewardChatMessage(ctx, caller, body, {
+      rawBody: request.rawBody ?? Buffer.alloc(0),
+      signature: request.headers['x-signature']
+    })
   )
 }

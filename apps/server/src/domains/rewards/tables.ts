@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, points, ref } from '../../infra/db/columns.ts'
+import { POINT_REASONS, type Params, type PointReason } from '@netlet/contract'
 import { users } from '../accounts/tables.ts'
 
 export const coupons = pgTable(
@@ -64,6 +65,9 @@ export const levelCodes = pgTable(
   t => [check('level_codes_level', sql`${t.level} between 1 and 5`), check('level_codes_point', sql`${t.point} >= 0`)]
 )
 
+/** Why points changed. The sentence is made where it is shown, out of the code and its parameters. */
+const REASON_CODES = Object.keys(POINT_REASONS) as [PointReason, ...PointReason[]]
+
 /** Every change of points or coins, with its reason; `cause` makes it happen once. */
 export const pointRecords = pgTable(
   'point_records',
@@ -72,15 +76,20 @@ export const pointRecords = pgTable(
     userId: ref()
       .notNull()
       .references(() => users.id),
-    kind: text().$type<'level' | 'coins'>().notNull(),
+    kind: text({ enum: ['level', 'coins'] }).notNull(),
     point: points().notNull(),
-    reason: text().notNull(),
+    reasonCode: text({ enum: REASON_CODES }).notNull(),
+    reasonParams: jsonb().$type<Params>(),
     cause: text().notNull().unique(),
     createdAt: createdAt()
   },
   t => [
     index('point_records_user').on(t.userId, t.id.desc()),
-    check('point_records_kind', sql`${t.kind} in ('level', 'coins')`)
+    check('point_records_kind', sql`${t.kind} in ('level', 'coins')`),
+    check(
+      'point_records_reason',
+      sql`${t.reasonCode} in (${sql.raw(REASON_CODES.map(code => `'${code}'`).join(', '))})`
+    )
   ]
 )
 
@@ -94,3 +103,15 @@ export const levelDecays = pgTable('level_decays', {
   startedAt: createdAt(),
   finishedAt: instant()
 })
+
+/** Reports of the chat bot already counted. */
+export const chatEvents = pgTable('chat_events', { eventId: text().primaryKey(), receivedAt: createdAt() }, t => [
+  index('chat_events_received').on(t.receivedAt)
+])
+
+/** Chat messages already rewarded, per user and day: the cap of points a day stands on it. */
+export const chatPoints = pgTable(
+  'chat_points',
+  { userId: ref().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },
+  t => [uniqueIndex('chat_points_key').on(t.userId, t.day)]
+)

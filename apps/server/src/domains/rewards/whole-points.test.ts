@@ -1,6 +1,6 @@
 import { assert, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { levelOf } from './levels.ts'
+import { levelOf } from '../accounts/index.ts'
 import { wholePoints } from './whole-points.ts'
 
 test('points are rounded down from the exact product', () => {

@@ -1,3 +1,8 @@
+/**
+ * The web settings that administrators save, and the latest log lines for the console. It owns settings and log_lines.
+ * Others read by `readSettings`; only `saveSettings` (a form) and `writeSettings` (the program itself) write.
+ */
 export { storeLogLines } from './log-lines.ts'
 export { readSettings, writeSettings } from './read.ts'
 export { settingsRoutes } from './routes.ts'
+export type { SettingsPorts } from './save.ts'

@@ -1,20 +1,25 @@
 import { desc, eq, sql } from 'drizzle-orm'
-import type { Database, Executor } from '../../infra/db/client.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import type { LogLine } from '../../infra/log-tail.ts'
 import { logLines } from './tables.ts'
 
 /** Lines that are kept of each log, over all processes. */
 const KEPT = 500
 
-/** Stores the lines that a process's log tail hands over, and lets the oldest go. */
+/** Stores the lines that a process's log tail hands over, and removes the oldest. */
 export const storeLogLines =
-  (db: Database) =>
+  (ctx: AppContext) =>
   async (lines: LogLine[]): Promise<void> => {
     if (lines.length === 0) return
-    await db.insert(logLines).values(lines)
+    await command(ctx, SYSTEM, ({ tx }) => tx.insert(logLines).values(lines))
     for (const source of new Set(lines.map(line => line.source)))
-      await db.execute(sql`delete from ${logLines} where source = ${source} and id <=
+      await command(ctx, SYSTEM, ({ tx }) =>
+        tx.execute(sql`delete from ${logLines} where source = ${source} and id <=
         (select id from ${logLines} where source = ${source} order by id desc offset ${KEPT} limit 1)`)
+      )
   }
 
 /** The latest lines of both logs, oldest first. */

@@ -1,4 +1,7 @@
 import { SECRET_SETTINGS, Settings } from '@netlet/contract'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Secrets } from '../../infra/secrets.ts'
 import { settings } from './tables.ts'
@@ -32,18 +35,17 @@ function openOrNothing(secrets: Secrets, sealed: Buffer): string | undefined {
   }
 }
 
+/** Saves some settings for the program itself, unchecked: a new shop, the demo, tests. */
+export const writeSettings = (ctx: AppContext, values: Partial<Settings>): Promise<void> =>
+  command(ctx, SYSTEM, unit => upsertSettings(unit, ctx.secrets, values))
+
 /** Saves some settings; secrets are sealed. */
-export async function writeSettings(
-  db: Executor,
-  secrets: Secrets,
-  values: Partial<Settings>,
-  at: Date
-): Promise<void> {
+export async function upsertSettings({ tx, now }: Unit, secrets: Secrets, values: Partial<Settings>): Promise<void> {
   for (const [key, value] of Object.entries(values)) {
     const row = isSecret(key)
-      ? { value: null, secret: secrets.seal(String(value)), updatedAt: at }
-      : { value, secret: null, updatedAt: at }
-    await db
+      ? { value: null, secret: secrets.seal(String(value)), updatedAt: now }
+      : { value, secret: null, updatedAt: now }
+    await tx
       .insert(settings)
       .values({ key, ...row })
       .onConflictDoUpdate({ target: settings.key, set: row })

@@ -1,13 +1,17 @@
 import { refuse, SECRET_KEPT, type Refusal, type Settings } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
 import { shopBase } from '../../integrations/shopify/index.ts'
-import type { Transaction } from '../../infra/db/client.ts'
 import type { Actor } from '../../infra/actor.ts'
-import { ok, type Result } from '../../infra/result.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { findGeofeedError } from './geofeed.ts'
-import { isSecret, readSettings, writeSettings } from './read.ts'
+import { isSecret, readSettings, upsertSettings } from './read.ts'
+
+export type SettingsPorts = {
+  /** Runs in the command that changes the connection to the e-commerce platform. */
+  onPlatformChange(unit: Unit): Promise<unknown>
+}
 
 /** The settings as a browser may see them: a secret that is set shows as `SECRET_KEPT`. */
 export function maskSecrets(settings: Settings): Settings {
@@ -19,19 +23,19 @@ export function maskSecrets(settings: Settings): Settings {
 /**
  * Saves what the form sends and leaves the rest. A secret that comes back masked stays as it is; an empty one is
  * deleted. Nothing is saved where any of it is wrong.
- * @param platformChanged is called in the transaction when the connection to the e-commerce platform changes
  */
 export async function saveSettings(
-  ctx: Pick<AppContext, 'db' | 'secrets' | 'now'>,
+  ctx: AppContext,
   by: Actor,
-  form: Partial<Settings>,
-  platformChanged: (tx: Transaction) => Promise<unknown>
+  { onPlatformChange }: SettingsPorts,
+  form: Partial<Settings>
 ): Promise<Result<Settings>> {
   const wrong = checkSettings(form)
   if (wrong) return wrong
-  return ctx.db.transaction(async tx => {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     // Two administrators who save at once: the second one's log entry shows what the first one left.
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('settings'))`)
+    await lock(tx, 'settings')
     const before = await readSettings(tx, ctx.secrets)
     const changes = Object.fromEntries(
       Object.entries(form).filter(
@@ -40,17 +44,11 @@ export async function saveSettings(
     ) as Partial<Settings>
     const keys = Object.keys(changes) as (keyof Settings)[]
     if (keys.length === 0) return ok(maskSecrets(before))
-    await writeSettings(tx, ctx.secrets, changes, ctx.now())
+    await upsertSettings(unit, ctx.secrets, changes)
     const shown = (values: Partial<Settings>) =>
       Object.fromEntries(keys.map(key => [key, isSecret(key) ? (values[key] === '' ? '' : '[secret]') : values[key]]))
-    await record(tx, by, {
-      action: 'save settings',
-      targetType: 'settings',
-      targetId: 'web',
-      before: shown(before),
-      after: shown(changes)
-    })
-    if (keys.some(key => key.startsWith('shopify_'))) await platformChanged(tx)
+    unit.audit('settings.save', 'web', { before: shown(before), after: shown(changes) })
+    if (keys.some(key => key.startsWith('shopify_'))) await onPlatformChange(unit)
     return ok(maskSecrets({ ...before, ...changes }))
   })
 }

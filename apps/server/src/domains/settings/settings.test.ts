@@ -21,8 +21,10 @@ const lastEntry = async () => {
 beforeAll(async () => {
   shop = await startTestShop({
     routes: (mount, own) =>
-      settingsRoutes(mount, own, async () => {
-        platformChanges++
+      settingsRoutes(mount, own, {
+        async onPlatformChange() {
+          platformChanges++
+        }
       })
   })
   admin = await shop.admin()
@@ -92,7 +94,7 @@ test('each change is logged with what was before; saving the same changes nothin
   await save({ billing_rate: 3, shopify_app_key: 'token one' })
   expect(await lastEntry()).toMatchObject({
     actorName: admin.user.username,
-    action: 'save settings',
+    action: 'settings.save',
     before: { billing_rate: 1, shopify_app_key: '' },
     after: { billing_rate: 3, shopify_app_key: '[secret]' }
   })
@@ -154,7 +156,7 @@ test('values that cannot be read any more count as not saved: the shop runs on',
 })
 
 test('the logs show the latest lines of both kinds, oldest first, and do not grow without end', async () => {
-  const store = storeLogLines(shop.ctx.db)
+  const store = storeLogLines(shop.ctx)
   const at = new Date()
   const lines = (source: 'server' | 'task', from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => ({ source, line: `${source} ${from + index}`, at }))

@@ -1,10 +1,11 @@
 import { refuse, type Faq } from '@netlet/contract'
 import { asc, count, eq, sql } from 'drizzle-orm'
-import type { Database, Executor } from '../../infra/db/client.ts'
 import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
-import { record } from '../audit/index.ts'
 import { faqs } from './tables.ts'
 
 type FaqInput = { question: string; answer: string }
@@ -23,31 +24,31 @@ export async function listFaqs(
   return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
 }
 
-export async function createFaq(db: Database, by: Actor, form: FaqInput): Promise<Result<Faq>> {
-  return db.transaction(async tx => {
+export async function createFaq(ctx: AppContext, by: Actor, form: FaqInput): Promise<Result<Faq>> {
+  return command(ctx, by, async ({ tx, audit }) => {
     const [made] = await tx.insert(faqs).values(form).returning()
     if (!made) throw new Error('the question was not added')
-    await record(tx, by, { action: 'create question', targetType: 'faq', targetId: made.id, after: form })
+    audit('faq.create', made.id, { after: form })
     return ok(present(made))
   })
 }
 
-export async function updateFaq(db: Database, by: Actor, id: number, form: FaqInput): Promise<Result<Faq>> {
-  return db.transaction(async tx => {
+export async function updateFaq(ctx: AppContext, by: Actor, id: number, form: FaqInput): Promise<Result<Faq>> {
+  return command(ctx, by, async ({ tx, audit }) => {
     const [row] = await tx.select().from(faqs).where(eq(faqs.id, id)).for('update')
     if (!row) return refuse('not_found')
     await tx.update(faqs).set(form).where(eq(faqs.id, id))
     const before = { question: row.question, answer: row.answer }
-    await record(tx, by, { action: 'edit question', targetType: 'faq', targetId: id, before, after: form })
+    audit('faq.edit', id, { before, after: form })
     return ok({ id, ...form })
   })
 }
 
-export async function deleteFaq(db: Database, by: Actor, id: number): Promise<Result<null>> {
-  return db.transaction(async tx => {
+export async function deleteFaq(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
+  return command(ctx, by, async ({ tx, audit }) => {
     const [row] = await tx.delete(faqs).where(eq(faqs.id, id)).returning()
     if (!row) return refuse('not_found')
-    await record(tx, by, { action: 'delete question', targetType: 'faq', targetId: id, before: present(row) })
+    audit('faq.delete', id, { before: present(row) })
     return done
   })
 }

@@ -59,9 +59,9 @@ test('questions are public, found by text in either part, and kept by administra
   expect([(await admin.delete(path)).status, (await admin.put(path, changed)).status]).toEqual([404, 404])
   const log = await shop.ctx.db.select().from(auditLog).where(eq(auditLog.targetType, 'faq')).orderBy(auditLog.id)
   expect(log.filter(entry => entry.targetId === String(made.data.id)).map(entry => entry.action)).toEqual([
-    'create question',
-    'edit question',
-    'delete question'
+    'faq.create',
+    'faq.edit',
+    'faq.delete'
   ])
 })
 

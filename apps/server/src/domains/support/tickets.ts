@@ -1,13 +1,14 @@
 import { refuse, type Ticket } from '@netlet/contract'
 import { and, count, desc, eq, gt, sql } from 'drizzle-orm'
 import { HOUR, iso } from '../../infra/clock.ts'
-import type { Database, Executor } from '../../infra/db/client.ts'
-import type { Actor } from '../../infra/actor.ts'
+import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, type Result } from '../../infra/result.ts'
-import type { AppContext } from '../../infra/context.ts'
-import { useCaptcha } from '../accounts/index.ts'
-import { record } from '../audit/index.ts'
+import { clientNetwork, useCaptcha } from '../accounts/index.ts'
 import { tickets } from './tables.ts'
 
 /** Tickets that one client may send within an hour. */
@@ -25,24 +26,28 @@ type TicketInput = {
 /**
  * Stores a ticket whose captcha was answered rightly; the captcha is used up either way. Refuses 'wrong_captcha', and
  * 'too_many' where this client has sent enough for an hour.
- * @param client the sender's network: what counts as one client
  */
 export async function submitTicket(
-  { db, now }: Pick<AppContext, 'db' | 'now'>,
-  { client, captcha, captcha_id, ...ticket }: TicketInput & { client: string }
+  ctx: AppContext,
+  by: UserActor | VisitorActor,
+  { captcha, captcha_id, ...ticket }: TicketInput
 ): Promise<Result<null>> {
-  const at = now()
-  // Outside the transaction: a refused ticket must not bring its captcha back.
-  const answered = await useCaptcha(db, captcha_id, captcha, at)
+  // Before the command that may be refused: a refused ticket must not bring its captcha back.
+  const answered = await useCaptcha(ctx, by, captcha_id, captcha)
   if (!answered) return refuse('wrong_captcha')
-  return db.transaction(async tx => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtext('tickets of ' || ${client}))`)
+  const client = clientNetwork(by.ip)
+  return command(ctx, by, async ({ tx, now, publish }) => {
+    await lock(tx, 'ticketClient', client)
     const sent = await tx.$count(
       tickets,
-      and(eq(tickets.clientIp, client), gt(tickets.createdAt, new Date(at.getTime() - HOUR)))
+      and(eq(tickets.clientIp, client), gt(tickets.createdAt, new Date(now.getTime() - HOUR)))
     )
     if (sent >= TICKETS_AN_HOUR) return refuse('too_many')
-    await tx.insert(tickets).values({ ...ticket, clientIp: client, createdAt: at })
+    const [made] = await tx
+      .insert(tickets)
+      .values({ ...ticket, clientIp: client, createdAt: now })
+      .returning({ id: tickets.id })
+    publish('ticket', made?.id)
     return done
   })
 }
@@ -63,11 +68,11 @@ export async function listTickets(
   return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
 }
 
-export async function deleteTicket(db: Database, by: Actor, id: number): Promise<Result<null>> {
-  return db.transaction(async tx => {
+export async function deleteTicket(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
+  return command(ctx, by, async ({ tx, audit }) => {
     const [row] = await tx.delete(tickets).where(eq(tickets.id, id)).returning()
     if (!row) return refuse('not_found')
-    await record(tx, by, { action: 'delete ticket', targetType: 'ticket', targetId: id, before: present(row) })
+    audit('ticket.delete', id, { before: present(row) })
     return done
   })
 }

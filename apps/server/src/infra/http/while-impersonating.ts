@@ -3,4 +3,4 @@ import type { UserActor } from '../actor.ts'
 
 /** An administrator who views the shop as a user is a guest there: what outlasts the visit is not theirs to make. */
 export const refuseWhileImpersonating = (by: UserActor) =>
-  by.impersonator === null ? null : refuse('forbidden', { msg: "Not while you are viewing another user's account" })
+  by.impersonator === null ? null : refuse('while_impersonating')

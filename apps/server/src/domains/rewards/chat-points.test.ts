@@ -3,10 +3,13 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, iso } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { pointRecords } from '../rewards/tables.ts'
 import { writeSettings } from '../settings/index.ts'
-import { accountRoutes } from './index.ts'
-import { users } from './tables.ts'
+import { users } from '../accounts/tables.ts'
+import { accountRoutes } from '../accounts/index.ts'
+import { accountPorts } from '../../ports.ts'
+import { removeOldReports } from './chat-points.ts'
+import { rewardsRoutes } from './index.ts'
+import { chatEvents, chatPoints, pointRecords } from './tables.ts'
 
 let shop: TestShop
 const TOKEN = 'the bot’s token'
@@ -15,14 +18,20 @@ const NOON = new Date('2026-11-21T12:00:00Z')
 let now = NOON
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutes, now: () => now })
+  shop = await startTestShop({
+    routes: (mount, ctx) => {
+      accountRoutes(mount, ctx, accountPorts(ctx))
+      rewardsRoutes(mount, ctx)
+    },
+    now: () => now
+  })
   const values = {
     discord_bot_token: TOKEN,
     discord_bot_channels: '11, 12',
     discord_bot_points_per_message: 3,
     discord_bot_max_points_per_day: 10
   }
-  await writeSettings(shop.ctx.db, shop.ctx.secrets, values, NOON)
+  await writeSettings(shop.ctx, values)
 })
 afterAll(() => shop.close())
 
@@ -52,8 +61,8 @@ test('messages earn coins up to the day’s most, with a record each; the next d
   expect(granted).toEqual([3, 3, 3, 1, 0])
   expect(await user.coins()).toBe(10)
   const records = await shop.ctx.db.select().from(pointRecords).where(eq(pointRecords.userId, user.user.id))
-  expect(records.map(record => [record.kind, record.point, record.reason])).toEqual(
-    [3, 3, 3, 1].map(point => ['coins', point, 'Chat message'])
+  expect(records.map(record => [record.kind, record.point, record.reasonCode])).toEqual(
+    [3, 3, 3, 1].map(point => ['coins', point, 'chat_message'])
   )
   now = new Date(NOON.getTime() + DAY)
   try {
@@ -93,10 +102,10 @@ test('without the right signature nothing is counted', async () => {
   expect(await send(report('205'), 'another key')).toMatchObject(refused)
   expect(await shop.visitor().post('/api/users/bot_webhook', report('205'))).toMatchObject(refused)
   expect(await user.coins()).toBe(0)
-  await writeSettings(shop.ctx.db, shop.ctx.secrets, { discord_bot_token: '' }, NOON)
+  await writeSettings(shop.ctx, { discord_bot_token: '' })
   // An empty key would let anyone sign.
   expect(await send(report('205'), '')).toMatchObject(refused)
-  await writeSettings(shop.ctx.db, shop.ctx.secrets, { discord_bot_token: TOKEN }, NOON)
+  await writeSettings(shop.ctx, { discord_bot_token: TOKEN })
 })
 
 test.each([iso(new Date(NOON.getTime() - DAY - 1000)), iso(new Date(NOON.getTime() + DAY)), 'yesterday'])(
@@ -105,3 +114,22 @@ test.each([iso(new Date(NOON.getTime() - DAY - 1000)), iso(new Date(NOON.getTime
     expect(await send(report('206', { at }))).toMatchObject({ code: 400, data: { errors: { at: expect.any(String) } } })
   }
 )
+
+test('reports and days that are too old to count are removed, the others stay', async () => {
+  const { db } = shop.ctx
+  const { user } = await shop.customer()
+  await db.delete(chatEvents)
+  await db.delete(chatPoints)
+  await db.insert(chatEvents).values([
+    { eventId: 'old', receivedAt: new Date(now.getTime() - 3 * DAY) },
+    { eventId: 'new', receivedAt: new Date(now.getTime() - DAY) }
+  ])
+  const day = (daysAgo: number) => iso(new Date(now.getTime() - daysAgo * DAY)).slice(0, 10)
+  await db.insert(chatPoints).values([
+    { userId: user.id, day: day(9), granted: 1 },
+    { userId: user.id, day: day(0), granted: 2 }
+  ])
+  await removeOldReports(shop.ctx)
+  expect((await db.select().from(chatEvents)).map(event => event.eventId)).toEqual(['new'])
+  expect((await db.select().from(chatPoints)).map(row => row.granted)).toEqual([2])
+})

@@ -1,5 +1,3 @@
-export { clientAddress } from '../../infra/http/client-address.ts'
-
 /** What limits count as one client: an IPv4 address, or the /64 that an IPv6 customer has for itself. */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address

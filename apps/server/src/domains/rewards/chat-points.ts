@@ -1,20 +1,23 @@
 import { createHmac } from 'node:crypto'
-import { refuse, type BodyOf, type routes } from '@netlet/contract'
-import { and, eq, sql } from 'drizzle-orm'
+import { refusals, refuse, type BodyOf, type routes } from '@netlet/contract'
+import { and, eq, lt, sql } from 'drizzle-orm'
 import { DAY, MINUTE } from '../../infra/clock.ts'
-import { transact } from '../../infra/db/transact.ts'
+import { SYSTEM, type Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { sameText } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { grantPoints } from '../rewards/index.ts'
+import { lockUserOfDiscord } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { chatEvents, chatPoints, users } from './tables.ts'
+import { grantPoints } from './grant.ts'
+import { chatEvents, chatPoints } from './tables.ts'
 
 /** Reports are remembered a little longer than they may be old: an old one cannot count again. */
 const OLDEST_REPORT = DAY
-export const REPORTS_KEPT = 2 * DAY
+const REPORTS_KEPT = 2 * DAY
+const POINTS_KEPT = 7 * DAY
 
-type Report = BodyOf<typeof routes.accounts.botWebhook>
+type Report = BodyOf<typeof routes.rewards.botWebhook>
 
 /**
  * Counts a chat message that the bot reports: coins for each message, up to the day's most, in the channels of the
@@ -22,7 +25,8 @@ type Report = BodyOf<typeof routes.accounts.botWebhook>
  * bot's token being the key.
  */
 export async function rewardChatMessage(
-  ctx: Pick<AppContext, 'db' | 'now' | 'secrets'>,
+  ctx: AppContext,
+  by: Actor,
   report: Report,
   { rawBody, signature }: { rawBody: Buffer; signature: unknown }
 ): Promise<Result<{ granted: number }>> {
@@ -33,42 +37,46 @@ export async function rewardChatMessage(
     return refuse('bad_signature')
   const now = ctx.now()
   const at = new Date(report.at)
-  if (at.getTime() < now.getTime() - OLDEST_REPORT || at.getTime() > now.getTime() + 5 * MINUTE) {
-    const msg = 'at must lie within the last 24 hours'
-    return refuse('invalid', { msg, data: { errors: { at: msg } } })
-  }
+  if (at.getTime() < now.getTime() - OLDEST_REPORT || at.getTime() > now.getTime() + 5 * MINUTE)
+    return refuse('report_too_old', { data: { errors: { at: refusals.report_too_old[1] } } })
   const channels = settings.discord_bot_channels.split(/[\s,]+/).filter(Boolean)
   const counts = channels.length === 0 || channels.includes(report.channel_id)
-  return transact(ctx.db, async tx => {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     const seen = await tx
       .insert(chatEvents)
       .values({ eventId: report.event_id, receivedAt: now })
       .onConflictDoNothing()
       .returning()
     if (seen.length === 0 || !counts) return ok({ granted: 0 })
-    const [user] = await tx
-      .select({ id: users.id })
-      .from(users)
-      .where(and(eq(users.discordId, report.discord_id), eq(users.isActive, true)))
-      .for('update')
-    if (!user) return ok({ granted: 0 })
+    const userId = await lockUserOfDiscord(tx, report.discord_id)
+    if (userId === undefined) return ok({ granted: 0 })
     const day = at.toISOString().slice(0, 10)
     const most = settings.discord_bot_max_points_per_day
     const before = await tx
       .select({ granted: chatPoints.granted })
       .from(chatPoints)
-      .where(and(eq(chatPoints.userId, user.id), eq(chatPoints.day, day)))
+      .where(and(eq(chatPoints.userId, userId), eq(chatPoints.day, day)))
     const granted = Math.max(0, Math.min(settings.discord_bot_points_per_message, most - (before[0]?.granted ?? 0)))
     if (granted === 0) return ok({ granted })
     await tx
       .insert(chatPoints)
-      .values({ userId: user.id, day, granted })
+      .values({ userId, day, granted })
       .onConflictDoUpdate({
         target: [chatPoints.userId, chatPoints.day],
         set: { granted: sql`${chatPoints.granted} + ${granted}` }
       })
     const cause = `chat:${report.event_id}`
-    await grantPoints(tx, { userId: user.id, kind: 'coins', point: granted, reason: 'Chat message', cause, now })
+    await grantPoints(unit, { userId, kind: 'coins', point: granted, reason: 'chat_message', cause })
     return ok({ granted })
+  })
+}
+
+/** Removes reports that are too old to count again, and what was granted on days long gone. */
+export async function removeOldReports(ctx: AppContext): Promise<void> {
+  await command(ctx, SYSTEM, async ({ tx, now }) => {
+    const ago = (milliseconds: number) => new Date(now.getTime() - milliseconds)
+    await tx.delete(chatEvents).where(lt(chatEvents.receivedAt, ago(REPORTS_KEPT)))
+    await tx.delete(chatPoints).where(lt(chatPoints.day, ago(POINTS_KEPT).toISOString().slice(0, 10)))
   })
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { clientAddress, clientNetwork } from './client-address.ts'
+import { clientAddress } from '../../infra/http/client-address.ts'
+import { clientNetwork } from './client-network.ts'
 
 test.each([
   ['198.51.100.7', '198.51.100.7'],

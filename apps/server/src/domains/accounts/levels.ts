@@ -1,11 +1,5 @@
-import type { Executor } from '../../infra/db/client.ts'
-import { levelCodes } from './tables.ts'
-
 /** From how many level points on which level is reached. */
 export type Threshold = { level: number; point: number }
-
-export const levelThresholds = (db: Executor): Promise<Threshold[]> =>
-  db.select({ level: levelCodes.level, point: levelCodes.point }).from(levelCodes)
 
 /** The highest level whose threshold the points reach; 0 below all of them. */
 export function levelOf(points: number, thresholds: readonly Threshold[]): number {

@@ -1,0 +1,60 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { userColumns } from './present-user.ts'
+import { users } from './tables.ts'
+
+/**
+ * Adds to a user's coins and level points; negative numbers take away. Whoever calls it writes the record of the change
+ * in the same command.
+ * @throws where a balance would fall below zero: the caller holds the user's row and has looked
+ */
+export async function changeBalance(
+  unit: Unit,
+  userId: number,
+  { coins = 0, levelPoints = 0 }: { coins?: number; levelPoints?: number }
+): Promise<void> {
+  await unit.tx
+    .update(users)
+    .set({ coins: sql`${users.coins} + ${coins}`, levelPoints: sql`${users.levelPoints} + ${levelPoints}` })
+    .where(eq(users.id, userId))
+  unit.publish('user', userId, userId)
+}
+
+/** Adds to the level points of many users in one statement. */
+export async function changeLevelPoints(unit: Unit, changes: { userId: number; points: number }[]): Promise<void> {
+  if (changes.length === 0) return
+  await unit.tx.execute(sql`
+    update ${users} u set level_points = u.level_points + c.points
+    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as c("userId" bigint, points bigint)
+    where u.id = c."userId"`)
+  unit.publish('user')
+}
+
+/** Locks a user that was not deleted. */
+export async function lockUser(tx: Executor, userId: number) {
+  const [user] = await tx
+    .select(userColumns)
+    .from(users)
+    .where(and(eq(users.id, userId), isNull(users.deletedAt)))
+    .for('update')
+  return user
+}
+
+/** Locks the active user that a chat account belongs to, and gives its id. */
+export async function lockUserOfDiscord(tx: Executor, discordId: string): Promise<number | undefined> {
+  const [user] = await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.discordId, discordId), eq(users.isActive, true)))
+    .for('update')
+  return user?.id
+}
+
+/** Locks a user and then whoever invited that user. References to them, such as a new order, are not kept waiting. */
+export async function lockUserAndInviter(tx: Executor, userId: number): Promise<void> {
+  const lock = (id: number) =>
+    tx.select({ invitedBy: users.invitedBy }).from(users).where(eq(users.id, id)).for('no key update')
+  const [user] = await lock(userId)
+  if (user?.invitedBy) await lock(user.invitedBy)
+}

@@ -1,0 +1,12 @@
+import { job, queue, type Job } from '../../infra/jobs.ts'
+import { removeExpired } from './housekeeping.ts'
+
+export const housekeepingQueue = queue('accounts-housekeeping')
+
+export const accountJobs: Job[] = [
+  job(housekeepingQueue, {
+    purpose: 'Removes expired sessions, codes, captchas, counted login failures and OAuth states',
+    cron: '*/10 * * * *',
+    run: removeExpired
+  })
+]

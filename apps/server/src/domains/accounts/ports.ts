@@ -1,0 +1,15 @@
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Threshold } from './levels.ts'
+
+/** What accounts needs of domains above it: whoever composes the program hands it in. */
+export type AccountPorts = {
+  /** From how many level points on which level is reached. */
+  levelThresholds(db: Executor): Promise<Threshold[]>
+  /** Runs in the command that made the account: what inviting somebody earns. */
+  onSignedUp(unit: Unit, signedUp: { userId: number; inviterId: number | null; username: string }): Promise<void>
+  /** Sets a user's coins, with a record of the difference. The user's row is locked. */
+  setCoins(unit: Unit, userId: number, coins: number): Promise<void>
+  /** Does the user have reserved or active leases? */
+  holdsLeases(tx: Executor, userId: number): Promise<boolean>
+}

@@ -1,0 +1,10 @@
+import { job, type Job } from '../../infra/jobs.ts'
+import { sendMail, sendMailQueue } from './send-mail.ts'
+
+export const mailJobs: Job[] = [
+  job(sendMailQueue, {
+    purpose: 'Sends a mail; while the mail service fails, again for about a day',
+    concurrency: 2,
+    run: sendMail
+  })
+]

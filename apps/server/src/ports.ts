@@ -1,0 +1,26 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import type { AccountPorts } from './domains/accounts/index.ts'
+import { leases } from './domains/inventory/tables.ts'
+import { orders } from './domains/orders/tables.ts'
+import { grantForSignUp, levelThresholds, setCoins } from './domains/rewards/index.ts'
+import type { AppContext } from './infra/context.ts'
+import type { Executor } from './infra/db/client.ts'
+
+/** What accounts gets of the domains above it. */
+export const accountPorts = (ctx: Pick<AppContext, 'secrets'>): AccountPorts => ({
+  levelThresholds,
+  onSignedUp: (unit, signedUp) => grantForSignUp(ctx, unit, signedUp),
+  setCoins,
+  holdsLeases
+})
+
+/** Joins tables of two domains, neither of which knows what a user's deletion needs. */
+async function holdsLeases(tx: Executor, userId: number): Promise<boolean> {
+  const live = await tx
+    .select({ id: leases.id })
+    .from(leases)
+    .innerJoin(orders, eq(orders.id, leases.orderId))
+    .where(and(eq(orders.userId, userId), inArray(leases.state, ['reserved', 'active'])))
+    .limit(1)
+  return live.length > 0
+}
