@@ -5,7 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
-import { fillTemplate, type Template, type Templates } from './templates.ts'
+import { renderTemplate, type Template, type Templates } from './templates.ts'
 
 export type MailOrder<T extends Template = Template> = {
   to: string
@@ -32,14 +32,14 @@ export async function sendMail(ctx: AppContext, order: MailOrder): Promise<void>
     return
   }
   const settings = await readSettings(ctx.db, ctx.secrets)
-  const letter = fillTemplate(order.template, order.data, {
+  const rendered = await renderTemplate(order.template, order.data, {
     shopUrl: config.publicUrl,
     now,
     open: sealed => ctx.secrets.open(Buffer.from(sealed, 'base64'))
   })
   const mailer = createMailer(mailerOptions(settings, config))
   const sent = await mailer.send({
-    ...letter,
+    ...rendered,
     to: order.to,
     from: settings.email_from || defaultSender(settings, config),
     idempotencyKey: order.key
