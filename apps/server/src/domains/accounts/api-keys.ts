@@ -27,7 +27,8 @@ export async function createApiKey(
   { name, scopes }: { name: string; scopes: Scope[] }
 ): Promise<Result<ApiKey & { key: string }>> {
   const key = `${API_KEY_PREFIX}${randomToken()}`
-  return command(ctx, by, async ({ tx, now, publish }) => {
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
     const userId = by.id
     // Whoever makes many at once waits here, so that the limit holds.
     await tx.execute(sql`select 1 from ${users} where ${users.id} = ${userId} for no key update`)
@@ -45,20 +46,21 @@ export async function createApiKey(
       })
       .returning()
     if (!made) throw new Error('the key was not stored')
-    publish('api_key', made.id, userId)
+    unit.publish('api_key', made.id, userId)
     return ok({ ...present(made), key })
   })
 }
 
 export async function revokeApiKey(ctx: AppContext, by: UserActor, keyId: number): Promise<Result<null>> {
-  return command(ctx, by, async ({ tx, now, publish }) => {
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
     const revoked = await tx
       .update(apiKeys)
       .set({ revokedAt: now })
       .where(and(eq(apiKeys.id, keyId), live(by.id)))
       .returning({ id: apiKeys.id })
     if (revoked.length === 0) return refuse('not_found')
-    publish('api_key', keyId, by.id)
+    unit.publish('api_key', keyId, by.id)
     return done
   })
 }

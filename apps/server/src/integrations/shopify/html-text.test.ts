@@ -11,6 +11,7 @@ test.each([
   ['&lt;b&gt;', '<b>'],
   ['<a href="https://shop.example.com">a link</a><img src="x" alt="y">', 'a link'],
   ['<h2>Title</h2><ol><li>a</li></ol>', 'Title\n• a'],
+  ['a<br>\n<br>\n<br>b', 'a\n\nb'],
   ['', '']
 ])('%j reads %j', (html, text) => {
   expect(htmlToText(html)).toBe(text)

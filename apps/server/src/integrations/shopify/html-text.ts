@@ -2,11 +2,7 @@ import { compile } from 'html-to-text'
 
 const line = { leadingLineBreaks: 1, trailingLineBreaks: 1 }
 
-/**
- * A product description as plain text with its paragraphs kept. The platform's own `description` field joins
- * everything into one line, which reads badly for lists. The result is text: whoever shows it escapes it.
- */
-export const htmlToText: (html: string) => string = compile({
+const toText = compile({
   wordwrap: false,
   selectors: [
     { selector: 'a', format: 'inline' },
@@ -20,3 +16,9 @@ export const htmlToText: (html: string) => string = compile({
     ...['img', 'script', 'style'].map(selector => ({ selector, format: 'skip' }))
   ]
 })
+
+/**
+ * A product description as plain text with its paragraphs kept. The platform's own `description` field joins
+ * everything into one line, which reads badly for lists. The result is text: whoever shows it escapes it.
+ */
+export const htmlToText = (html: string): string => toText(html).replace(/\n{3,}/g, '\n\n')
