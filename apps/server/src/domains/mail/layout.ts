@@ -33,7 +33,7 @@ export type Content = {
 /** A subject is one line: what follows a line break would become another header. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200)
 
-/** Renders a mail as HTML that mail programs of any age show alike, and the text part from the same elements. */
+/** Renders a mail as HTML that old and new mail programs show alike, and the text part from the same elements. */
 export async function renderMail(content: Content): Promise<RenderedMail> {
   const subject = oneLine(content.subject)
   const html = await render(mail(subject, content))

@@ -15,7 +15,7 @@ export type MailOrder<T extends Template = Template> = {
   key: string
 }
 
-/** Sent mail is forgotten after minutes: the queue is no archive of what people were told. */
+/** Sent mail leaves the job table after minutes: it holds names and addresses. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
 
 /** Sends a mail if, and only if, the command commits. */
@@ -45,7 +45,7 @@ export async function sendMail(ctx: AppContext, order: MailOrder): Promise<void>
     idempotencyKey: order.key
   })
   if (sent.ok) return log.info({ mail: order.key, template: order.template }, 'mail sent')
-  // A wrong key or a missing setting is mended by an administrator; a refused recipient never is.
+  // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
   if (sent.reason !== 'rejected') throw new Error(`Mail not sent. ${sent.message}`)
   log.error({ mail: order.key, template: order.template, reason: sent.message }, 'mail refused for good')
 }

@@ -10,7 +10,7 @@ import { faqs } from './tables.ts'
 
 type FaqInput = { question: string; answer: string }
 
-/** A page of questions and answers, oldest first: those asked for most are written first. */
+/** A page of questions and answers, oldest first. */
 export async function listFaqs(
   db: Executor,
   { limit, offset, search }: { limit: number; offset: number; search?: string | undefined }
