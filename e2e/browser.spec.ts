@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test'
 
 test('the browser has a font to write with', async ({ page }) => {
   await page.setContent('<span id="narrow">iiiiiiii</span> <span id="wide">WWWWWWWW</span>')
-  const width = (id: string) => page.locator(id).evaluate(element => element.getBoundingClientRect().width)
+  const width = async (id: string) => (await page.locator(id).boundingBox())?.width ?? 0
   const narrow = await width('#narrow')
   expect(narrow).toBeGreaterThan(0)
   // Without any font every letter is the same empty box.

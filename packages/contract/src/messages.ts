@@ -84,6 +84,14 @@ export const refusals = {
   unknown_user: [400, 'This user does not exist'],
   level_points_too_low: [400, 'Must be more than the {points} points of level {level}'],
   level_points_too_high: [400, 'Must be less than the {points} points of level {level}'],
+  invalid_shop_url: [400, 'Must be a domain, such as my-shop.myshopify.com, or a web address'],
+  geofeed_fields: [400, 'Line {line}: has more than five fields'],
+  geofeed_prefix: [400, "Line {line}: '{prefix}' is not an address range"],
+  geofeed_duplicate: [400, 'Line {line}: {prefix} stands in line {before} already'],
+  geofeed_country: [400, "Line {line}: '{country}' is not a country code of two letters"],
+  geofeed_region: [400, "Line {line}: '{region}' is not a region such as US-NY"],
+  geofeed_no_country: [400, 'Line {line}: the region {region} is not in the country that is not given'],
+  geofeed_other_country: [400, 'Line {line}: the region {region} is not in the country {country}'],
   report_too_old: [400, 'at must lie within the last 24 hours']
 } as const satisfies Record<string, readonly [status: number, message: string]>
 

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { StartupError } from './db/migrate.ts'
 
 export type Config = {
@@ -27,62 +28,87 @@ export type Config = {
 
 const DEFAULT_ADMIN_PASSWORD = 'Admin#2026'
 
+const NOT_A_PORT = 'PORT is not a port number'
+const DATABASE_URL_MISSING =
+  'Set DATABASE_URL to a PostgreSQL database, such as postgres://netlet:secret@127.0.0.1:5432/netlet'
+
+/** The environment, in the order in which its mistakes are told. */
+const Environment = z
+  .object({
+    NETLET_DEMO: z
+      .string()
+      .optional()
+      .transform(value => value === '1'),
+    DATABASE_URL: z
+      .string({ error: DATABASE_URL_MISSING })
+      .min(1, DATABASE_URL_MISSING)
+      .regex(/^postgres(ql)?:\/\//, 'DATABASE_URL is not a postgres:// address'),
+    APP_SECRET: z
+      .string()
+      .default('')
+      .refine(
+        secret => secret.length >= 32,
+        'Set APP_SECRET to a random text of at least 32 characters, for example from `openssl rand -base64 48`. Keep it: it opens the stored secrets.'
+      ),
+    PORT: z.coerce
+      .number({ error: NOT_A_PORT })
+      .int(NOT_A_PORT)
+      .min(0, NOT_A_PORT)
+      .max(65_535, NOT_A_PORT)
+      .default(3000),
+    PUBLIC_URL: z
+      .string()
+      .transform(url => url.replace(/\/+$/, ''))
+      .refine(url => URL.canParse(url), 'PUBLIC_URL is not an address, such as https://shop.example.com')
+      .optional(),
+    ADMIN_PASSWORD: z.string().default(''),
+    ADMIN_USERNAME: z.string().default('admin'),
+    ADMIN_EMAIL: z.string().default(''),
+    HOST: z.string().optional(),
+    TRUST_PROXY: z.string().default(''),
+    SENDGRID_URL: z.string().optional(),
+    MAILGUN_URL: z.string().optional(),
+    DISCORD_URL: z.string().optional(),
+    SMTP_URL: z.string().optional(),
+    CHECK_GOOGLE_URL: z.string().default('https://www.google.com/generate_204'),
+    CHECK_BING_URL: z.string().default('https://www.bing.com/'),
+    CHECK_AMAZON_URL: z.string().default('https://www.amazon.com/'),
+    LOG_LEVEL: z.string().default('info')
+  })
+  .refine(env => env.NETLET_DEMO || env.ADMIN_PASSWORD !== DEFAULT_ADMIN_PASSWORD, {
+    error: 'ADMIN_PASSWORD is the demo password. Set one of your own.'
+  })
+  .refine(env => env.ADMIN_PASSWORD === '' || env.ADMIN_EMAIL !== '', {
+    error: 'ADMIN_PASSWORD is set without ADMIN_EMAIL. Set both, or neither.'
+  })
+
 /**
  * Reads the environment.
  * @throws StartupError with one line that says what to set
  */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const demo = env['NETLET_DEMO'] === '1'
-  const databaseUrl = env['DATABASE_URL']
-  if (!databaseUrl)
-    throw new StartupError(
-      'Set DATABASE_URL to a PostgreSQL database, such as postgres://netlet:secret@127.0.0.1:5432/netlet'
-    )
-  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new StartupError('DATABASE_URL is not a postgres:// address')
-  const appSecret = env['APP_SECRET'] ?? ''
-  if (appSecret.length < 32)
-    throw new StartupError(
-      'Set APP_SECRET to a random text of at least 32 characters, for example from `openssl rand -base64 48`. Keep it: it opens the stored secrets.'
-    )
-  const port = portFrom(env, 'PORT', 3000)
-  const publicUrl = (env['PUBLIC_URL'] ?? `http://127.0.0.1:${port}`).replace(/\/+$/, '')
-  if (!URL.canParse(publicUrl)) throw new StartupError('PUBLIC_URL is not an address, such as https://shop.example.com')
+export function readConfig(variables: NodeJS.ProcessEnv): Config {
+  const parsed = Environment.safeParse(variables)
+  if (!parsed.success) throw new StartupError(parsed.error.issues[0]?.message ?? 'The environment is not valid')
+  const env = parsed.data
+  const publicUrl = env.PUBLIC_URL ?? `http://127.0.0.1:${env.PORT}`
   return {
-    demo,
-    host: env['HOST'] ?? (demo ? '127.0.0.1' : '0.0.0.0'),
-    port,
-    databaseUrl,
-    appSecret,
+    demo: env.NETLET_DEMO,
+    host: env.HOST ?? (env.NETLET_DEMO ? '127.0.0.1' : '0.0.0.0'),
+    port: env.PORT,
+    databaseUrl: env.DATABASE_URL,
+    appSecret: env.APP_SECRET,
     publicUrl,
     secureCookies: publicUrl.startsWith('https:'),
-    trustProxy: env['TRUST_PROXY'] || false,
-    admin: adminFrom(env, demo),
-    sendgridUrl: env['SENDGRID_URL'],
-    mailgunUrl: env['MAILGUN_URL'],
-    discordUrl: env['DISCORD_URL'],
-    smtpUrl: env['SMTP_URL'],
-    checkSites: {
-      google: env['CHECK_GOOGLE_URL'] ?? 'https://www.google.com/generate_204',
-      bing: env['CHECK_BING_URL'] ?? 'https://www.bing.com/',
-      amazon: env['CHECK_AMAZON_URL'] ?? 'https://www.amazon.com/'
-    },
-    logLevel: env['LOG_LEVEL'] ?? 'info'
+    trustProxy: env.TRUST_PROXY || false,
+    admin:
+      env.ADMIN_PASSWORD === ''
+        ? undefined
+        : { username: env.ADMIN_USERNAME, password: env.ADMIN_PASSWORD, email: env.ADMIN_EMAIL },
+    sendgridUrl: env.SENDGRID_URL,
+    mailgunUrl: env.MAILGUN_URL,
+    discordUrl: env.DISCORD_URL,
+    smtpUrl: env.SMTP_URL,
+    checkSites: { google: env.CHECK_GOOGLE_URL, bing: env.CHECK_BING_URL, amazon: env.CHECK_AMAZON_URL },
+    logLevel: env.LOG_LEVEL
   }
-}
-
-function portFrom(env: NodeJS.ProcessEnv, name: string, standard: number): number {
-  const port = Number(env[name] ?? standard)
-  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new StartupError(`${name} is not a port number`)
-  return port
-}
-
-function adminFrom(env: NodeJS.ProcessEnv, demo: boolean): Config['admin'] {
-  const password = env['ADMIN_PASSWORD']
-  if (!demo && password === DEFAULT_ADMIN_PASSWORD) {
-    throw new StartupError('ADMIN_PASSWORD is the demo password. Set one of your own.')
-  }
-  if (!password) return undefined
-  const email = env['ADMIN_EMAIL']
-  if (!email) throw new StartupError('ADMIN_PASSWORD is set without ADMIN_EMAIL. Set both, or neither.')
-  return { username: env['ADMIN_USERNAME'] ?? 'admin', password, email }
 }

@@ -14,22 +14,23 @@ const MAX_KEYS = 20
 
 const live = (userId: number) => and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt))
 
-/** The own keys, newest first: what each may do, never the key itself. */
+/** A user's API keys, newest first, without the keys themselves. */
 export async function listApiKeys(db: Executor, userId: number): Promise<ApiKey[]> {
   const rows = await db.select().from(apiKeys).where(live(userId)).orderBy(desc(apiKeys.id))
   return rows.map(present)
 }
 
-/** Makes a key. It is in this reply and nowhere else. */
+/** Creates an API key. The key is in this reply and nowhere else: only its hash is stored. */
 export async function createApiKey(
   ctx: AppContext,
   by: UserActor,
   { name, scopes }: { name: string; scopes: Scope[] }
 ): Promise<Result<ApiKey & { key: string }>> {
   const key = `${API_KEY_PREFIX}${randomToken()}`
-  return command(ctx, by, async ({ tx, now, publish }) => {
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
     const userId = by.id
-    // Whoever makes many at once waits here, so that the limit holds.
+    // Concurrent calls of one user wait here, so that the limit holds.
     await tx.execute(sql`select 1 from ${users} where ${users.id} = ${userId} for no key update`)
     if ((await tx.$count(apiKeys, live(userId))) >= MAX_KEYS)
       return refuse('too_many_api_keys', { params: { max: MAX_KEYS } })
@@ -45,20 +46,21 @@ export async function createApiKey(
       })
       .returning()
     if (!made) throw new Error('the key was not stored')
-    publish('api_key', made.id, userId)
+    unit.publish('api_key', made.id, userId)
     return ok({ ...present(made), key })
   })
 }
 
 export async function revokeApiKey(ctx: AppContext, by: UserActor, keyId: number): Promise<Result<null>> {
-  return command(ctx, by, async ({ tx, now, publish }) => {
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
     const revoked = await tx
       .update(apiKeys)
       .set({ revokedAt: now })
       .where(and(eq(apiKeys.id, keyId), live(by.id)))
       .returning({ id: apiKeys.id })
     if (revoked.length === 0) return refuse('not_found')
-    publish('api_key', keyId, by.id)
+    unit.publish('api_key', keyId, by.id)
     return done
   })
 }

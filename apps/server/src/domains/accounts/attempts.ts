@@ -42,7 +42,7 @@ export async function beginAttempt(ctx: AppContext, by: Actor, keys: string[]): 
   }
 }
 
-/** Removes an account's failures: its owner has proven to be there. */
+/** Removes an account's failures, once its owner has authenticated. */
 export async function clearFailures(unit: Unit, key: string): Promise<void> {
   await unit.tx.delete(loginFailures).where(eq(loginFailures.key, key))
 }

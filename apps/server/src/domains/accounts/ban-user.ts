@@ -38,7 +38,7 @@ export async function unbanUser(ctx: AppContext, by: UserActor, userId: number):
   })
 }
 
-/** Sets a user's password. Its sessions end; an administrator who sets the own one keeps the present session. */
+/** Sets a user's password. Its sessions end; an administrator who sets their own keeps the present session. */
 export async function setUserPassword(
   ctx: AppContext,
   by: UserActor,

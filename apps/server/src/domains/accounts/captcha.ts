@@ -48,7 +48,7 @@ export async function createCaptcha(
 
 /**
  * Checks an answer. One use: the captcha is gone afterwards, right or wrong. A command of its own, so that a refusal of
- * what it guards does not bring it back.
+ * what it protects does not bring it back.
  */
 export async function useCaptcha(
   ctx: AppContext,

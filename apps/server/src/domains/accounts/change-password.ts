@@ -12,14 +12,14 @@ import { users } from './tables.ts'
 
 const MAX_TRIES = 20
 
-/** Changes the own password. The other sessions end, this one stays. */
+/** Changes the caller's password. The other sessions end, this one stays. */
 export async function changePassword(
   ctx: AppContext,
   by: UserActor,
   form: z.output<typeof ChangePasswordBody>
 ): Promise<Result<null>> {
   const key = `password:${by.id}`
-  // Whoever sits down at an open session must not get to guess the password with it.
+  // An unattended session must not serve to guess the password.
   const attempt = await beginAttempt(ctx, by, [key])
   if ((attempt.counts.get(key) ?? 0) > MAX_TRIES) {
     await attempt.discard()

@@ -10,7 +10,7 @@ import { randomCode } from '../../infra/secrets.ts'
 import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
-/** What a user can have in common with another one, as a command's `unique`. */
+/** The unique constraints of users, as a command's `unique`. */
 export const USER_CONFLICTS = {
   users_username_key: 'username_taken',
   users_email_key: 'email_taken',
@@ -26,7 +26,7 @@ export type NewUser = {
   discord?: { id: string; name: string }
 }
 
-/** Inserts a user and returns its id. The command maps `USER_CONFLICTS`: of two at once with one name, one is refused. */
+/** Inserts a user and returns its id. The command maps `USER_CONFLICTS`: of two concurrent inserts of one name, one is refused. */
 export async function insertUser(unit: Unit, user: NewUser): Promise<number> {
   const [made] = await unit.tx
     .insert(users)
@@ -69,8 +69,8 @@ function checkUser(user: PlainUser): Refusal | undefined {
 }
 
 /**
- * Makes the first administrator out of the configuration. Where an active one exists, it changes nothing.
- * @throws StartupError where the configured name or password will not do
+ * Creates the first administrator from the configuration. Where an active one exists, it changes nothing.
+ * @throws StartupError where the configured name, address or password is refused
  */
 export async function ensureAdmin(ctx: AppContext): Promise<void> {
   const { admin } = ctx.config

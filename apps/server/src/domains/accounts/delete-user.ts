@@ -13,8 +13,8 @@ import { endSessionsOf } from './sessions.ts'
 import { apiKeys, emailCodes, users } from './tables.ts'
 
 /**
- * Deletes a user without live leases. Who left a history behind (orders, points, codes) keeps a row that says nothing
- * about the person: whoever held an address at an instant can still be told apart, and name and email are free again.
+ * Deletes a user without live leases. Where orders, points or codes refer to the user, the row stays and is anonymised:
+ * it still tells which account held an address at an instant, and name and email are free again.
  */
 export async function deleteUser(
   ctx: AppContext,

@@ -32,7 +32,7 @@ export async function startDiscord(
   mode: Mode
 ): Promise<Result<{ url: string; browserToken: string }>> {
   const user = mode === 'bind' && by.kind === 'user' ? by : null
-  // A key may read and renew; a chat account is a way to log in.
+  // An API key may read and renew. Binding a chat account would give it a way to log in.
   if (mode === 'bind' && (!user || user.scopes)) return refuse('unauthorized')
   const { discord, redirectUri } = await connect(ctx, mode)
   return command(ctx, by, async unit => {

@@ -59,7 +59,7 @@ export async function editUser(
 
 type Fields = Record<string, unknown>
 
-/** What differs, under the names that administrators know. */
+/** The columns that differ. */
 function differences(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const changed = Object.keys(after).filter(key => String(before[key]) !== String(after[key]))
   const pick = (row: Fields): Fields => Object.fromEntries(changed.map(key => [key, row[key]]))

@@ -15,7 +15,7 @@ import { hashPassword } from './passwords.ts'
 import { endSessionsOf } from './sessions.ts'
 import { emailCodes, users } from './tables.ts'
 
-/** How long the new password may take to be thought of. */
+/** How long the proof is valid. */
 const PROOF_LIFE = 15 * MINUTE
 
 /** Takes the mailed code and gives the proof that a new password is set with. */
@@ -48,7 +48,7 @@ export async function setForgottenPassword(
     eq(emailCodes.purpose, 'forgot'),
     gt(emailCodes.expiresAt, now)
   )
-  // Hashing is dear, and anyone may call this: first a look whether there is a proof at all.
+  // Hashing is expensive and anyone may call this: look first whether there is a proof at all.
   if ((await ctx.db.$count(emailCodes, proven)) === 0) return refuse('wrong_verification')
   const passwordHash = await hashPassword(form.password)
   return command(ctx, by, async unit => {

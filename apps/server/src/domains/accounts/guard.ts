@@ -93,7 +93,7 @@ function bearerKey(request: FastifyRequest): string | undefined {
   return match?.[1]?.startsWith(API_KEY_PREFIX) ? match[1] : undefined
 }
 
-/** A session as another user holds only while its administrator still is one and the session it came from lives. */
+/** A session as another user is valid only while its administrator still is one and the parent session is valid. */
 function prepareSession(db: Database) {
   const impersonator = alias(users, 'impersonator')
   const parent = alias(sessions, 'parent')

@@ -3,8 +3,8 @@ import type { Executor } from '../../infra/db/client.ts'
 import { users } from './tables.ts'
 
 /**
- * Locks the active administrators and gives their ids. Whoever takes an administrator away looks here first: two who
- * remove each other at once meet, and the second one sees that it would be the last.
+ * Locks the active administrators and gives their ids. Every command that removes an administrator takes
+ * these locks first: of two that remove each other concurrently, the second one waits and sees that it would be the last.
  */
 export async function lockActiveAdmins(tx: Executor): Promise<number[]> {
   const admins = await tx

@@ -12,7 +12,7 @@ import { users } from './tables.ts'
 const notDeleted = isNull(users.deletedAt)
 const countUsers = rowCounter(users, users.id, notDeleted)
 
-// Letter for letter what the trigram index is made of.
+// Exactly the expression of the trigram index.
 const searched = sql`(${users.username} || ' ' || ${users.email})`
 
 /** Users, newest first. `search` is looked for in username and email. */

@@ -3,7 +3,7 @@ import type { Unit } from '../../infra/command.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { users } from './tables.ts'
 
-/** Tells every active administrator. The text's paragraphs are parted by empty lines. */
+/** Sends a mail to every active administrator. Empty lines separate the paragraphs of `text`. */
 export async function notifyAdmins(
   unit: Unit,
   { subject, text, key }: { subject: string; text: string; key: string }

@@ -14,6 +14,6 @@ export function fromOurOrigin(request: FastifyRequest, publicUrl: string): boole
   const { origin } = request.headers
   if (origin === undefined || request.method === 'GET' || request.method === 'HEAD') return true
   if (!URL.canParse(origin)) return false
-  // The host that the browser itself addressed: a shop is reached by other names than PUBLIC_URL while it is set up.
+  // The host that the browser itself addressed: a shop may be reached by other names than PUBLIC_URL while it is set up.
   return origin === new URL(publicUrl).origin || new URL(origin).host === request.host
 }

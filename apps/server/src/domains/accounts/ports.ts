@@ -2,7 +2,7 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Threshold } from './levels.ts'
 
-/** What accounts needs of domains above it: whoever composes the program hands it in. */
+/** What accounts needs of domains above it. The composition of the program (src/ports.ts) hands it in. */
 export type AccountPorts = {
   /** From how many level points on which level is reached. */
   levelThresholds(db: Executor): Promise<Threshold[]>

@@ -12,7 +12,7 @@ import { browserOf } from './session-routes.ts'
 import { setSessionCookie } from './sessions.ts'
 import { users } from './tables.ts'
 
-/** What belongs to an account: the chat platform, invitations, API keys. */
+/** The calls about a user's chat account, invitations and API keys. */
 export function profileRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
 

@@ -8,7 +8,7 @@ import type { Browser, LoggedIn } from './log-in.ts'
 import { endSession, insertSession } from './sessions.ts'
 import { sessions, users } from './tables.ts'
 
-/** Opens a session as a user for an administrator, whose own one is kept beside it. */
+/** Creates a session in which an administrator views the shop as a user. The administrator's own session is kept. */
 export async function switchUser(
   ctx: AppContext,
   by: UserActor,
@@ -38,7 +38,7 @@ export async function switchUser(
 }
 
 /**
- * Brings the administrator back. The session that was kept is exchanged for a new one: its token is known to nobody
+ * Returns the administrator to their own session. The one that was kept is exchanged for a new one: its token is known to nobody
  * any more, only its hash.
  */
 export async function switchBack(ctx: AppContext, by: UserActor, browser: Browser): Promise<Result<LoggedIn>> {

@@ -9,10 +9,10 @@ import { auditLog } from '../../infra/tables.ts'
 
 const countEntries = rowCounter(auditLog, auditLog.id)
 
-// Letter for letter what the trigram index is made of, or the database would read every row.
+// Exactly the expression of the trigram index, or the database would read every row.
 const searched = sql`(${auditLog.actorName} || ' ' || ${auditLog.action} || ' ' || ${auditLog.targetType} || ' ' || ${auditLog.targetId})`
 
-/** What was changed, newest first. `search` is looked for in who, what and on what: 'boss', 'ban user', 'user 42'. */
+/** What was changed, newest first. `search` is looked for in who, what and on what: 'boss', 'user.ban', 'user 42'. */
 export async function listEntries(db: Executor, query: z.output<typeof settings.audit.query & object>) {
   const where = query.search ? sql`${searched} ilike ${containing(query.search)}` : undefined
   const [rows, total] = await Promise.all([

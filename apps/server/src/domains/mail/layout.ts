@@ -1,5 +1,21 @@
-/** What a mail service is given, made from a template. */
-export type Letter = { subject: string; text: string; html: string }
+import {
+  Body,
+  Button,
+  Column,
+  Container,
+  Head,
+  Heading,
+  Html,
+  render,
+  Row,
+  Section,
+  Text
+} from '@react-email/components'
+import { compile, type DomNode, type FormatCallback } from 'html-to-text'
+import { createElement as h, Fragment, type ReactElement } from 'react'
+
+/** What the mail service is given. */
+export type RenderedMail = { subject: string; text: string; html: string }
 
 /** One mail: a heading, paragraphs, and at most one thing to do or to read off. */
 export type Content = {
@@ -14,58 +30,137 @@ export type Content = {
   footer: string
 }
 
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escape = (text: string): string => text.replace(/[&<>"']/g, char => escapes[char] ?? char)
-
 /** A subject is one line: what follows a line break would become another header. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200)
 
-/** Sets a mail in plain text and in HTML that mail programs of any age show alike: a table, styles on the elements. */
-export function setLetter(content: Content): Letter {
-  return { subject: oneLine(content.subject), text: plain(content), html: html(content) }
+/** Renders a mail as HTML that old and new mail programs show alike, and the text part from the same elements. */
+export async function renderMail(content: Content): Promise<RenderedMail> {
+  const subject = oneLine(content.subject)
+  const html = await render(mail(subject, content))
+  return { subject, html, text: `${toText(html)}\n` }
 }
 
-function plain({ heading, paragraphs, code, button, facts, footer }: Content): string {
-  const parts = [heading, ...paragraphs]
-  if (facts) parts.push(facts.map(([label, value]) => `${label}: ${value}`).join('\n'))
-  if (code) parts.push(`    ${code}`)
-  if (button) parts.push(`${button.label}: ${button.url}`)
-  return `${[...parts, `--\n${footer}`].join('\n\n')}\n`
-}
+const styles = {
+  body: {
+    margin: 0,
+    padding: '32px 16px',
+    background: '#f9fafb',
+    fontFamily: "-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+  },
+  container: { maxWidth: '560px' },
+  card: { background: '#ffffff', border: '1px solid #eaecf0', borderRadius: '12px' },
+  // On a cell: old mail programs ignore it on a table.
+  cardCell: { padding: '32px' },
+  heading: { margin: '0 0 16px', fontSize: '20px', lineHeight: '28px', color: '#101828' },
+  paragraph: { margin: '0 0 16px', fontSize: '15px', lineHeight: '24px', color: '#344054' },
+  facts: { margin: '0 0 24px', fontSize: '14px', lineHeight: '20px' },
+  label: { padding: '6px 16px 6px 0', color: '#475467' },
+  value: { padding: '6px 0', color: '#101828' },
+  code: {
+    margin: '8px 0 24px',
+    padding: '16px',
+    borderRadius: '8px',
+    background: '#f2f4f7',
+    textAlign: 'center',
+    fontFamily: 'ui-monospace,Menlo,Consolas,monospace',
+    fontSize: '30px',
+    lineHeight: '36px',
+    letterSpacing: '8px',
+    color: '#101828'
+  },
+  button: {
+    padding: '12px 20px',
+    borderRadius: '8px',
+    background: '#175cd3',
+    color: '#ffffff',
+    fontSize: '15px',
+    fontWeight: 600
+  },
+  footer: { margin: '16px 0 0', fontSize: '13px', lineHeight: '20px', color: '#475467' }
+} as const
 
-const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
-
-function html({ subject, heading, paragraphs, code, button, facts, footer }: Content): string {
-  const body = [`<h1 style="margin:0 0 16px;font-size:20px;line-height:28px;color:#101828">${escape(heading)}</h1>`]
-  for (const paragraph of paragraphs) {
-    const lines = escape(paragraph).replaceAll('\n', '<br>')
-    body.push(`<p style="margin:0 0 16px;font-size:15px;line-height:24px;color:#344054">${lines}</p>`)
-  }
-  if (facts) body.push(factTable(facts))
-  if (code) {
-    body.push(
-      `<p style="margin:8px 0 24px;padding:16px;border-radius:8px;background:#f2f4f7;text-align:center;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:30px;line-height:36px;letter-spacing:8px;color:#101828">${escape(code)}</p>`
+function mail(subject: string, { heading, paragraphs, code, button, facts, footer }: Content): ReactElement {
+  return h(
+    Html,
+    { lang: 'en' },
+    h(Head, null, h('title', null, subject)),
+    h(
+      Body,
+      { style: styles.body },
+      h(
+        Container,
+        { style: styles.container },
+        h(
+          Section,
+          { style: styles.card },
+          h(
+            Row,
+            null,
+            h(
+              Column,
+              { style: styles.cardCell },
+              h(Heading, { as: 'h1', style: styles.heading }, heading),
+              ...paragraphs.map(text => h(Text, { style: styles.paragraph }, ...withLineBreaks(text))),
+              facts && factTable(facts),
+              code && h(Text, { className: 'code', style: styles.code }, code),
+              button && h(Button, { className: 'button', href: button.url, style: styles.button }, button.label)
+            )
+          )
+        ),
+        h(Text, { className: 'footer', style: styles.footer }, footer)
+      )
     )
-  }
-  if (button) {
-    body.push(
-      `<p style="margin:8px 0 24px"><a href="${escape(button.url)}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#175cd3;color:#ffffff;font-size:15px;font-weight:600;text-decoration:none">${escape(button.label)}</a></p>`
-    )
-  }
-  return [
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(oneLine(subject))}</title></head>`,
-    `<body style="margin:0;background:#f9fafb;${font}"><table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td align="center" style="padding:32px 16px">`,
-    '<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:560px;background:#ffffff;border:1px solid #eaecf0;border-radius:12px"><tr><td style="padding:32px">',
-    ...body,
-    `</td></tr></table><p style="margin:16px 0 0;max-width:560px;font-size:13px;line-height:20px;color:#475467">${escape(footer)}</p>`,
-    '</td></tr></table></body></html>'
-  ].join('\n')
-}
-
-function factTable(facts: [string, string][]): string {
-  const rows = facts.map(
-    ([label, value]) =>
-      `<tr><td style="padding:6px 16px 6px 0;color:#475467">${escape(label)}</td><td style="padding:6px 0;color:#101828">${escape(value)}</td></tr>`
   )
-  return `<table cellpadding="0" cellspacing="0" style="margin:0 0 24px;font-size:14px;line-height:20px">${rows.join('')}</table>`
 }
+
+const withLineBreaks = (text: string) => text.split('\n').map((line, at) => h(Fragment, null, at > 0 && h('br'), line))
+
+const factTable = (facts: [string, string][]): ReactElement =>
+  h(
+    'table',
+    { className: 'facts', cellPadding: 0, cellSpacing: 0, style: styles.facts },
+    h(
+      'tbody',
+      null,
+      ...facts.map(([label, value]) =>
+        h('tr', null, h('td', { style: styles.label }, label), h('td', { style: styles.value }, value))
+      )
+    )
+  )
+
+/** The text of an element as it stands, its parts joined by `between`. */
+const textOf = (node: DomNode, between = ''): string =>
+  node.type === 'text' ? (node.data ?? '') : (node.children ?? []).map(child => textOf(child)).join(between)
+
+const block =
+  (toLiteral: (element: DomNode) => string): FormatCallback =>
+  (element, _walk, builder) => {
+    builder.openBlock({ leadingLineBreaks: 2 })
+    builder.addLiteral(toLiteral(element))
+    builder.closeBlock({ trailingLineBreaks: 2 })
+  }
+
+const rowsOf = (table: DomNode): DomNode[] => table.children?.[0]?.children ?? []
+
+const toText = compile({
+  wordwrap: false,
+  selectors: [
+    { selector: 'title', format: 'skip' },
+    { selector: 'table', format: 'block' },
+    { selector: 'h1', options: { uppercase: false } },
+    { selector: 'table.facts', format: 'facts' },
+    { selector: 'p.code', format: 'code' },
+    { selector: 'a.button', format: 'button' },
+    { selector: 'p.footer', format: 'footer' }
+  ],
+  formatters: {
+    facts: block(table =>
+      rowsOf(table)
+        .map(row => textOf(row, ': '))
+        .join('\n')
+    ),
+    code: block(element => `    ${textOf(element)}`),
+    button: block(element => `${textOf(element)}: ${element.attribs?.['href']}`),
+    footer: block(element => `--\n${textOf(element)}`)
+  }
+})

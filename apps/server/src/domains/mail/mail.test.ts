@@ -5,7 +5,7 @@ import { command } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { enqueueMail, mailJobs } from './index.ts'
-import { fillTemplate } from './templates.ts'
+import { renderTemplate } from './templates.ts'
 
 let shop: TestShop
 
@@ -22,7 +22,7 @@ const reminder = (username = 'Ann') => ({
   expires_at: '2026-11-24T10:00:00.000Z',
   renew_url: 'https://shop.example.com/renew?a=1&b="2"'
 })
-const desk = {
+const context = {
   shopUrl: 'https://shop.example.com',
   now: new Date('2026-11-21T10:00:00Z'),
   open: (text: string) => text
@@ -121,34 +121,34 @@ test('without a key the mail waits for an administrator to set one', async () =>
   expect(await shop.outbox.waitFor('later@example.com')).toHaveLength(1)
 })
 
-test('what people typed is text in the HTML, and one line in the subject', () => {
-  const letter = fillTemplate('expiry-reminder', reminder('<script>alert(1)</script>'), desk)
-  expect(letter.html).not.toContain('<script')
-  expect(letter.html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
-  expect(letter.html).toContain('Plan &lt;b&gt;&amp;')
-  expect(letter.html).toContain('href="https://shop.example.com/renew?a=1&amp;b=&quot;2&quot;"')
-  expect(letter.text).toContain('<script>alert(1)</script>')
-  const notice = fillTemplate('admin-notice', { subject: 'Down\r\nBcc: all@example.com', text: 'x' }, desk)
+test('what people typed is text in the HTML, and one line in the subject', async () => {
+  const mail = await renderTemplate('expiry-reminder', reminder('<script>alert(1)</script>'), context)
+  expect(mail.html).not.toContain('<script')
+  expect(mail.html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  expect(mail.html).toContain('Plan &lt;b&gt;&amp;')
+  expect(mail.html).toContain('href="https://shop.example.com/renew?a=1&amp;b=&quot;2&quot;"')
+  expect(mail.text).toContain('<script>alert(1)</script>')
+  const notice = await renderTemplate('admin-notice', { subject: 'Down\r\nBcc: all@example.com', text: 'x' }, context)
   expect(notice.subject).toBe('Down Bcc: all@example.com')
 })
 
-test('a code is in the mail, with how long it is valid', () => {
+test('a code is in the mail, with how long it is valid', async () => {
   const data = { sealed_code: '042137', expires_at: '2026-11-21T10:10:00.000Z' }
   for (const template of ['sign-up-code', 'forgot-code'] as const) {
-    const letter = fillTemplate(template, data, desk)
-    expect(letter.text).toContain('    042137')
-    expect(letter.html).toContain('042137')
-    expect(letter.text).toContain('valid for 10 minutes')
-    expect(letter.subject).not.toContain('042137')
+    const mail = await renderTemplate(template, data, context)
+    expect(mail.text).toContain('    042137')
+    expect(mail.html).toContain('042137')
+    expect(mail.text).toContain('valid for 10 minutes')
+    expect(mail.subject).not.toContain('042137')
   }
 })
 
-test('the mail of a delivery says what was delivered and until when', () => {
-  const letter = fillTemplate(
+test('the mail of a delivery says what was delivered and until when', async () => {
+  const mail = await renderTemplate(
     'proxies-delivered',
     { ...reminder(), dashboard_url: 'https://shop.example.com/dashboard/index/proxies' },
-    desk
+    context
   )
-  expect(letter.text).toMatch(/Proxies: 8\nValid until: 2026-11-24 10:00 UTC/)
-  expect(letter.text).toContain('Show my proxies: https://shop.example.com/dashboard/index/proxies')
+  expect(mail.text).toMatch(/Proxies: 8\nValid until: 2026-11-24 10:00 UTC/)
+  expect(mail.text).toContain('Show my proxies: https://shop.example.com/dashboard/index/proxies')
 })

@@ -5,7 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
-import { fillTemplate, type Template, type Templates } from './templates.ts'
+import { renderTemplate, type Template, type Templates } from './templates.ts'
 
 export type MailOrder<T extends Template = Template> = {
   to: string
@@ -15,7 +15,7 @@ export type MailOrder<T extends Template = Template> = {
   key: string
 }
 
-/** Sent mail is forgotten after minutes: the queue is no archive of what people were told. */
+/** Sent mail leaves the job table after minutes: it holds names and addresses. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
 
 /** Sends a mail if, and only if, the command commits. */
@@ -32,20 +32,20 @@ export async function sendMail(ctx: AppContext, order: MailOrder): Promise<void>
     return
   }
   const settings = await readSettings(ctx.db, ctx.secrets)
-  const letter = fillTemplate(order.template, order.data, {
+  const rendered = await renderTemplate(order.template, order.data, {
     shopUrl: config.publicUrl,
     now,
     open: sealed => ctx.secrets.open(Buffer.from(sealed, 'base64'))
   })
   const mailer = createMailer(mailerOptions(settings, config))
   const sent = await mailer.send({
-    ...letter,
+    ...rendered,
     to: order.to,
     from: settings.email_from || defaultSender(settings, config),
     idempotencyKey: order.key
   })
   if (sent.ok) return log.info({ mail: order.key, template: order.template }, 'mail sent')
-  // A wrong key or a missing setting is mended by an administrator; a refused recipient never is.
+  // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
   if (sent.reason !== 'rejected') throw new Error(`Mail not sent. ${sent.message}`)
   log.error({ mail: order.key, template: order.template, reason: sent.message }, 'mail refused for good')
 }

@@ -72,7 +72,7 @@ export async function rewardChatMessage(
   })
 }
 
-/** Removes reports that are too old to count again, and what was granted on days long gone. */
+/** Removes reports that are too old to count again, and the counts of past days. */
 export async function removeOldReports(ctx: AppContext): Promise<void> {
   await command(ctx, SYSTEM, async ({ tx, now }) => {
     const ago = (milliseconds: number) => new Date(now.getTime() - milliseconds)

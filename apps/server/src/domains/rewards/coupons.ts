@@ -13,7 +13,7 @@ import { coupons } from './tables.ts'
 
 type CouponInput = { username: string; code: string; discount: string; code_type: 1 | 2; is_used?: boolean | undefined }
 
-/** A page of promo codes, newest first: everyone's, or those that `holderId` holds. */
+/** A page of promo codes, newest first: all of them, or those of `holderId`. */
 export async function listCoupons(
   db: Executor,
   { limit, offset, search, holderId }: { limit: number; offset: number; search?: string | undefined; holderId?: number }

@@ -11,7 +11,7 @@ const BATCH = 5000
 
 /**
  * Lowers everyone's level points once a month, from the day that the settings name: points × (1 − rate), rounded
- * down. Ask as often as you like: a month that is done is left alone, one that broke off goes on where it was, and a
+ * down. It may run as often as wanted: a month that is done is left alone, one that broke off goes on where it was, and a
  * month whose day was missed is caught up. Users who came after the day keep their points.
  * @returns how many users' points changed in this call
  */
@@ -33,7 +33,7 @@ export async function decayLevelPoints(ctx: AppContext, { batch = BATCH }: { bat
   }
 }
 
-/** The next users by id. The month's row is locked: two workers at once take turns, and neither takes the other's. */
+/** Lowers the next users by id. The month's row is locked, so concurrent workers take different batches. */
 async function decayBatch(
   unit: Unit,
   { month, due, rate, batch }: { month: string; due: Date; rate: string; batch: number }

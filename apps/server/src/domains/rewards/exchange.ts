@@ -26,7 +26,7 @@ export async function listExchangeOptions(db: Executor): Promise<{ mount: string
 }
 
 /**
- * Takes a user's coins and hands over the cheapest gift card of this amount. Refuses 'no_gift_card' and
+ * Exchanges a user's coins for the cheapest gift card of this amount. Refuses 'no_gift_card' and
  * 'insufficient_coins'; then nothing has changed.
  */
 export async function exchangeCoins(ctx: AppContext, by: UserActor, mount: string): Promise<Result<Exchanged>> {

@@ -38,7 +38,7 @@ export function createGiftCard(ctx: AppContext, by: Actor, form: GiftCardInput):
   })
 }
 
-/** Changes a card that nobody has yet; one that was exchanged is somebody's property. */
+/** Changes a gift card that was not exchanged; an exchanged one belongs to a customer. */
 export function updateGiftCard(ctx: AppContext, by: Actor, id: number, form: GiftCardInput): Promise<Result<GiftCard>> {
   return command(ctx, by, { unique: { gift_cards_code_key: 'code_taken' } }, async unit => {
     const { tx } = unit

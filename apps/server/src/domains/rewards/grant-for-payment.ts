@@ -8,8 +8,8 @@ import { grantPoints } from './grant.ts'
 import { wholePoints } from './whole-points.ts'
 
 /**
- * Locks the users that a payment's points go to, in the order in which they are granted. For who leases addresses before
- * the points are due: users come before the inventory.
+ * Locks the users that a payment's points go to, in the order in which they are granted. Call it before
+ * leasing addresses, since users are locked before the inventory.
  */
 export const lockEarners = (tx: Executor, buyerId: number): Promise<void> => lockUserAndInviter(tx, buyerId)
 

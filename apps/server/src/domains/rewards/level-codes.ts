@@ -39,7 +39,7 @@ export async function discountCodeFor(db: Executor, userId: number): Promise<str
   return level?.code || null
 }
 
-/** Levels in their order; codes are for administrators' eyes. */
+/** Levels in their order; only administrators get the codes. */
 export async function listLevelCodes(
   db: Executor,
   { limit, offset, search }: { limit: number; offset: number; search?: string | undefined },
@@ -110,10 +110,10 @@ export async function deleteLevelCode(ctx: AppContext, by: Actor, id: number): P
   })
 }
 
-/** Thresholds are looked at and written by one administrator at a time; readers are not kept waiting. */
+/** One command at a time checks and writes the thresholds; readers do not wait. */
 const lockLevels = (tx: Executor) => tx.execute(sql`lock table level_codes in share row exclusive mode`)
 
-/** A higher level asks for more points than every lower one, or people could fall while they rise. */
+/** A higher level asks for more points than every lower one, or earning points could lower somebody's level. */
 async function outOfOrder(tx: Executor, { level, point }: { level: number; point: number }) {
   const others = await tx.select().from(levelCodes).where(ne(levelCodes.level, level)).orderBy(asc(levelCodes.level))
   const below = others.findLast(other => other.level < level)

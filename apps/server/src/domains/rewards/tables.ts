@@ -97,9 +97,9 @@ export const pointRecords = pgTable(
 export const levelDecays = pgTable('level_decays', {
   /** '2026-11' */
   month: text().primaryKey(),
-  /** Users up to this id have had it. */
+  /** Users up to this id are done. */
   doneUpTo: ref().notNull().default(0),
-  /** Only users who were there on the day have it. */
+  /** Users created later keep their points. */
   startedAt: createdAt(),
   finishedAt: instant()
 })
@@ -109,7 +109,7 @@ export const chatEvents = pgTable('chat_events', { eventId: text().primaryKey(),
   index('chat_events_received').on(t.receivedAt)
 ])
 
-/** Chat messages already rewarded, per user and day: the cap of points a day stands on it. */
+/** Chat messages already rewarded, per user and day, for the daily cap. */
 export const chatPoints = pgTable(
   'chat_points',
   { userId: ref().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },

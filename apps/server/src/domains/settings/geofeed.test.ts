@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { findGeofeedError } from './geofeed.ts'
+import { sentenceOf } from '@netlet/contract'
+import { checkGeofeed } from './geofeed.ts'
 
 test('lines of RFC 8805, comments and blank lines are right', () => {
   const text = [
@@ -11,8 +12,8 @@ test('lines of RFC 8805, comments and blank lines are right', () => {
     '203.0.113.0/25,,,,',
     '203.0.113.128/25'
   ].join('\r\n')
-  expect(findGeofeedError(text)).toBeUndefined()
-  expect(findGeofeedError('')).toBeUndefined()
+  expect(checkGeofeed(text)).toBeUndefined()
+  expect(checkGeofeed('')).toBeUndefined()
 })
 
 test('the first wrong line is named with what is wrong', () => {
@@ -26,9 +27,12 @@ test('the first wrong line is named with what is wrong', () => {
     ['192.0.2.0/24,USA', "'USA' is not a country code of two letters"],
     ['192.0.2.0/24,US,NY', "'NY' is not a region such as US-NY"],
     ['192.0.2.0/24,US,GB-ENG', 'the region GB-ENG is not in the country US'],
+    ['192.0.2.0/24,,US-NY', 'the region US-NY is not in the country that is not given'],
     ['192.0.2.0/24,US,US-NY,New York,10001,more', 'has more than five fields'],
     ['198.51.100.0/24,US', '198.51.100.0/24 stands in line 1 already']
   ]
-  for (const [line, problem] of wrong)
-    expect(findGeofeedError(`198.51.100.0/24,US\n${line}\nalso wrong`)).toBe(`Line 2: ${problem}`)
+  for (const [line, problem] of wrong) {
+    const refused = checkGeofeed(`198.51.100.0/24,US\n${line}\nalso wrong`)
+    expect(refused && sentenceOf(refused)).toBe(`Line 2: ${problem}`)
+  }
 })

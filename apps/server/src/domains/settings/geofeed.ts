@@ -1,34 +1,37 @@
+import { refuse, type Refusal } from '@netlet/contract'
 import ipaddr from 'ipaddr.js'
 
 /**
  * Reads a geofeed (RFC 8805): a line is `prefix,country,region,city,postal code`, of which all but the prefix may be
  * empty; `#` begins a comment.
- * @returns what is wrong with the first wrong line; undefined where all are right
+ * @returns the refusal of the first wrong line; undefined where all are right
  */
-export function findGeofeedError(text: string): string | undefined {
+export function checkGeofeed(text: string): Refusal | undefined {
   const seen = new Map<string, number>()
   for (const [at, raw] of text.split(/\r\n|\r|\n/).entries()) {
-    const line = raw.replace(/#.*$/, '').trim()
-    if (line === '') continue
-    const problem = findLineError(line, at + 1, seen)
-    if (problem) return `Line ${at + 1}: ${problem}`
+    const fields = raw.replace(/#.*$/, '').trim()
+    const refused = fields === '' ? undefined : checkLine(fields, at + 1, seen)
+    if (refused) return refused
   }
   return undefined
 }
 
-function findLineError(line: string, number: number, seen: Map<string, number>): string | undefined {
-  const [prefix = '', country = '', region = '', ...others] = line.split(',').map(part => part.trim())
-  if (others.length > 2) return 'has more than five fields'
+function checkLine(fields: string, line: number, seen: Map<string, number>): Refusal | undefined {
+  const [prefix = '', country = '', region = '', ...others] = fields.split(',').map(part => part.trim())
+  if (others.length > 2) return refuse('geofeed_fields', { params: { line } })
   const network = readPrefix(prefix)
-  if (!network) return `'${prefix.slice(0, 60)}' is not an address range`
+  if (!network) return refuse('geofeed_prefix', { params: { line, prefix: prefix.slice(0, 60) } })
   const before = seen.get(network)
-  if (before !== undefined) return `${prefix} stands in line ${before} already`
-  seen.set(network, number)
-  if (!/^([A-Z]{2})?$/i.test(country)) return `'${country.slice(0, 20)}' is not a country code of two letters`
-  if (!/^([A-Z]{2}-[A-Z0-9]{1,3})?$/i.test(region)) return `'${region.slice(0, 20)}' is not a region such as US-NY`
-  if (region !== '' && region.slice(0, 2).toUpperCase() !== country.toUpperCase())
-    return `the region ${region} is not in the country ${country || 'that is not given'}`
-  return undefined
+  if (before !== undefined) return refuse('geofeed_duplicate', { params: { line, prefix, before } })
+  seen.set(network, line)
+  if (!/^([A-Z]{2})?$/i.test(country))
+    return refuse('geofeed_country', { params: { line, country: country.slice(0, 20) } })
+  if (!/^([A-Z]{2}-[A-Z0-9]{1,3})?$/i.test(region))
+    return refuse('geofeed_region', { params: { line, region: region.slice(0, 20) } })
+  if (region === '' || region.slice(0, 2).toUpperCase() === country.toUpperCase()) return undefined
+  return country === ''
+    ? refuse('geofeed_no_country', { params: { line, region } })
+    : refuse('geofeed_other_country', { params: { line, region, country } })
 }
 
 /** The canonical form of a prefix or a single address; undefined where it is neither or has bits beyond its length. */

@@ -8,7 +8,7 @@ import { settings } from './tables.ts'
 
 const secretKeys: ReadonlySet<string> = new Set(SECRET_SETTINGS)
 
-/** Is this setting one that no browser gets to see? */
+/** Is this a setting that no browser gets? */
 export const isSecret = (key: string): boolean => secretKeys.has(key)
 
 /**
@@ -26,7 +26,7 @@ export async function readSettings(db: Executor, secrets: Secrets): Promise<Sett
   return Object.fromEntries(values) as Settings
 }
 
-/** A database that was restored under another APP_SECRET holds secrets that nobody can open. */
+/** A database that was restored under another APP_SECRET holds secrets that cannot be opened. */
 function openOrNothing(secrets: Secrets, sealed: Buffer): string | undefined {
   try {
     return secrets.open(sealed)

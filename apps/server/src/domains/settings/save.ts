@@ -1,16 +1,16 @@
-import { refuse, SECRET_KEPT, type Refusal, type Settings } from '@netlet/contract'
+import { refuse, SECRET_KEPT, sentenceOf, type Refusal, type Settings } from '@netlet/contract'
 import { shopBase } from '../../integrations/shopify/index.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { findGeofeedError } from './geofeed.ts'
+import { checkGeofeed } from './geofeed.ts'
 import { isSecret, readSettings, upsertSettings } from './read.ts'
 
 export type SettingsPorts = {
   /** Runs in the command that changes the connection to the e-commerce platform. */
-  onPlatformChange(unit: Unit): Promise<unknown>
+  onPlatformChange: (unit: Unit) => Promise<unknown>
 }
 
 /** The settings as a browser may see them: a secret that is set shows as `SECRET_KEPT`. */
@@ -55,12 +55,14 @@ export async function saveSettings(
 
 const isKept = (key: string, value: unknown) => isSecret(key) && value === SECRET_KEPT
 
+/** The refusal of the first wrong field, with the sentences of all wrong fields. */
 function checkSettings(form: Partial<Settings>): Refusal | undefined {
-  const errors: Record<string, string> = {}
+  const wrong: [field: keyof Settings, Refusal][] = []
   if (form.shopify_shop_url && !shopBase(form.shopify_shop_url))
-    errors['shopify_shop_url'] = 'Must be a domain, such as my-shop.myshopify.com, or a web address'
-  const geofeed = form.geofeed === undefined ? undefined : findGeofeedError(form.geofeed)
-  if (geofeed) errors['geofeed'] = geofeed
-  const [first] = Object.values(errors)
-  return first === undefined ? undefined : refuse('invalid', { msg: first, data: { errors } })
+    wrong.push(['shopify_shop_url', refuse('invalid_shop_url')])
+  const geofeed = form.geofeed === undefined ? undefined : checkGeofeed(form.geofeed)
+  if (geofeed) wrong.push(['geofeed', geofeed])
+  const errors = Object.fromEntries(wrong.map(([field, refusal]) => [field, sentenceOf(refusal)]))
+  const [first] = wrong
+  return first && { ...first[1], data: { errors } }
 }

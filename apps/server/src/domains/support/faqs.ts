@@ -10,7 +10,7 @@ import { faqs } from './tables.ts'
 
 type FaqInput = { question: string; answer: string }
 
-/** A page of questions and answers, oldest first: those asked for most are written first. */
+/** A page of questions and answers, oldest first. */
 export async function listFaqs(
   db: Executor,
   { limit, offset, search }: { limit: number; offset: number; search?: string | undefined }
@@ -25,30 +25,33 @@ export async function listFaqs(
 }
 
 export async function createFaq(ctx: AppContext, by: Actor, form: FaqInput): Promise<Result<Faq>> {
-  return command(ctx, by, async ({ tx, audit }) => {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     const [made] = await tx.insert(faqs).values(form).returning()
     if (!made) throw new Error('the question was not added')
-    audit('faq.create', made.id, { after: form })
+    unit.audit('faq.create', made.id, { after: form })
     return ok(present(made))
   })
 }
 
 export async function updateFaq(ctx: AppContext, by: Actor, id: number, form: FaqInput): Promise<Result<Faq>> {
-  return command(ctx, by, async ({ tx, audit }) => {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     const [row] = await tx.select().from(faqs).where(eq(faqs.id, id)).for('update')
     if (!row) return refuse('not_found')
     await tx.update(faqs).set(form).where(eq(faqs.id, id))
     const before = { question: row.question, answer: row.answer }
-    audit('faq.edit', id, { before, after: form })
+    unit.audit('faq.edit', id, { before, after: form })
     return ok({ id, ...form })
   })
 }
 
 export async function deleteFaq(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
-  return command(ctx, by, async ({ tx, audit }) => {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     const [row] = await tx.delete(faqs).where(eq(faqs.id, id)).returning()
     if (!row) return refuse('not_found')
-    audit('faq.delete', id, { before: present(row) })
+    unit.audit('faq.delete', id, { before: present(row) })
     return done
   })
 }

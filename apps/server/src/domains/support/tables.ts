@@ -16,7 +16,7 @@ export const tickets = pgTable(
     email: text().notNull(),
     phone: text().notNull(),
     message: text().notNull(),
-    /** Where it came from: how many an address may send stands on it. */
+    /** The sender's network, for the limit of tickets per client. */
     clientIp: inet(),
     createdAt: createdAt()
   },

@@ -36,7 +36,8 @@ export async function submitTicket(
   const answered = await useCaptcha(ctx, by, captcha_id, captcha)
   if (!answered) return refuse('wrong_captcha')
   const client = clientNetwork(by.ip)
-  return command(ctx, by, async ({ tx, now, publish }) => {
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
     await lock(tx, 'ticketClient', client)
     const sent = await tx.$count(
       tickets,
@@ -47,7 +48,7 @@ export async function submitTicket(
       .insert(tickets)
       .values({ ...ticket, clientIp: client, createdAt: now })
       .returning({ id: tickets.id })
-    publish('ticket', made?.id)
+    unit.publish('ticket', made?.id)
     return done
   })
 }
@@ -69,10 +70,11 @@ export async function listTickets(
 }
 
 export async function deleteTicket(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
-  return command(ctx, by, async ({ tx, audit }) => {
+  return command(ctx, by, async unit => {
+    const { tx } = unit
     const [row] = await tx.delete(tickets).where(eq(tickets.id, id)).returning()
     if (!row) return refuse('not_found')
-    audit('ticket.delete', id, { before: present(row) })
+    unit.audit('ticket.delete', id, { before: present(row) })
     return done
   })
 }

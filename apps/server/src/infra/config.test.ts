@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { readConfig } from './config.ts'
+import { StartupError } from './db/migrate.ts'
+
+const SECRET = 'x'.repeat(32)
+const valid = { DATABASE_URL: 'postgres://a@127.0.0.1/b', APP_SECRET: SECRET }
+
+test.each<[NodeJS.ProcessEnv, string]>([
+  [{}, 'Set DATABASE_URL'],
+  [{ DATABASE_URL: '', APP_SECRET: SECRET }, 'Set DATABASE_URL'],
+  [{ DATABASE_URL: 'mysql://a', APP_SECRET: SECRET }, 'DATABASE_URL is not a postgres:// address'],
+  [{ DATABASE_URL: valid.DATABASE_URL }, 'Set APP_SECRET'],
+  [{ ...valid, APP_SECRET: 'x'.repeat(31) }, 'Set APP_SECRET'],
+  [{ ...valid, PORT: '70000' }, 'PORT is not a port number'],
+  [{ ...valid, PORT: '80.5' }, 'PORT is not a port number'],
+  [{ ...valid, PORT: 'http' }, 'PORT is not a port number'],
+  [{ ...valid, PUBLIC_URL: 'shop' }, 'PUBLIC_URL is not an address'],
+  [{ ...valid, ADMIN_PASSWORD: 'Admin#2026', ADMIN_EMAIL: 'a@b.example' }, 'ADMIN_PASSWORD is the demo password'],
+  [{ ...valid, ADMIN_PASSWORD: 'Other#2026' }, 'ADMIN_PASSWORD is set without ADMIN_EMAIL']
+])('%j is refused: %s', (env, message) => {
+  expect(() => readConfig(env)).toThrow(StartupError)
+  expect(() => readConfig(env)).toThrow(message)
+})
+
+test('what is not set has a default that suits production', () => {
+  expect(readConfig(valid)).toMatchObject({
+    demo: false,
+    host: '0.0.0.0',
+    port: 3000,
+    publicUrl: 'http://127.0.0.1:3000',
+    secureCookies: false,
+    trustProxy: false,
+    admin: undefined,
+    smtpUrl: undefined,
+    logLevel: 'info'
+  })
+})
+
+test('what is set is used', () => {
+  const admin = { ADMIN_USERNAME: 'boss', ADMIN_PASSWORD: 'Other#2026', ADMIN_EMAIL: 'a@b.example' }
+  const env = { ...valid, ...admin, PORT: '0', PUBLIC_URL: 'https://shop.example.com//', TRUST_PROXY: 'loopback' }
+  expect(readConfig(env)).toMatchObject({
+    port: 0,
+    publicUrl: 'https://shop.example.com',
+    secureCookies: true,
+    trustProxy: 'loopback',
+    admin: { username: 'boss', password: 'Other#2026', email: 'a@b.example' }
+  })
+  // The demo listens on this machine only, and takes its own password.
+  const demo = readConfig({ ...valid, NETLET_DEMO: '1', ADMIN_PASSWORD: 'Admin#2026', ADMIN_EMAIL: 'a@b.example' })
+  expect(demo).toMatchObject({ demo: true, host: '127.0.0.1', admin: { username: 'admin' } })
+})
