@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { routes, type PlatformProduct } from '@netlet/contract'
-import { desc, eq, isNull } from 'drizzle-orm'
+import { desc, eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { auditLog } from '../../infra/tables.ts'
@@ -153,6 +153,28 @@ test('what an administrator wrote survives a sync; what the platform dropped goe
   const taken = { tag_name: other.name.toUpperCase(), tag_desc: '' }
   const refused = await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body: taken })
   expect(refused).toMatchObject({ status: 409, msg: 'This name is already in use' })
+})
+
+test('an edit that is refused after it has written leaves nothing', async () => {
+  const { db } = app.ctx
+  const [made] = await db.insert(collections).values({ platformId: '515151', name: 'Before' }).returning()
+  if (!made) throw new Error('nothing was inserted')
+  const entries = await db.$count(auditLog)
+  // The row is gone by the time that the command reads what it wrote.
+  await db.execute(sql`create function vanish() returns trigger language plpgsql as $$ begin
+    delete from collections where id = new.id; return null; end $$`)
+  await db.execute(sql`create trigger vanish after update on collections for each row execute function vanish()`)
+  try {
+    const body = { collection_name: 'After', collection_desc: 'Text' }
+    const refused = await app.call(catalog.updateCollection, { as: admin, params: { id: made.id }, body })
+    expect(refused.status).toBe(404)
+  } finally {
+    await db.execute(sql`drop function vanish cascade`)
+  }
+  const [row] = await db.select().from(collections).where(eq(collections.id, made.id))
+  expect(row).toEqual(made)
+  expect(await db.$count(auditLog)).toBe(entries)
+  await db.delete(collections).where(eq(collections.id, made.id))
 })
 
 test('names of collections and tags are required; what is gone is not found', async () => {
