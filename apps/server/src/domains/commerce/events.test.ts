@@ -24,7 +24,7 @@ afterAll(() => shop?.close())
 let count = 0
 
 /** Stores an event of this topic. @returns its id */
-async function stored(topic = 'orders/paid', payload: unknown = paidEvent({ orderId: 'NL-x', amount: '1.00' })) {
+async function stored(topic = 'orders/paid', payload: unknown = paidEvent({ publicId: 'NL-x', amount: '1.00' })) {
   count += 1
   const eventId = `event-${count}`
   expect(await command(shop.ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic, payload }))).toBe(true)

@@ -67,7 +67,7 @@ async function placeMany(count: number): Promise<string[]> {
     })
     if (!placed.ok) throw new Error(placed.reason)
     const eventId = `storm-${n}`
-    const payload = paidEvent({ orderId: placed.data.order_id, amount: '1000.00' })
+    const payload = paidEvent({ publicId: placed.data.order_id, amount: '1000.00' })
     await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'orders/paid', payload }))
     events.push(eventId)
   }
