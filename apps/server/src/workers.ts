@@ -28,7 +28,7 @@ export const onConfirmed =
     withUnit(tx, ctx.jobs, unit => advance(unit, orderIds))
 
 /** Every kind of background work, each declared by the domain that does it. */
-export const allJobs: Job[] = [
+const allJobs: Job[] = [
   ...commerceJobs(eventHandlers),
   ...orderJobs,
   job(convergeQueue, {
