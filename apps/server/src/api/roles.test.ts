@@ -30,8 +30,8 @@ test('every call of the contract has its row, and no row is left over', () => {
 describe('who gets past authorisation', () => {
   let shop: StockedShop
   let people: Record<'customer' | 'other' | 'banned' | 'admin', Buyer>
-  let order: { id: number; orderId: string }
-  let othersOrder: { id: number; orderId: string }
+  let order: { id: number; publicId: string }
+  let othersOrder: { id: number; publicId: string }
   let keys: Record<'read' | 'renew', string>
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('who gets past authorisation', () => {
   async function urlOf(call: ApiCall): Promise<string> {
     const name = nameOf(call)
     if (OWNED.order.includes(name)) return call.path.replace(':id', String(order.id))
-    if (OWNED.orderKey.includes(name)) return `${call.path}?order_id=${order.orderId}`
+    if (OWNED.orderKey.includes(name)) return `${call.path}?order_id=${order.publicId}`
     // A new one each time, since it is gone once it was revoked.
     if (OWNED.apiKey.includes(name)) {
       const { id } = await shop.apiKey(people.customer.user.id, 'read')
@@ -104,17 +104,17 @@ describe('who gets past authorisation', () => {
       `/api/orders/order_list/${order.id}/get_proxy_detail/`
     )
     const [proxy] = detail.data.proxy_list
-    const secrets = ['custom1', order.orderId, proxy?.username ?? '', `${proxy?.ip}:`, 'OF-custom1']
+    const secrets = ['custom1', order.publicId, proxy?.username ?? '', `${proxy?.ip}:`, 'OF-custom1']
     expect(secrets).not.toContain('')
     const readable = calls.filter(
       call => call.method === 'GET' && call.access !== 'admin' && !call.path.includes('logout')
     )
     const own = new Set<string>()
     for (const call of readable) {
-      const path = `${call.path.replace(':id', String(othersOrder.id))}?limit=100&order_id=${othersOrder.orderId}&tags=1`
+      const path = `${call.path.replace(':id', String(othersOrder.id))}?limit=100&order_id=${othersOrder.publicId}&tags=1`
       const text = await (await people.other.fetch(path)).text()
       for (const secret of secrets) expect(text, `${call.path} told ${secret}`).not.toContain(secret)
-      for (const mark of ['other1', othersOrder.orderId, 'OF-other1']) if (text.includes(mark)) own.add(mark)
+      for (const mark of ['other1', othersOrder.publicId, 'OF-other1']) if (text.includes(mark)) own.add(mark)
     }
     // The same marks of its own are there: the calls were let in and showed something.
     expect(own.size).toBe(3)

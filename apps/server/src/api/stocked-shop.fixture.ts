@@ -26,7 +26,7 @@ export type StockedShop = TestShop & {
   serverId: number
   rules: number[]
   /** A delivered order: its key for the paths and the id that the platform knows. */
-  buy(buyer: Buyer): Promise<{ id: number; orderId: string }>
+  buy(buyer: Buyer): Promise<{ id: number; publicId: string }>
   /** An API key of a user that may do one thing. */
   apiKey(userId: number, scope: 'read' | 'renew'): Promise<{ id: number; key: string }>
 }
@@ -77,18 +77,18 @@ export async function startStockedShop(): Promise<StockedShop> {
         option_selected: { option1: 'New York', acl_selected: rules.slice(0, 1) }
       })
       if (placed.code !== 2000) throw new Error(placed.msg)
-      const orderId = placed.data.order_id
+      const publicId = placed.data.order_id
       const event = {
-        eventId: `paid ${orderId}`,
+        eventId: `paid ${publicId}`,
         topic: 'orders/paid',
-        payload: paidEvent({ orderId, amount: '20.00' })
+        payload: paidEvent({ publicId, amount: '20.00' })
       }
       await command(ctx, SYSTEM, unit => storeEvent(unit, event))
       await handleEvent(ctx, eventHandlers, event.eventId)
       const [order] = await db
         .update(orders)
         .set({ state: 'delivered', deliveryNum: 8 })
-        .where(eq(orders.publicId, orderId))
+        .where(eq(orders.publicId, publicId))
         .returning()
       if (!order) throw new Error('the order is not there')
       await db.execute(sql`update proxies set state = 'live' where order_id = ${order.id}`)
@@ -98,7 +98,7 @@ export async function startStockedShop(): Promise<StockedShop> {
         codeType: 1,
         discount: '1.00'
       })
-      return { id: order.id, orderId }
+      return { id: order.id, publicId }
     },
     async apiKey(userId, scope) {
       const made = await createApiKey(ctx, userActor(userId), { name: scope, scopes: [scope] })

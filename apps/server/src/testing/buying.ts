@@ -50,13 +50,13 @@ export async function ordersOf(client: TestClient): Promise<Order[]> {
 /** Waits until the client's order is in `state`. */
 export function inState(
   client: TestClient,
-  orderId: string,
+  publicId: string,
   state: Order['state'],
   deadlineMs?: number
 ): Promise<Order> {
   return eventually(
-    `order ${orderId} to be ${state}`,
-    async () => (await ordersOf(client)).find(order => order.order_id === orderId && order.state === state),
+    `order ${publicId} to be ${state}`,
+    async () => (await ordersOf(client)).find(order => order.order_id === publicId && order.state === state),
     deadlineMs
   )
 }
@@ -100,13 +100,13 @@ let platformOrders = 0
 
 /** What the platform tells of a paid order. */
 export function paidEvent({
-  orderId,
+  publicId,
   amount,
   discount,
   renewal = false,
   id
 }: {
-  orderId: string
+  publicId: string
   amount: string
   discount?: string
   renewal?: boolean
@@ -125,7 +125,7 @@ export function paidEvent({
     subtotal_price: amount,
     total_discounts: discount ?? '0.00',
     discount_codes: discount ? [{ code: 'LESS', amount: discount, type: 'fixed_amount' }] : [],
-    note_attributes: [{ name: 'order_id', value: orderId }, ...(renewal ? [{ name: 'renewal', value: '1' }] : [])],
+    note_attributes: [{ name: 'order_id', value: publicId }, ...(renewal ? [{ name: 'renewal', value: '1' }] : [])],
     line_items: []
   }
 }

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { routes, type PlatformProduct } from '@netlet/contract'
-import { desc, eq, isNull } from 'drizzle-orm'
+import { desc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { addGroup, addProduct } from './shelf.fixture.ts'
-import { collections, productCollections, products, productTags, tags, variants } from './tables.ts'
+import { products, tags, variants } from './tables.ts'
 
 const { catalog } = routes
 const admin = 'admin' as const
@@ -101,78 +101,6 @@ test('everything here is for administrators', async () => {
     ]
     expect(answers.map(answer => answer.status)).toEqual(answers.map(() => status))
   }
-})
-
-test('a sync takes collections and tags over; again, it finds nothing to do', async () => {
-  const { db } = app.ctx
-  expect((await app.call(catalog.syncCollections, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
-  expect((await app.call(catalog.syncTags, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
-  expect(await lastAudit()).toMatchObject({ actorName: 'admin', action: 'tag.sync' })
-  const state = async () => ({
-    collections: await db.select().from(collections).orderBy(collections.id),
-    tags: await db.select().from(tags).orderBy(tags.id),
-    members: await db.select().from(productCollections).orderBy(productCollections.productId),
-    tagged: await db.select().from(productTags).orderBy(productTags.productId, productTags.tagId)
-  })
-  const before = await state()
-  expect(before.collections.length).toBeGreaterThan(0)
-  expect(before.tags.length).toBeGreaterThan(0)
-  const nothing = { created: 0, updated: 0, removed: 0 }
-  expect((await app.call(catalog.syncCollections, { as: admin })).data).toEqual(nothing)
-  expect((await app.call(catalog.syncTags, { as: admin })).data).toEqual(nothing)
-  expect(await state()).toEqual(before)
-})
-
-test('what an administrator wrote survives a sync; what the platform dropped goes, what was deleted here returns', async () => {
-  const { db } = app.ctx
-  await app.call(catalog.syncCollections, { as: admin })
-  await app.call(catalog.syncTags, { as: admin })
-  const [first, second] = await db.select().from(collections).where(isNull(collections.deletedAt))
-  const [tag, other] = await db.select().from(tags).where(isNull(tags.deletedAt))
-  if (!first || !second || !tag || !other) throw new Error('nothing was taken over')
-  const renamed = { collection_name: 'Our own name', collection_desc: 'Our own words' }
-  const edited = await app.call(catalog.updateCollection, { as: admin, params: { id: first.id }, body: renamed })
-  expect(edited.data).toMatchObject(renamed)
-  const body = { tag_name: 'Our own tag', tag_desc: 'Our own words' }
-  expect((await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body })).data).toMatchObject(body)
-  await app.call(catalog.deleteCollection, { as: admin, params: { id: second.id } })
-  await db.insert(collections).values({ platformId: '424242', name: 'Not on the platform' })
-  await db.insert(tags).values({ platformName: 'not on the platform', name: 'not on the platform' })
-
-  const synced = await app.call(catalog.syncCollections, { as: admin })
-  expect(synced.data).toEqual({ created: 1, updated: 0, removed: 1 })
-  expect((await app.call(catalog.syncTags, { as: admin })).data).toEqual({ created: 0, updated: 0, removed: 1 })
-  const listed = (await app.call(catalog.collections, { as: admin, query: { limit: '100' } })).data.data
-  expect(listed.find(one => one.id === first.id)).toMatchObject(renamed)
-  expect(listed.some(one => one.id === second.id)).toBe(true)
-  expect(listed.some(one => one.collection_name === 'Not on the platform')).toBe(false)
-  const tagsNow = (await app.call(catalog.tags, { query: { limit: '100' } })).data.data
-  expect(tagsNow).toContainEqual({ id: tag.id, ...body })
-
-  const taken = { tag_name: other.name.toUpperCase(), tag_desc: '' }
-  const refused = await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body: taken })
-  expect(refused).toMatchObject({ status: 409, msg: 'This name is already in use' })
-})
-
-test('names of collections and tags are required; what is gone is not found', async () => {
-  const params = { id: 424_242 }
-  const empty = { collection_name: ' ', collection_desc: '' }
-  expect(await app.call(catalog.updateCollection, { as: admin, params, body: empty })).toMatchObject({
-    status: 400,
-    msg: 'Please enter the collection name'
-  })
-  expect(await app.call(catalog.updateTag, { as: admin, params, body: { tag_name: '' } })).toMatchObject({
-    status: 400,
-    msg: 'Please enter the tag name'
-  })
-  const gone = [
-    await app.call(catalog.updateCollection, { as: admin, params, body: { collection_name: 'x' } }),
-    await app.call(catalog.deleteCollection, { as: admin, params }),
-    await app.call(catalog.updateTag, { as: admin, params, body: { tag_name: 'x' } }),
-    await app.call(catalog.deleteTag, { as: admin, params }),
-    await app.call(catalog.deleteProduct, { as: admin, params })
-  ]
-  expect(gone.map(reply => reply.status)).toEqual([404, 404, 404, 404, 404])
 })
 
 test('a platform that does not answer is a 503 with words for the operator, and changes nothing', async () => {

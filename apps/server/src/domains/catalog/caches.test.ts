@@ -5,7 +5,7 @@ import { openStockBoard, type StockKey } from './stock-board.ts'
 
 const log = pino({ level: 'silent' })
 
-/** A clock that stands until it is told to move. */
+/** A clock that moves only by `advance`. */
 function clock() {
   let at = 0
   return { now: () => new Date(at), advance: (ms: number) => (at += ms) }

@@ -19,7 +19,7 @@ export async function listPlatformProducts(
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const read = await platform.data.products()
-  if (!read.ok) return refuse('product_fetch_failed', { data: { reason: read.reason, detail: read.message } })
+  if (!read.ok) return refuse('product_fetch_failed', { data: { platform: read.reason, detail: read.message } })
   const wanted = search?.toLowerCase()
   const found = read.value.filter(
     product => product.status === 'ACTIVE' && (wanted === undefined || product.title.toLowerCase().includes(wanted))

@@ -17,7 +17,7 @@ export const EVENT_OUTCOMES = [
   'older',
   'ignored'
 ] as const
-export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
+type EventOutcome = (typeof EVENT_OUTCOMES)[number]
 
 /** What a handler made of an event. `detail` fills the outcome's sentence. */
 export type EventResult = { outcome: EventOutcome; detail?: Params }

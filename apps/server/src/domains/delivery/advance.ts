@@ -53,7 +53,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   if (refusal && isNews) await tellAdmins(unit, order, refusal)
   if (behind.length > 0) {
     if (deliveryNum > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
-    // Trying the same again would be refused again: whoever asked has to know now, not to wait for ever.
+    // Trying the same again would be refused again, so the task ends now.
     if (refusal) await finishRunningTask(unit, order, { code: 'agent_refused', params: { message: refusal } })
     return []
   }

@@ -191,12 +191,12 @@ test('a renewal adds one term for each payment, counted from the present expiry'
   // The platform charges what it asks today: the same again.
   const twice = fromCents(2n * toCents(before.pay_amount ?? ''))
   expect(after).toMatchObject({ state: 'delivered', pay_amount: twice, is_expired: false })
-  const again = paidEvent({ orderId: order.order_id, amount: '20.00', renewal: true })
+  const again = paidEvent({ publicId: order.order_id, amount: '20.00', renewal: true })
   await Promise.all(['r1', 'r2', 'r3'].map(eventId => report(shop.url, again, { eventId })))
   const outcomes = await Promise.all(['r1', 'r2', 'r3'].map(eventId => outcomeOf(stack, eventId)))
   expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual(['duplicate', 'duplicate', 'settled'])
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
-  const short = paidEvent({ orderId: order.order_id, amount: '1.00', renewal: true })
+  const short = paidEvent({ publicId: order.order_id, amount: '1.00', renewal: true })
   await report(shop.url, short, { eventId: 'short renewal' })
   expect(await outcomeOf(stack, 'short renewal')).toMatchObject({
     outcome: 'renewal_underpaid',
@@ -235,7 +235,7 @@ test('at its end an order stops working at once; addresses return once the agent
   expect(await buyer.post(path('reset_proxy_password'))).toMatchObject({ status: 409, msg: words })
   expect((await admin.post(path('devery_order'))).status).toBe(409)
   const mails = (await adminMails(stack)).length
-  await report(shop.url, paidEvent({ orderId: order.order_id, amount: '20.00', renewal: true }), {
+  await report(shop.url, paidEvent({ publicId: order.order_id, amount: '20.00', renewal: true }), {
     eventId: 'too late'
   })
   expect(await outcomeOf(stack, 'too late')).toMatchObject({

@@ -25,8 +25,8 @@ async function paidOrder(quantity: number): Promise<string> {
   return placed.data.order_id
 }
 
-const works = async (orderId: string): Promise<void> => {
-  const order = await inState(buyer, orderId, 'delivered', 60_000)
+const works = async (publicId: string): Promise<void> => {
+  const order = await inState(buyer, publicId, 'delivered', 60_000)
   expect(order.delivery_num).toBe(order.proxy_num)
   const [proxy] = await proxiesOf(buyer, order.id)
   if (!proxy) throw new Error('no proxy')
@@ -35,27 +35,27 @@ const works = async (orderId: string): Promise<void> => {
 
 test('an agent that is away: the order is paid and under way, and completes by itself', async () => {
   await stack.stopAgent()
-  const orderId = await paidOrder(8)
-  const order = await inState(buyer, orderId, 'delivering')
+  const publicId = await paidOrder(8)
+  const order = await inState(buyer, publicId, 'delivering')
   expect(order).toMatchObject({ pay_status: 1, delivery_num: 0, fail_reason: null })
   expect(await proxiesOf(buyer, order.id)).toEqual([])
-  const poll = await buyer.get(`/api/orders/checkout?order_id=${orderId}`)
+  const poll = await buyer.get(`/api/orders/checkout?order_id=${publicId}`)
   expect(poll.data).toMatchObject({ status: 'success', delivery_num: 0, proxy_num: 8 })
   await stack.restartAgent()
-  await works(orderId)
+  await works(publicId)
 })
 
 test('a shop process that dies in the middle of a delivery: the next one completes it', async () => {
   await stack.stopAgent()
-  const orderId = await paidOrder(8)
-  await inState(buyer, orderId, 'delivering')
+  const publicId = await paidOrder(8)
+  await inState(buyer, publicId, 'delivering')
   await shop.kill()
   await stack.restartAgent()
   // The same port, since the browsers and the platform know it.
   shop = await stack.startShop('all', shop.port)
-  await works(orderId)
+  await works(publicId)
   const { rows } = await stack.ctx.db.execute(sql`select count(*) as leases from leases l
-    join orders o on o.id = l.order_id where o.order_id = ${orderId}`)
+    join orders o on o.id = l.order_id where o.order_id = ${publicId}`)
   expect(rows).toEqual([{ leases: 1 }])
 })
 
@@ -63,14 +63,14 @@ test('one of two servers is away: what is there is delivered, and the rest follo
   const second = await stack.addServer('127.24.1.0/29')
   await second.stop()
   // The first server has two blocks left, the second one.
-  const orderId = await paidOrder(24)
-  const part = await inState(buyer, orderId, 'partly_delivered')
+  const publicId = await paidOrder(24)
+  const part = await inState(buyer, publicId, 'partly_delivered')
   expect(part).toMatchObject({ pay_status: 1, delivery_num: 16, proxy_num: 24 })
   const early = await proxiesOf(buyer, part.id)
   expect(early).toHaveLength(16)
   expect(await through(early[0] as never, `${stack.platform.url}/echo`)).toBe(200)
   await second.start()
-  await works(orderId)
+  await works(publicId)
   const all = await proxiesOf(buyer, part.id)
   expect(all).toHaveLength(24)
   const late = all.find(proxy => proxy.ip.startsWith('127.24.1.'))

@@ -14,7 +14,7 @@ import { convergeServer, serversBehind } from '../fleet/index.ts'
 import { agentUsers, servers } from '../fleet/tables.ts'
 import { audit } from '../inventory/index.ts'
 import { placeOrder, timeOutOrders } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
+import { orderEvents, orders } from '../orders/tables.ts'
 import { advance, expireOrders } from './index.ts'
 import { proxies } from './tables.ts'
 import { sweep } from './sweep.ts'
@@ -67,7 +67,7 @@ async function placeMany(count: number): Promise<string[]> {
     })
     if (!placed.ok) throw new Error(placed.reason)
     const eventId = `storm-${n}`
-    const payload = paidEvent({ orderId: placed.data.order_id, amount: '1000.00' })
+    const payload = paidEvent({ publicId: placed.data.order_id, amount: '1000.00' })
     await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'orders/paid', payload }))
     events.push(eventId)
   }
@@ -215,6 +215,30 @@ test('what an agent refuses ends the task with its words, and the next change ta
   )
   expect(rows).toEqual([{ held: 1 }])
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
+})
+
+test('that a task has begun does not depend on its history', async () => {
+  const { ctx } = stack
+  const { db } = ctx
+  const [order] = await db.select().from(orders).where(eq(orders.state, 'delivered')).limit(1)
+  if (!order) throw new Error('no delivered order')
+  const row = async () => {
+    const [found] = await db.select().from(orders).where(eq(orders.id, order.id))
+    if (!found) throw new Error('no order')
+    return found
+  }
+  expect((await request(order.id, 'reset')).ok).toBe(true)
+  expect(await row()).toMatchObject({ task: 'reset', taskBegunAt: null })
+  await runTasks()
+  const begun = await row()
+  expect(begun.proxyPassword).not.toBe(order.proxyPassword)
+  expect(begun.taskBegunAt).toBeInstanceOf(Date)
+  // Its events are worded another way, or are not there at all.
+  await db.delete(orderEvents).where(eq(orderEvents.orderId, order.id))
+  await runTasks()
+  expect(await row()).toMatchObject({ task: 'reset', proxyPassword: begun.proxyPassword })
+  await settleDown([])
+  expect(await row()).toMatchObject({ task: null, taskBegunAt: null, proxyPassword: begun.proxyPassword })
 })
 
 test('a task whose job is gone is taken up by the sweep, once it must be lost', async () => {

@@ -15,16 +15,14 @@ export {
   renewOrder,
   setCredentials,
   startDelivering,
-  type Failure,
-  type Payment
+  type Failure
 } from './commands.ts'
 export { orderJobs } from './jobs.ts'
 export { findOrder, listOrders, type OrderFilter } from './list.ts'
-export { paymentStatus } from './payment.ts'
-export { placeOrder, type Placed, type Placing } from './place-order.ts'
+export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
 export { orderRoutes } from './routes.ts'
-export { LIVE_STATES, TRANSITIONS, isLive, next, type OrderEvent } from './states.ts'
+export { isLive } from './states.ts'
 export { beginTask, finishTask, queueTask, type FailedTask } from './task-commands.ts'
 export { taskStateOf } from './task-states.ts'
 export { timeOutOrders } from './time-out.ts'

@@ -7,7 +7,6 @@ import { users } from '../accounts/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { LIVE_STATES } from './states.ts'
 import { orders } from './tables.ts'
-import { updateOrder } from './transition.ts'
 
 const REMIND_BEFORE = 3 * DAY
 const BATCH = 200
@@ -44,7 +43,7 @@ function remindSome(ctx: AppContext, batch: number): Promise<number> {
       .limit(batch)
       .for('update', { of: orders, skipLocked: true })
     for (const { order, username, email } of due) {
-      await updateOrder(unit, order.id, { reminderSentAt: now })
+      await tx.update(orders).set({ reminderSentAt: now }).where(eq(orders.id, order.id))
       enqueueMail(unit, {
         to: email,
         template: 'expiry-reminder',

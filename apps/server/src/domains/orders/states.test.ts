@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { ORDER_STATES, type OrderState } from '@netlet/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { drawnTransitions, transitionsOf } from '../../testing/diagram.ts'
 import { isLive, LIVE_STATES, next, TRANSITIONS, type OrderEvent } from './states.ts'
+import { TASK_TRANSITIONS, taskAllows, taskStateOf } from './task-states.ts'
 
 const EVENTS = Object.keys(TRANSITIONS) as OrderEvent[]
 const START: OrderState = 'placed'
@@ -57,11 +58,22 @@ test('the time runs in just those states that can expire', () => {
 })
 
 test('docs/ORDERS.md draws this table and nothing else', async () => {
-  const text = await readFile(new URL('../../../../../docs/ORDERS.md', import.meta.url), 'utf8')
-  const diagram = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/.exec(text)?.[1] ?? ''
-  const drawn = [...diagram.matchAll(/^ *(\w+|\[\*\]) --> (\w+|\[\*\])(?:: *(\w+))?$/gm)].map(
-    ([, from, to, event]) => `${from} ${event ?? ''} ${to}`
-  )
   const expected = [`[*]  ${START}`, ...WAYS.map(({ from, event, to }) => `${from} ${event} ${to}`), 'expired  [*]']
-  expect(drawn.toSorted()).toEqual(expected.toSorted())
+  expect(await drawnTransitions('States')).toEqual(expected.toSorted())
+})
+
+test('docs/ORDERS.md draws the table of tasks and nothing else', async () => {
+  const expected = transitionsOf(TASK_TRANSITIONS)
+  expect(await drawnTransitions('Tasks')).toEqual(['[*]  none', ...expected].toSorted())
+})
+
+test('a task is queued, running, or there is none; each event is possible in its states only', () => {
+  const at = new Date()
+  const none = { task: null, taskBegunAt: null }
+  const queued = { task: 'reset' as const, taskBegunAt: null }
+  const running = { task: 'reset' as const, taskBegunAt: at }
+  expect([none, queued, running].map(taskStateOf)).toEqual(['none', 'queued', 'running'])
+  expect([none, queued, running].map(row => taskAllows(row, 'request'))).toEqual([true, false, false])
+  expect([none, queued, running].map(row => taskAllows(row, 'begin'))).toEqual([false, true, false])
+  expect([none, queued, running].map(row => taskAllows(row, 'finish'))).toEqual([false, true, true])
 })

@@ -1,7 +1,7 @@
 import type { OrderState } from '@netlet/contract'
 
 /**
- * The life of an order: what may happen in which state, and where it leads. Code changes a state only through
+ * The life of an order: what may happen in which state, and which state follows. Code changes a state only through
  * `transition`, and docs/ORDERS.md draws this table.
  */
 export const TRANSITIONS = {

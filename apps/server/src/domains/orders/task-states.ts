@@ -4,7 +4,7 @@ export type TaskState = 'none' | 'queued' | 'running'
 
 /**
  * The life of an order's task. `queued`: its work has not been done, whatever the agents confirm. `running`: it was done
- * in one transaction, and the agents have to confirm it; a repeat only waits for them.
+ * in one transaction, and the agents have to confirm it; a repeat only waits for them. docs/ORDERS.md draws this table.
  */
 export const TASK_TRANSITIONS = {
   request: { from: ['none'], to: 'queued' },

@@ -5,6 +5,7 @@ import type { AcceptPayment } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { grantForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
+import { paymentAllows } from './states.ts'
 import { payments } from './tables.ts'
 
 /** An administrator delivers in spite of too little money: the payment counts now, and earns what payments earn. */
@@ -13,12 +14,15 @@ export const acceptPayment =
   async (unit, order) => {
     const { platformOrderId, payAmount } = order
     if (!platformOrderId || !payAmount) return
-    await unit.tx
-      .update(payments)
-      .set({ accepted: true })
-      .where(
-        and(eq(payments.orderId, order.id), eq(payments.platformOrderId, platformOrderId), eq(payments.accepted, false))
-      )
+    const [payment] = await unit.tx
+      .select()
+      .from(payments)
+      .where(and(eq(payments.orderId, order.id), eq(payments.platformOrderId, platformOrderId)))
+      .for('update')
+    if (payment && paymentAllows(payment, 'accept')) {
+      await unit.tx.update(payments).set({ accepted: true }).where(eq(payments.id, payment.id))
+    }
+    // Also where it counted before, since its addresses were gone when it arrived: nothing is granted twice.
     await grantPoints(unit, ctx, order, { platformOrderId, amount: payAmount })
   }
 

@@ -53,14 +53,14 @@ test('the same with processes killed in between: nothing leased twice, every pai
   await registerWebhooks(stack, shops[0]?.url ?? '')
   const buyers = await lastBlocks(stack, shops)
   const [rule = 0] = stack.rules
-  const paid: { buyer: TestClient; orderId: string }[] = []
+  const paid: { buyer: TestClient; publicId: string }[] = []
   const running = stack
   const buy = async (buyer: TestClient) => {
     // A process that is killed under a request leaves its buyer without an answer; the order may stand or not.
     const reply = await place(running, buyer, 8, [rule]).catch(() => null)
     if (reply?.code !== 2000) return
     await pay(reply.data.checkout_url)
-    paid.push({ buyer, orderId: reply.data.order_id })
+    paid.push({ buyer, publicId: reply.data.order_id })
   }
   const storm = Promise.all(buyers.map(buy))
   // The second process dies in the middle of the race, the first while the payments settle and the agent is told.
@@ -83,9 +83,9 @@ test('the same with processes killed in between: nothing leased twice, every pai
     },
     60_000
   )
-  for (const { buyer, orderId } of paid) {
+  for (const { buyer, publicId } of paid) {
     const client = await reconnect(buyer, again.url)
-    const order = await inState(client, orderId, 'delivered', 60_000)
+    const order = await inState(client, publicId, 'delivered', 60_000)
     expect(order).toMatchObject({ pay_status: 1, delivery_num: 8 })
   }
   expect(await leasedTwice(stack)).toEqual({ differences: 0, doubleLeased: 0 })

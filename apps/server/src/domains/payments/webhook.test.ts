@@ -47,21 +47,21 @@ async function placed(quantity = 8): Promise<Placed> {
   return reply.data
 }
 
-const mine = async (orderId: string) => {
-  const order = (await ordersOf(buyer)).find(row => row.order_id === orderId)
-  if (!order) throw new Error(`order ${orderId} is not listed`)
+const mine = async (publicId: string) => {
+  const order = (await ordersOf(buyer)).find(row => row.order_id === publicId)
+  if (!order) throw new Error(`order ${publicId} is not listed`)
   return order
 }
 
 /** Everything that a payment moves for an order. */
-const moved = (orderId: string) =>
+const moved = (publicId: string) =>
   one(sql`select o.state, o.pay_amount, o.expired_at,
     (select count(*) from payments p where p.order_id = o.id) as payments,
     (select count(*) from order_events e where e.order_id = o.id and e.kind in ('pay', 'renewed')) as changes,
     (select count(*) from leases l where l.order_id = o.id and l.state <> 'released') as leases,
     (select count(*) from point_records r where r.reason_code = 'payment' and r.reason_params ->> 'order' in (o.id::text, o.order_id)) as grants,
     (select level_points from users where id = o.user_id) as points
-    from orders o where o.order_id = ${orderId}`)
+    from orders o where o.order_id = ${publicId}`)
 
 const sandbox = (path: string, body: unknown) =>
   fetch(`${stack.platform.url}/sandbox/${path}`, {
@@ -70,9 +70,9 @@ const sandbox = (path: string, body: unknown) =>
     body: JSON.stringify(body)
   })
 
-const expire = async (orderId: string) => {
+const expire = async (publicId: string) => {
   await stack.ctx.db.execute(
-    sql`update orders set reserved_until = now() - interval '1 second' where order_id = ${orderId}`
+    sql`update orders set reserved_until = now() - interval '1 second' where order_id = ${publicId}`
   )
   await timeOutOrders(stack.ctx)
 }
@@ -81,7 +81,7 @@ test('a forged webhook is refused and nothing is written', async () => {
   const { order_id } = await placed()
   const before = await one(sql`select (select count(*) from platform_events) as events,
     (select count(*) from payments) as payments, (select count(*) from pgboss.job where name = 'settle-payment') as jobs`)
-  const event = paidEvent({ orderId: order_id, amount: '20.00' })
+  const event = paidEvent({ publicId: order_id, amount: '20.00' })
   expect(await report(shop.url, event, { secret: 'another secret' })).toBe(401)
   expect(await report(shop.url, event, { secret: '' })).toBe(401)
   expect(await report(shop.url, event, { headers: { 'x-shopify-hmac-sha256': '' } })).toBe(401)
@@ -109,7 +109,7 @@ test('one payment changes its order once: ten times at once, again later, and un
   const { id } = await one(
     sql`select p.platform_order_id as id from payments p join orders o on o.id = p.order_id where o.order_id = ${order_id}`
   )
-  const again = paidEvent({ orderId: order_id, amount: '20.00', id: Number(id) })
+  const again = paidEvent({ publicId: order_id, amount: '20.00', id: Number(id) })
   const names = Array.from({ length: 6 }, (_, n) => `again-${n}`)
   const statuses = await Promise.all(names.map(eventId => report(shop.url, again, { eventId })))
   expect(statuses.every(status => status === 200)).toBe(true)
@@ -121,7 +121,7 @@ test('one payment changes its order once: ten times at once, again later, and un
 
 test('a payment for nothing of ours changes nothing and is shown to an administrator', async () => {
   const mails = (await adminMails(stack)).length
-  expect(await report(shop.url, paidEvent({ orderId: 'NL-nobody', amount: '1.00' }), { eventId: 'unknown' })).toBe(200)
+  expect(await report(shop.url, paidEvent({ publicId: 'NL-nobody', amount: '1.00' }), { eventId: 'unknown' })).toBe(200)
   expect(await outcomeOf(stack, 'unknown')).toEqual({ outcome: 'unknown_order', detail: { order_id: 'NL-nobody' } })
   expect(await report(shop.url, { no: 'order' }, { eventId: 'unreadable' })).toBe(200)
   expect(await outcomeOf(stack, 'unreadable')).toEqual({ outcome: 'unreadable', detail: null })
@@ -134,7 +134,7 @@ test('a payment for nothing of ours changes nothing and is shown to an administr
 test('too little money: not delivered, addresses kept and then given back, until an administrator accepts', async () => {
   const before = await stockOf(stack, [rule])
   const { order_id } = await placed()
-  const event = paidEvent({ orderId: order_id, amount: '19.99' })
+  const event = paidEvent({ publicId: order_id, amount: '19.99' })
   await report(shop.url, event, { eventId: 'short' })
   expect(await outcomeOf(stack, 'short')).toMatchObject({
     outcome: 'underpaid',
@@ -172,13 +172,13 @@ test('too little money: not delivered, addresses kept and then given back, until
 
 test('discount codes on the event lower what is due, to the cent', async () => {
   const less = await placed()
-  await report(shop.url, paidEvent({ orderId: less.order_id, amount: '9.99', discount: '10.00' }), { eventId: 'less' })
+  await report(shop.url, paidEvent({ publicId: less.order_id, amount: '9.99', discount: '10.00' }), { eventId: 'less' })
   expect(await outcomeOf(stack, 'less')).toMatchObject({
     outcome: 'underpaid',
     detail: { paid: '9.99', due: '10.00' }
   })
   const enough = await placed()
-  const event = paidEvent({ orderId: enough.order_id, amount: '10.00', discount: '10.00' })
+  const event = paidEvent({ publicId: enough.order_id, amount: '10.00', discount: '10.00' })
   await report(shop.url, event, { eventId: 'enough' })
   expect(await outcomeOf(stack, 'enough')).toEqual({ outcome: 'settled', detail: null })
   await inState(buyer, enough.order_id, 'delivered')
@@ -187,18 +187,18 @@ test('discount codes on the event lower what is due, to the cent', async () => {
 
 test('a renewal that arrives before its purchase does not count; the purchase does', async () => {
   const { order_id } = await placed()
-  await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00', renewal: true }), { eventId: 'early' })
+  await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00', renewal: true }), { eventId: 'early' })
   expect(await outcomeOf(stack, 'early')).toMatchObject({
     outcome: 'renewal_too_late',
     detail: { order_id, state: 'placed' }
   })
   expect(await mine(order_id)).toMatchObject({ pay_status: 0, state: 'placed' })
-  await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00' }), { eventId: 'then' })
+  await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00' }), { eventId: 'then' })
   expect(await outcomeOf(stack, 'then')).toMatchObject({ outcome: 'settled' })
   const order = await inState(buyer, order_id, 'delivered')
   // A second payment for the same order is money to give back, not another delivery.
   const before = await moved(order_id)
-  await report(shop.url, paidEvent({ orderId: order_id, amount: '20.00' }), { eventId: 'twice' })
+  await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00' }), { eventId: 'twice' })
   expect(await outcomeOf(stack, 'twice')).toMatchObject({ outcome: 'paid_twice', detail: { order_id } })
   expect((await adminMails(stack)).at(-1)).toContain('was paid already; refund #')
   expect(await moved(order_id)).toEqual({ ...before, payments: 3 })

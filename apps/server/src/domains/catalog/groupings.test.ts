@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { routes } from '@netlet/contract'
+import { desc, eq, isNull, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { auditLog } from '../../infra/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { openCatalogue, type Catalogue } from './calls.fixture.ts'
+import { collections, productCollections, productTags, tags } from './tables.ts'
+
+const { catalog } = routes
+const admin = 'admin' as const
+
+let app: Catalogue
+let sandbox: Sandbox
+let dataDir: string
+
+const connect = (shopify_shop_url: string) =>
+  writeSettings(
+    app.ctx.db,
+    app.ctx.secrets,
+    { shopify_shop_url, shopify_app_key: 'token of the tests', shopify_api_secret: 'secret of the tests' },
+    new Date()
+  )
+
+beforeAll(async () => {
+  app = await openCatalogue()
+  dataDir = await mkdtemp(join(tmpdir(), 'netlet-catalog-'))
+  sandbox = await startSandbox({
+    port: 0,
+    dataDir,
+    shopUrl: 'http://127.0.0.1:9',
+    accessToken: 'token of the tests',
+    appSecret: 'secret of the tests',
+    discordClientId: 'client',
+    discordClientSecret: 'client secret'
+  })
+})
+
+beforeEach(() => connect(sandbox.url))
+
+afterAll(async () => {
+  await app.close()
+  await sandbox.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const lastAudit = async () => {
+  const [entry] = await app.ctx.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1)
+  return entry
+}
+
+test('a sync takes collections and tags over; again, it finds nothing to do', async () => {
+  const { db } = app.ctx
+  expect((await app.call(catalog.syncCollections, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
+  expect((await app.call(catalog.syncTags, { as: admin })).data).toMatchObject({ updated: 0, removed: 0 })
+  expect(await lastAudit()).toMatchObject({ actorName: 'admin', action: 'tag.sync' })
+  const state = async () => ({
+    collections: await db.select().from(collections).orderBy(collections.id),
+    tags: await db.select().from(tags).orderBy(tags.id),
+    members: await db.select().from(productCollections).orderBy(productCollections.productId),
+    tagged: await db.select().from(productTags).orderBy(productTags.productId, productTags.tagId)
+  })
+  const before = await state()
+  expect(before.collections.length).toBeGreaterThan(0)
+  expect(before.tags.length).toBeGreaterThan(0)
+  const nothing = { created: 0, updated: 0, removed: 0 }
+  expect((await app.call(catalog.syncCollections, { as: admin })).data).toEqual(nothing)
+  expect((await app.call(catalog.syncTags, { as: admin })).data).toEqual(nothing)
+  expect(await state()).toEqual(before)
+})
+
+test('what an administrator wrote survives a sync; what the platform dropped goes, what was deleted here returns', async () => {
+  const { db } = app.ctx
+  await app.call(catalog.syncCollections, { as: admin })
+  await app.call(catalog.syncTags, { as: admin })
+  const [first, second] = await db.select().from(collections).where(isNull(collections.deletedAt))
+  const [tag, other] = await db.select().from(tags).where(isNull(tags.deletedAt))
+  if (!first || !second || !tag || !other) throw new Error('nothing was taken over')
+  const renamed = { collection_name: 'Our own name', collection_desc: 'Our own words' }
+  const edited = await app.call(catalog.updateCollection, { as: admin, params: { id: first.id }, body: renamed })
+  expect(edited.data).toMatchObject(renamed)
+  const body = { tag_name: 'Our own tag', tag_desc: 'Our own words' }
+  expect((await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body })).data).toMatchObject(body)
+  await app.call(catalog.deleteCollection, { as: admin, params: { id: second.id } })
+  await db.insert(collections).values({ platformId: '424242', name: 'Not on the platform' })
+  await db.insert(tags).values({ platformName: 'not on the platform', name: 'not on the platform' })
+
+  const synced = await app.call(catalog.syncCollections, { as: admin })
+  expect(synced.data).toEqual({ created: 1, updated: 0, removed: 1 })
+  expect((await app.call(catalog.syncTags, { as: admin })).data).toEqual({ created: 0, updated: 0, removed: 1 })
+  const listed = (await app.call(catalog.collections, { as: admin, query: { limit: '100' } })).data.data
+  expect(listed.find(one => one.id === first.id)).toMatchObject(renamed)
+  expect(listed.some(one => one.id === second.id)).toBe(true)
+  expect(listed.some(one => one.collection_name === 'Not on the platform')).toBe(false)
+  const tagsNow = (await app.call(catalog.tags, { query: { limit: '100' } })).data.data
+  expect(tagsNow).toContainEqual({ id: tag.id, ...body })
+
+  const taken = { tag_name: other.name.toUpperCase(), tag_desc: '' }
+  const refused = await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body: taken })
+  expect(refused).toMatchObject({ status: 409, msg: 'This name is already in use' })
+})
+
+test('an edit that is refused after it has written leaves nothing', async () => {
+  const { db } = app.ctx
+  const [made] = await db.insert(collections).values({ platformId: '515151', name: 'Before' }).returning()
+  if (!made) throw new Error('nothing was inserted')
+  const entries = await db.$count(auditLog)
+  // The row is gone by the time that the command reads what it wrote.
+  await db.execute(sql`create function vanish() returns trigger language plpgsql as $$ begin
+    delete from collections where id = new.id; return null; end $$`)
+  await db.execute(sql`create trigger vanish after update on collections for each row execute function vanish()`)
+  try {
+    const body = { collection_name: 'After', collection_desc: 'Text' }
+    const refused = await app.call(catalog.updateCollection, { as: admin, params: { id: made.id }, body })
+    expect(refused.status).toBe(404)
+  } finally {
+    await db.execute(sql`drop function vanish cascade`)
+  }
+  const [row] = await db.select().from(collections).where(eq(collections.id, made.id))
+  expect(row).toEqual(made)
+  expect(await db.$count(auditLog)).toBe(entries)
+  await db.delete(collections).where(eq(collections.id, made.id))
+})
+
+test('names of collections and tags are required; what is gone is not found', async () => {
+  const params = { id: 424_242 }
+  const empty = { collection_name: ' ', collection_desc: '' }
+  expect(await app.call(catalog.updateCollection, { as: admin, params, body: empty })).toMatchObject({
+    status: 400,
+    msg: 'Please enter the collection name'
+  })
+  expect(await app.call(catalog.updateTag, { as: admin, params, body: { tag_name: '' } })).toMatchObject({
+    status: 400,
+    msg: 'Please enter the tag name'
+  })
+  const gone = [
+    await app.call(catalog.updateCollection, { as: admin, params, body: { collection_name: 'x' } }),
+    await app.call(catalog.deleteCollection, { as: admin, params }),
+    await app.call(catalog.updateTag, { as: admin, params, body: { tag_name: 'x' } }),
+    await app.call(catalog.deleteTag, { as: admin, params }),
+    await app.call(catalog.deleteProduct, { as: admin, params })
+  ]
+  expect(gone.map(reply => reply.status)).toEqual([404, 404, 404, 404, 404])
+})

@@ -1,0 +1,146 @@
+import { sql, type SQL } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { paidEvent } from '../../testing/buying.ts'
+import { handleEvent, storeEvent, type EventHandlers, type EventResult } from './index.ts'
+import { EVENT_OUTCOMES } from './outcomes.ts'
+import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
+import { sweepEvents } from './sweep-events.ts'
+import { platformEvents } from './tables.ts'
+
+let shop: TestShop
+
+beforeAll(async () => {
+  shop = await startTestShop({
+    routes: () => undefined,
+    queues: [settlePaymentQueue, applyProductEventQueue]
+  })
+  await shop.admin({ username: 'boss' })
+})
+afterAll(() => shop?.close())
+
+let count = 0
+
+/** Stores an event of this topic. @returns its id */
+async function stored(topic = 'orders/paid', payload: unknown = paidEvent({ publicId: 'NL-x', amount: '1.00' })) {
+  count += 1
+  const eventId = `event-${count}`
+  expect(await command(shop.ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic, payload }))).toBe(true)
+  return eventId
+}
+
+const settling = (settle: (unit: Unit) => Promise<EventResult>): EventHandlers => ({
+  'orders/paid': settle,
+  'products/update': async () => ({ outcome: 'applied' }),
+  'products/delete': async () => ({ outcome: 'withdrawn' })
+})
+
+const eventOf = async (eventId: string) => {
+  const rows = await shop.ctx.db.select().from(platformEvents)
+  return rows.find(row => row.eventId === eventId)
+}
+
+async function rowsOf(query: SQL): Promise<Record<string, unknown>[]> {
+  return (await shop.ctx.db.execute(query)).rows
+}
+
+const mailOf = async (eventId: string) => {
+  const rows = await rowsOf(
+    sql`select data -> 'data' ->> 'text' as text from pgboss.job where data ->> 'key' like ${`payment:${eventId}:%`}`
+  )
+  return rows[0]?.['text']
+}
+
+const waiting = async (queue: string) => {
+  const rows = await rowsOf(sql`select data ->> 'eventId' as id from pgboss.job where name = ${queue} order by 1`)
+  return rows.map(row => row['id'])
+}
+
+test('an event that is handled ten times at once reaches its handler once', async () => {
+  const eventId = await stored()
+  let calls = 0
+  const handlers = settling(async () => {
+    calls += 1
+    return { outcome: 'settled' }
+  })
+  await Promise.all(Array.from({ length: 10 }, () => handleEvent(shop.ctx, handlers, eventId)))
+  expect(calls).toBe(1)
+  expect(await eventOf(eventId)).toMatchObject({ outcome: 'settled', detail: null })
+  expect(await mailOf(eventId)).toBeUndefined()
+})
+
+test('what a handler that fails has written is undone, and the event stays to be handled', async () => {
+  const eventId = await stored()
+  const failing = settling(async unit => {
+    await unit.tx.execute(sql`insert into server_groups (name) values ('written by a handler')`)
+    throw new Error('the handler fails')
+  })
+  await expect(handleEvent(shop.ctx, failing, eventId)).rejects.toThrow('the handler fails')
+  expect(await eventOf(eventId)).toMatchObject({ processedAt: null, outcome: null })
+  expect(await rowsOf(sql`select 1 from server_groups`)).toEqual([])
+  const working = settling(async () => ({ outcome: 'settled' }))
+  await handleEvent(shop.ctx, working, eventId)
+  expect((await eventOf(eventId))?.outcome).toBe('settled')
+})
+
+test('an outcome is a code with its parameters; its sentence is made for the mail', async () => {
+  const about = { order_id: 'NL-7', platform_order: '#7', state: 'expired', paid: '1.00', due: '2.00' }
+  const sentences: Partial<Record<EventResult['outcome'], string>> = {
+    unknown_order: 'no order of ours is named (order_id NL-7)',
+    underpaid: 'order NL-7: paid 1.00 of 2.00',
+    too_late: 'order NL-7 was paid too late: its addresses are gone',
+    paid_twice: 'order NL-7 was paid already; refund #7',
+    renewal_too_late: 'order NL-7 is expired and cannot be renewed; refund #7',
+    renewal_underpaid: 'renewal of order NL-7: paid 1.00 of 2.00',
+    unreadable: 'unreadable: this is no paid order'
+  }
+  for (const outcome of EVENT_OUTCOMES) {
+    const eventId = await stored()
+    const handlers = settling(async () => ({ outcome, detail: about }))
+    await handleEvent(shop.ctx, handlers, eventId)
+    expect(await eventOf(eventId)).toMatchObject({ outcome, detail: about })
+    const mail = await mailOf(eventId)
+    if (sentences[outcome]) expect(mail).toContain(`delivered: ${sentences[outcome]}.\n`)
+    else expect(mail, outcome).toBeUndefined()
+  }
+  const wrong = sql`update platform_events set outcome = 'settled, more or less'`
+  await expect(shop.ctx.db.execute(wrong)).rejects.toMatchObject({ cause: { code: '23514' } })
+})
+
+test('a topic without a handler is ignored; what is out of shape is unreadable, and only a payment is mailed', async () => {
+  const handlers = settling(async () => ({ outcome: 'settled' }))
+  const created = await stored('products/create', {})
+  const strange = await stored('products/update', { id: [] })
+  const payment = await stored('orders/paid', { no: 'order' })
+  for (const eventId of [created, strange, payment]) await handleEvent(shop.ctx, handlers, eventId)
+  const outcomes = await Promise.all([created, strange, payment].map(async id => (await eventOf(id))?.outcome))
+  expect(outcomes).toEqual(['ignored', 'unreadable', 'unreadable'])
+  expect(await mailOf(strange)).toBeUndefined()
+  expect(await mailOf(payment)).toContain('Platform order: unknown.')
+})
+
+test('events whose jobs are gone are asked for again, each in its own queue, and only once they are late', async () => {
+  const { db } = shop.ctx
+  await db.execute(sql`update platform_events set processed_at = now() where processed_at is null`)
+  const payment = await stored('orders/paid')
+  const product = await stored('products/update', {})
+  await db.execute(
+    sql`delete from pgboss.job where name in (${settlePaymentQueue.name}, ${applyProductEventQueue.name})`
+  )
+  await sweepEvents(shop.ctx)
+  expect(await waiting(settlePaymentQueue.name)).toEqual([])
+  const later = { ...shop.ctx, now: () => new Date(Date.now() + 6_000) }
+  await sweepEvents(later)
+  await sweepEvents(later)
+  expect(await waiting(settlePaymentQueue.name)).toEqual([payment])
+  expect(await waiting(applyProductEventQueue.name)).toEqual([product])
+})
+
+test('the same event stored twice is one event', async () => {
+  const eventId = await stored()
+  const again = { eventId, topic: 'orders/paid', payload: {} }
+  expect(await command(shop.ctx, SYSTEM, unit => storeEvent(unit, again))).toBe(false)
+  expect((await eventOf(eventId))?.payload).not.toEqual({})
+})

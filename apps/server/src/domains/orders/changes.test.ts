@@ -1,0 +1,142 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { DAY } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { eventually } from '../../testing/test-stack.ts'
+import { addGroup, addOrders } from '../inventory/fixtures.ts'
+import {
+  beginTask,
+  expireOrder,
+  failOrder,
+  finishTask,
+  lockOrder,
+  markDelivered,
+  markPaid,
+  markPartlyDelivered,
+  orderRoutes,
+  queueTask,
+  recordProgress,
+  renewOrder,
+  setCredentials,
+  startDelivering,
+  timeOutOrders,
+  type OrderRow
+} from './index.ts'
+import { orders } from './tables.ts'
+
+let shop: TestShop
+let groupId = 0
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: orderRoutes })
+  groupId = await addGroup(shop.ctx.db, 'here', [])
+})
+afterAll(() => shop?.close())
+
+const newOrder = async (): Promise<number> => (await addOrders(shop.ctx.db, groupId, 1))[0] ?? 0
+
+/** Runs `work` on the locked order in a command of its own. */
+const change = (id: number, work: (unit: Unit, order: OrderRow) => Promise<unknown>) =>
+  command(shop.ctx, SYSTEM, async unit => {
+    const order = await lockOrder(unit, id)
+    if (!order) throw new Error('no order')
+    await work(unit, order)
+  })
+
+const rowOf = async (id: number) => {
+  const [row] = await shop.ctx.db.select().from(orders).where(eq(orders.id, id))
+  if (!row) throw new Error('no order')
+  return row
+}
+
+/** Counts what is published of an order for its customer. */
+function listen(id: number, userId: number) {
+  let heard = 0
+  const stop = shop.ctx.changes.subscribe(event => {
+    for (const one of event?.changes ?? [])
+      if (one.resource === 'order' && one.id === id && one.userId === userId) heard += 1
+  })
+  return { heard: () => heard, stop }
+}
+
+const payment = { amount: '1.00', platformOrderId: '5', platformOrderNumber: '#5' }
+
+test('each change of an order is published for its customer', async () => {
+  const id = await newOrder()
+  const { userId } = await rowOf(id)
+  const feed = listen(id, userId)
+  const steps: ((unit: Unit, order: OrderRow) => Promise<unknown>)[] = [
+    (unit, order) => markPaid(unit, order, { ...payment, platformOrderId: `p${id}` }),
+    (unit, order) => failOrder(unit, order, { code: 'out_of_stock' }),
+    startDelivering,
+    markPartlyDelivered,
+    (unit, order) => recordProgress(unit, order, { deliveryNum: 1, failure: null }),
+    markDelivered,
+    (unit, order) => queueTask(unit, order, 'reset'),
+    beginTask,
+    (unit, order) => setCredentials(unit, order, 'another'),
+    (unit, order) => finishTask(unit, order.id, order.taskId ?? '', null),
+    (unit, order) => renewOrder(unit, order, payment),
+    expireOrder
+  ]
+  for (const [at, step] of steps.entries()) {
+    await change(id, step)
+    await eventually(`change ${at} to be published`, async () => feed.heard() === at + 1, 5000)
+  }
+  feed.stop()
+  expect(await rowOf(id)).toMatchObject({ state: 'expired', payAmount: '2.00', proxyPassword: 'another', task: null })
+})
+
+test('an administrator’s edits and the time-out are published too', async () => {
+  const admin = await shop.admin({ username: 'boss' })
+  const id = await newOrder()
+  const { userId } = await rowOf(id)
+  const feed = listen(id, userId)
+  await shop.ctx.db
+    .update(orders)
+    .set({ reservedUntil: new Date(Date.now() - 1000) })
+    .where(eq(orders.id, id))
+  expect(await timeOutOrders(shop.ctx)).toBe(1)
+  await eventually('the time-out', async () => feed.heard() === 1, 5000)
+  const path = `/api/orders/order_list/${id}/`
+  const expired_at = Date.now() + DAY
+  expect((await admin.post(`${path}update_proxy_expired_at/`, { expired_at })).status).toBe(409)
+  expect((await admin.delete(path)).code).toBe(2000)
+  await eventually('the deletion', async () => feed.heard() === 2, 5000)
+  feed.stop()
+})
+
+test('a command that fails leaves the order as it was and publishes nothing', async () => {
+  const id = await newOrder()
+  const before = await rowOf(id)
+  const other = await newOrder()
+  const feed = listen(id, before.userId)
+  const second = listen(other, (await rowOf(other)).userId)
+  const failing = change(id, async (unit, order) => {
+    await markPaid(unit, order, { ...payment, platformOrderId: `p${id}` })
+    throw new Error('the command fails')
+  })
+  await expect(failing).rejects.toThrow('the command fails')
+  // Once a later change has come through, the failed one would have, too.
+  await change(other, (unit, order) => markPaid(unit, order, { ...payment, platformOrderId: `p${other}` }))
+  await eventually('the later change', async () => second.heard() === 1, 5000)
+  expect(feed.heard()).toBe(0)
+  expect(await rowOf(id)).toEqual(before)
+  feed.stop()
+  second.stop()
+})
+
+test('a task cannot be given while there is one, nor begin twice, nor end for another', async () => {
+  const id = await newOrder()
+  await change(id, (unit, order) => queueTask(unit, order, 'change'))
+  const { taskId } = await rowOf(id)
+  await expect(change(id, (unit, order) => queueTask(unit, order, 'reset'))).rejects.toThrow('has a task already')
+  await change(id, (unit, order) => finishTask(unit, order.id, 'an earlier task', null))
+  expect(await rowOf(id)).toMatchObject({ task: 'change', taskId, taskBegunAt: null })
+  await change(id, beginTask)
+  await expect(change(id, beginTask)).rejects.toThrow('cannot begin')
+  await change(id, (unit, order) => finishTask(unit, order.id, taskId ?? '', { code: 'out_of_stock' }))
+  expect(await rowOf(id)).toMatchObject({ task: null, taskBegunAt: null, taskErrorCode: 'out_of_stock' })
+})
