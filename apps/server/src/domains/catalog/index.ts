@@ -13,6 +13,7 @@ export { openPlatform, platformRefusal } from './platform.ts'
 export { priceSelection, type PricedSelection } from './price-selection.ts'
 export { requestWebhooks } from './register-webhooks.ts'
 export { catalogRoutes } from './routes.ts'
+export { variantsSellingFrom } from './selling.ts'
 export { syncCollections, syncTags } from './sync-groupings.ts'
 
 export const catalogQueues = [applyProductEventQueue, registerWebhooksQueue]

@@ -3,6 +3,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { servers } from '../fleet/tables.ts'
 import { findOrder } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { proxies } from './tables.ts'
@@ -22,19 +23,26 @@ export async function proxyDetail(
   const live = and(eq(proxies.orderId, orderId), eq(proxies.state, 'live'))
   const [rows, total] = await Promise.all([
     db
-      .select({ proxy: proxies, ip: host, username: orders.proxyUsername, password: orders.proxyPassword })
+      .select({
+        proxy: proxies,
+        ip: host,
+        port: servers.proxyPort,
+        username: orders.proxyUsername,
+        password: orders.proxyPassword
+      })
       .from(proxies)
       .innerJoin(orders, eq(orders.id, proxies.orderId))
+      .innerJoin(servers, eq(servers.id, proxies.serverId))
       .where(live)
       .orderBy(asc(proxies.id))
       .limit(limit)
       .offset(offset),
     db.$count(proxies, live)
   ])
-  const proxy_list: Proxy[] = rows.map(({ proxy, ip, username, password }) => ({
+  const proxy_list: Proxy[] = rows.map(({ proxy, ip, port, username, password }) => ({
     id: proxy.id,
     ip,
-    port: proxy.port,
+    port,
     username,
     password,
     status: proxy.available === null ? null : proxy.available === 1,
@@ -60,9 +68,10 @@ export async function proxyLines(
   if (!order || (userId !== null && order.user !== userId)) return refuse('not_found')
   const rows = await db
     .select({
-      at: sql<string>`case family(${proxies.ip}) when 6 then '[' || host(${proxies.ip}) || ']' else host(${proxies.ip}) end || ':' || ${proxies.port}`
+      at: sql<string>`case family(${proxies.ip}) when 6 then '[' || host(${proxies.ip}) || ']' else host(${proxies.ip}) end || ':' || ${servers.proxyPort}`
     })
     .from(proxies)
+    .innerJoin(servers, eq(servers.id, proxies.serverId))
     .where(and(eq(proxies.orderId, orderId), eq(proxies.state, 'live')))
     .orderBy(asc(proxies.id))
   if (rows.length === 0) return refuse('no_proxies')

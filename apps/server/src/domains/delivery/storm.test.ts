@@ -13,7 +13,7 @@ import { audit } from '../inventory/index.ts'
 import { placeOrder, timeOutOrders } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { settlePayment } from '../payments/index.ts'
-import { advance, expireOrders } from './index.ts'
+import { advance, confirmPort, expireOrders } from './index.ts'
 import { proxies } from './tables.ts'
 import { sweep } from './sweep.ts'
 import { requestTask, runTask } from './tasks.ts'
@@ -72,7 +72,7 @@ async function placeMany(count: number): Promise<string[]> {
   return events
 }
 
-const converge = (serverId: number) => convergeServer(stack.ctx, serverId, (tx, ids) => advance(tx, stack.ctx, ids))
+const converge = (serverId: number) => convergeServer(stack.ctx, serverId, confirmPort(stack.ctx))
 
 async function runTasks(): Promise<void> {
   const waiting = await stack.ctx.db.select().from(orders).where(isNotNull(orders.task))

@@ -42,7 +42,10 @@ test('five silences in a row make one alarm; a server that comes back gets what 
   }
   const silent = await serverRow(ctx, id)
   expect(silent.unreachableSince).not.toBeNull()
-  expect(silent.lastError).toMatch(/ECONNREFUSED/)
+  expect(silent).toMatchObject({
+    trouble: 'unreachable',
+    troubleParams: { message: expect.stringMatching(/ECONNREFUSED/) as string }
+  })
   expect(await waiting('converge-server', id)).toBe(0)
 
   await agent.start()
@@ -50,7 +53,8 @@ test('five silences in a row make one alarm; a server that comes back gets what 
   expect(await serverRow(ctx, id)).toMatchObject({
     connected: true,
     failures: 0,
-    lastError: null,
+    trouble: null,
+    troubleParams: null,
     unreachableSince: null
   })
   expect(await waiting('converge-server', id)).toBe(1)
@@ -66,6 +70,6 @@ test('one server that cannot be asked keeps no other from being asked', async ()
     .where(eq(servers.id, broken))
   const fine = await addTestServer(ctx, 'fine', { agent })
   await checkServers(ctx)
-  expect((await serverRow(ctx, broken)).lastError).toContain('APP_SECRET')
+  expect(await serverRow(ctx, broken)).toMatchObject({ trouble: 'token_unreadable', troubleParams: {} })
   expect((await serverRow(ctx, fine)).connected).toBe(true)
 })

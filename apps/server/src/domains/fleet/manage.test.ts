@@ -46,7 +46,7 @@ describe('server management', () => {
 
   beforeAll(async () => {
     id = await addTestServer(world.ctx, 'managed', { agent, ranges: ['127.60.0.0/24', '127.60.1.0/24'] })
-    await convergeServer(world.ctx, id, noOrders)
+    await convergeServer(world.ctx, id, noOrders(world.ctx))
     const form = { name: 'Bought', description: 'd', acls: [rule] }
     group = (await admin.post<{ id: number }>('/api/servers/acl-groups/', form)).data.id
   })
@@ -101,8 +101,8 @@ describe('server management', () => {
     })
     expect(await heldBy(agent)).toEqual([])
     expect(await usersOf(world.ctx, id)).toEqual([])
-    expect((await audited(world.ctx, 'create proxy user'))[0]?.after).toMatchObject({ username: 'byhand' })
-    expect((await audited(world.ctx, 'delete proxy user'))[0]?.before).toMatchObject({ username: 'byhand' })
+    expect((await audited(world.ctx, 'server.create_user'))[0]?.after).toMatchObject({ username: 'byhand' })
+    expect((await audited(world.ctx, 'server.delete_user'))[0]?.before).toMatchObject({ username: 'byhand' })
   })
 
   test('a prefix that is not the server’s, or an unknown group, is refused', async () => {
@@ -123,7 +123,7 @@ describe('server management', () => {
   test('users of orders are not taken off by hand', async () => {
     const { ctx } = world
     const [owned = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.60.0', orderId: 77 })
-    await convergeServer(ctx, id, noOrders)
+    await convergeServer(ctx, id, noOrders(ctx))
     expect(
       await act('create_user_by_prefix', { username: owned, prefix: '127.60.0.0/29', acl_group: group })
     ).toMatchObject({ code: 409, msg: `The user ${owned} belongs to an order` })
@@ -163,7 +163,7 @@ describe('server management', () => {
       code: 2000,
       data: { status: 404, output: { reason: 'unknownUser' } }
     })
-    expect((await audited(world.ctx, 'call agent'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
+    expect((await audited(world.ctx, 'server.call_agent'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
   })
 
   test('an agent that is away is a 503 that says why, and nothing has changed', async () => {

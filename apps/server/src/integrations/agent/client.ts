@@ -10,6 +10,7 @@ import {
   type AgentUserBody,
   type AgentUserReply
 } from '@netlet/contract/agent'
+import { LRUCache } from 'lru-cache'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
@@ -60,7 +61,8 @@ const LARGEST_REPLY = 64 * 1024 * 1024
 
 // One pool for each kind: the console talks to the same few agents again and again.
 const plain = new HttpAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000 })
-const tls = new Map<string, HttpsAgent>()
+/** By certificate. One that is reissued leaves its pool behind, whose idle connections time out. */
+const tls = new LRUCache<string, HttpsAgent>({ max: 1000 })
 
 /** A client of one node agent. Its calls never throw: what went wrong is in the result. */
 export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND_ANSWER_MS): AgentClient {
@@ -196,7 +198,13 @@ function open(
 function pinned(certificate: string): HttpsAgent {
   let agent = tls.get(certificate)
   if (!agent) {
-    agent = new HttpsAgent({ keepAlive: true, maxSockets: 16, ca: certificate, checkServerIdentity: () => undefined })
+    agent = new HttpsAgent({
+      keepAlive: true,
+      maxSockets: 16,
+      timeout: 30_000,
+      ca: certificate,
+      checkServerIdentity: () => undefined
+    })
     tls.set(certificate, agent)
   }
   return agent

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm'
-import { forEachAtOnce } from '../../../infra/concurrency.ts'
+import pLimit from 'p-limit'
 import type { AppContext } from '../../../infra/context.ts'
+import { servers } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
 import { probe, type ProxyAddress } from './probe.ts'
@@ -41,20 +42,19 @@ async function checkWhere(ctx: Checking, where: SQL, deadline: number): Promise<
       .select({
         id: proxies.id,
         ip: proxies.ip,
-        port: proxies.port,
+        port: servers.proxyPort,
         username: orders.proxyUsername,
         password: orders.proxyPassword
       })
       .from(proxies)
       .innerJoin(orders, eq(orders.id, proxies.orderId))
+      .innerJoin(servers, eq(servers.id, proxies.serverId))
       .where(and(where, eq(proxies.state, 'live'), gt(proxies.id, after), isNull(orders.deletedAt)))
       .orderBy(asc(proxies.id))
       .limit(PAGE)
     const last = page.at(-1)
     if (!last) break
-    const results: Checked[] = []
-    await forEachAtOnce(page, PROXIES_AT_ONCE, async proxy => void results.push(await checkOne(ctx, proxy)))
-    await store(ctx, results)
+    await store(ctx, await pLimit(PROXIES_AT_ONCE).map(page, proxy => checkOne(ctx, proxy)))
     after = last.id
     count += page.length
   }

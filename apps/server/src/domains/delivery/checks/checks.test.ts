@@ -84,8 +84,9 @@ let count = 0
 async function addOrder(range: string, quantity: number, { known = true } = {}) {
   const { db } = world.ctx
   const serverId = await addServer(db, `checks ${count++}`)
+  await db.execute(sql`update servers set proxy_port = ${agent.proxyPort} where id = ${serverId}`)
   const rule = await addRule(db, `Rule ${count}`)
-  await db.transaction(tx => assignCidrs(tx, serverId, [range]))
+  await db.transaction(tx => assignCidrs({ tx }, serverId, [range]))
   const groupId = await addGroup(db, `checks ${count}`, [serverId])
   const [orderId = 0] = await addOrders(db, groupId, 1)
   const leased = await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity }))
