@@ -61,6 +61,27 @@ test('five silences in a row make one alarm; a server that comes back gets what 
   expect(await waiting('repair-server', id)).toBe(1)
 })
 
+test('screens hear when an agent goes away and comes back', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'shown', { agent })
+  await checkServers(ctx)
+  const heard = new Set<number | undefined>()
+  const unsubscribe = ctx.changes.subscribe(event => {
+    for (const change of event?.changes ?? []) if (change.resource === 'server') heard.add(change.id)
+  })
+  try {
+    await agent.stop()
+    await checkServers(ctx)
+    await expect.poll(() => heard.has(id), { timeout: 10_000 }).toBe(true)
+    heard.clear()
+    await agent.start()
+    await checkServers(ctx)
+    await expect.poll(() => heard.has(id), { timeout: 10_000 }).toBe(true)
+  } finally {
+    unsubscribe()
+  }
+})
+
 test('one server that cannot be asked keeps no other from being asked', async () => {
   const { ctx } = world
   const broken = await addTestServer(ctx, 'sealed elsewhere', { agent })

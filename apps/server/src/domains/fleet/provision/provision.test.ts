@@ -158,7 +158,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     })
   })
 
-  test('an agent that cannot start fails with its own last words, and starts once the cause is gone', async () => {
+  test('an agent that cannot start fails with the end of its log, and starts once the cause is gone', async () => {
     const port = await freePort()
     const squatter = createServer().listen(port, '0.0.0.0')
     await once(squatter, 'listening')
