@@ -66,7 +66,7 @@ export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?
   )
 }
 
-/** After an edit of the access rules: every agent gets its deny lists anew, soon after the transaction has committed. */
+/** After an edit of the access rules: every agent gets its deny lists again, soon after the transaction has committed. */
 export function enqueueDenyLists(unit: Unit): void {
   unit.jobs.send(denyListsQueue, {}, { key: 'all' })
 }
@@ -96,7 +96,7 @@ export async function renewDenyLists(ctx: AppContext): Promise<void> {
 }
 
 /**
- * After an edit of a server's own ranges: its agent loads and unloads them. Not a word to the users here: the caller
+ * After an edit of a server's own ranges: its agent loads and unloads them. Users are not touched here: the caller
  * holds the inventory alone, and whoever holds a user may be waiting for it.
  */
 export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> {

@@ -39,7 +39,7 @@ export const servers = pgTable(
     /** What keeps the agent from holding what is wanted of it, and what its sentence names. Null: nothing. */
     trouble: text().$type<ServerTrouble>(),
     troubleParams: jsonb().$type<Params>(),
-    /** Raised with every change of the server's own ranges; the converge job lets the agent follow. */
+    /** Raised with every change of the server's own ranges; the converge job brings the agent there. */
     prefixesGeneration: bigint({ mode: 'number' }).notNull().default(1),
     prefixesApplied: bigint({ mode: 'number' }).notNull().default(0),
     /** The running or last provisioning over SSH. */
@@ -98,7 +98,7 @@ export const agentGeneration = pgSequence('agent_generation')
 
 /**
  * What an agent should hold: one row per proxy user and server. Each change of the row takes the next generation, and
- * the converge job lets the agent follow until `appliedGeneration` is the same.
+ * the converge job sends it to the agent, after which `appliedGeneration` is the same.
  */
 export const agentUsers = pgTable(
   'agent_users',

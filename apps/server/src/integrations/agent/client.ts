@@ -33,7 +33,7 @@ export type AgentResult<T> =
   | { ok: true; data: T }
   /** No answer, or one that is no agent's. */
   | { ok: false; kind: 'unreachable'; message: string }
-  /** The agent understood and declined: `status` is its HTTP status, `reason` its stable word. */
+  /** The agent understood and declined: `status` is its HTTP status, `reason` its stable code. */
   | { ok: false; kind: 'refused'; status: number; reason: string; message: string }
 
 /** `cut`: the answer was longer than asked for, and ends in the middle. */
@@ -82,7 +82,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
       const told = failure.success ? failure.data : { reason: 'unknown', msg: text.slice(0, 200) }
-      // What it says about the token is no word on the user or range that was sent: another token mends it.
+      // A refusal of the token says nothing about the user or range that was sent: another token mends it.
       if (status >= 500 || status === 401) return { ok: false, kind: 'unreachable', message: told.msg }
       return { ok: false, kind: 'refused', status, reason: told.reason, message: told.msg }
     }
