@@ -34,7 +34,7 @@ export async function buildDataset(db: Database): Promise<Dataset> {
   const lengths = ranges.flatMap(({ count, length }) => Array.from({ length: count }, () => length))
   for (const [at, length] of lengths.entries()) {
     const cidr = `${10 + Math.floor(at / 16)}.${(at % 16) * 16}.0.0/${length}`
-    const added = await addCidr(db, { cidr, serverId: serverIds[at % servers] ?? null })
+    const added = await db.transaction(tx => addCidr({ tx }, { cidr, serverId: serverIds[at % servers] ?? null }))
     if (!added.ok) throw new Error(added.reason)
   }
   const orders = await addOrders(db, everything, 1000)

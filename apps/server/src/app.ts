@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { documentationRoutes } from './api/routes.ts'
 import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
-import { catalogRoutes } from './domains/catalog/index.ts'
+import { catalogRoutes, variantsSellingFrom } from './domains/catalog/index.ts'
 import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
-import { fleetRoutes, askDenyLists } from './domains/fleet/index.ts'
+import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { paymentRoutes } from './domains/payments/index.ts'
@@ -30,8 +30,8 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   orderRoutes(mount, ctx)
   deliveryRoutes(mount, ctx)
   paymentRoutes(mount, ctx)
-  inventoryRoutes(mount, ctx, tx => askDenyLists(tx, ctx.jobs))
-  fleetRoutes(mount, ctx)
+  inventoryRoutes(mount, ctx, { onRulesChanged: enqueueDenyLists })
+  fleetRoutes(mount, ctx, { variantsSellingFrom })
   rewardsRoutes(mount, ctx)
   supportRoutes(mount, ctx)
   settingsRoutes(mount, ctx, { onPlatformChange: async unit => requestWebhooks(unit) })

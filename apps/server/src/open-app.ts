@@ -6,12 +6,12 @@ import { systemClock } from './infra/clock.ts'
 import type { Config } from './infra/config.ts'
 import { closeDatabase, openDatabase } from './infra/db/client.ts'
 import { migrate, StartupError } from './infra/db/migrate.ts'
-import { openJobs } from './infra/jobs.ts'
+import { openJobs, startJobs } from './infra/jobs.ts'
 import { createLogTail } from './infra/log-tail.ts'
 import { createLog } from './infra/log.ts'
 import { createSecrets } from './infra/secrets.ts'
 import type { AppContext } from './infra/context.ts'
-import { allQueues, startWorkers } from './workers.ts'
+import { allJobs, allQueues } from './workers.ts'
 
 export type OpenApp = { ctx: AppContext; close: () => Promise<void> }
 
@@ -40,7 +40,7 @@ export async function openApp(
   tail.start(storeLogLines(ctx))
   await ensureAdmin(ctx)
   await seedLevelCodes(ctx)
-  if (worker) await startWorkers(ctx)
+  if (worker) await startJobs(ctx, allJobs)
   return {
     ctx,
     async close() {

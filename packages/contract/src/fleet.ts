@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route } from './route.ts'
 import { ListQuery, page } from './list.ts'
+import { serverTroubles, type ServerTrouble } from './messages.ts'
 import { Done, Id, IdName, IdParams, Time, optionalText, text } from './shapes.ts'
 
 export const ServerGroup = z.object({
@@ -18,6 +19,28 @@ export const ServerGroupForm = z.object({
 })
 
 export type ServerGroupForm = z.output<typeof ServerGroupForm>
+
+/** The steps of a provisioning over SSH, in their order. */
+export const PROVISIONING_STEPS = [
+  'waiting',
+  'connect',
+  'examine',
+  'upload',
+  'configure',
+  'start',
+  'wait',
+  'ranges',
+  'done'
+] as const
+export type ProvisioningStep = (typeof PROVISIONING_STEPS)[number]
+
+export const Provisioning = z.object({
+  status: z.enum(['running', 'done', 'failed']),
+  step: z.enum(PROVISIONING_STEPS),
+  message: z.string(),
+  at: Time
+})
+export type Provisioning = z.infer<typeof Provisioning>
 
 export const Server = z.object({
   id: z.number(),
@@ -37,11 +60,16 @@ export const Server = z.object({
   /** Does the agent hold what the console wants? */
   step: z.enum(['in step', 'behind', 'unreachable']),
   unreachable_since: Time.nullable(),
+  /** The sentence of `trouble`, in English. */
   last_error: z.string().nullable(),
-  /** The running or last provisioning, if any. */
-  provisioning: z
-    .object({ status: z.enum(['running', 'done', 'failed']), step: z.string(), message: z.string(), at: Time })
+  trouble: z
+    .object({
+      code: z.enum(Object.keys(serverTroubles) as [ServerTrouble, ...ServerTrouble[]]),
+      params: z.record(z.string(), z.union([z.string(), z.number()]))
+    })
     .nullable(),
+  /** The running or last provisioning, if any. */
+  provisioning: Provisioning.nullable(),
   created_at: Time
 })
 export type Server = z.infer<typeof Server>

@@ -66,14 +66,34 @@ export const refusals = {
   // fleet and inventory
   name_taken: [409, 'This name is already in use'],
   invalid_cidr: [400, 'This is not a valid address range'],
-  cidr_overlaps: [409, 'This address range overlaps another one'],
-  cidr_has_leases: [409, 'Addresses of this range are still leased'],
-  rule_has_leases: [409, 'This access rule is still in use'],
-  server_has_leases: [409, 'Addresses of this server are still leased'],
-  in_use: [409, 'This is still in use'],
+  cidr_overlaps: [409, '{cidr} overlaps {other}'],
+  cidr_overlaps_server: [409, '{cidr} overlaps {other} of server {server}'],
+  cidr_not_on_server: [400, '{cidr} is no range of this server'],
+  cidr_has_lease: [409, 'Addresses of {cidr} are still leased by order {orders}'],
+  cidr_has_leases: [409, 'Addresses of {cidr} are still leased by orders {orders}'],
+  cidr_has_more_leases: [409, 'Addresses of {cidr} are still leased by orders {orders} and {more} more'],
+  cidr_has_user: [
+    409,
+    'The proxy user {username}, made by hand, still uses addresses of a range left out. Delete it first.'
+  ],
+  rule_has_leases: [409, 'This access rule is still in use by orders {orders}'],
+  rule_has_more_leases: [409, 'This access rule is still in use by orders {orders} and {more} more'],
+  server_has_lease: [409, 'Addresses of this server are still leased by order {orders}'],
+  server_has_leases: [409, 'Addresses of this server are still leased by orders {orders}'],
+  server_has_more_leases: [409, 'Addresses of this server are still leased by orders {orders} and {more} more'],
+  server_has_user: [409, 'The proxy user {username} is still on this server. Delete it first.'],
+  server_group_sells: [409, 'Variants still sell from this server group: {variants}'],
   invalid_domains: [400, 'Please enter rule'],
-  agent_unreachable: [503, 'The server does not answer'],
-  agent_refused: [400, 'The server refused this'],
+  prefix_too_large: [400, '{prefix} is too large: at most a /16'],
+  prefix_not_on_server: [400, '{prefix} is not within the ranges of this server'],
+  username_reserved: [400, 'The names of orders look like {username}. Please choose another one.'],
+  username_of_order: [409, 'The user {username} belongs to an order'],
+  user_of_order: [409, 'The user {username} belongs to order #{order}: change, expire or delete that order instead'],
+  user_on_server: [409, 'The user {username} is already on this server'],
+  agent_unreachable: [503, 'The server does not answer: {message}'],
+  agent_refused: [400, 'The server refused this: {message}'],
+  saved_agent_unreachable: [503, 'Saved. It is applied as soon as the server answers: {message}'],
+  saved_agent_busy: [503, 'Saved. It is applied when the other changes of this server are done.'],
   incorrect_uri: [400, 'please enter a correct uri'],
 
   // rewards, support, settings
@@ -96,6 +116,17 @@ export const refusals = {
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type Reason = keyof typeof refusals
+
+/** What keeps a server's agent from holding what the console wants of it, by code. `last_error` of the wire is made of these. */
+export const serverTroubles = {
+  unreachable: '{message}',
+  token_unreadable: 'The stored agent token cannot be read with this APP_SECRET. Enter the token again.',
+  prefixes_refused: 'The agent did not take its ranges: {message}',
+  prefixes_waiting: 'A range that was taken off waits: users on the agent still lease of it',
+  removals_waiting:
+    "{count} of {users} users that nobody wants wait for removal: more than may be removed without an administrator's word"
+} as const
+export type ServerTrouble = keyof typeof serverTroubles
 
 /** What a reason's sentence is about: put into it where it names them in braces. */
 export type Params = Readonly<Record<string, string | number>>

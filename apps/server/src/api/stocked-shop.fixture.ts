@@ -49,7 +49,7 @@ export async function startStockedShop(): Promise<StockedShop> {
   const [group] = await db.insert(serverGroups).values({ name: 'group' }).returning()
   if (!server || !group) throw new Error('nothing was inserted')
   await db.insert(serverGroupServers).values({ groupId: group.id, serverId: server.id })
-  const range = await db.transaction(tx => addCidr(tx, { cidr: '127.40.0.0/20', serverId: server.id }))
+  const range = await db.transaction(tx => addCidr({ tx }, { cidr: '127.40.0.0/20', serverId: server.id }))
   if (!range.ok) throw new Error(range.reason)
   const rules = [await addRule(db, '0.50', 'one.test'), await addRule(db, '0.25', 'two.test')]
   const product = await addProduct(

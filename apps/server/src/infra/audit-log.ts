@@ -29,7 +29,7 @@ export async function insertAuditEntries(tx: Executor, by: Actor, entries: Audit
 }
 
 /** An administrator who views the shop as a user is the one who acts. */
-export function namesOf(by: Actor) {
+function namesOf(by: Actor) {
   if (by.kind === 'system') return { actorId: null, actorName: 'system', viewedAs: null, ip: null }
   if (by.kind === 'visitor') return { actorId: null, actorName: 'visitor', viewedAs: null, ip: by.ip }
   const { impersonator } = by
@@ -41,7 +41,7 @@ export function namesOf(by: Actor) {
 const SECRET = /password|secret|token|(^|_)key$|hash/i
 
 /** What was secret stays so in the log: only that it was set is written. */
-export function withoutSecrets(value: unknown): unknown {
+function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (value instanceof Date) return value.toISOString()
   if (value === null || typeof value !== 'object') return value ?? null

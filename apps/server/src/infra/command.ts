@@ -97,7 +97,7 @@ async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise
   return result
 }
 
-export type PendingJob = { queue: JobQueue<object>; data: object; options: SendOptions }
+type PendingJob = { queue: JobQueue<object>; data: object; options: SendOptions }
 
 /**
  * A job with a key makes everyone else who sends the same one wait for our commit, which is a lock; taken last and in
@@ -107,7 +107,7 @@ async function sendInOrder(ctx: Running, tx: Transaction, jobs: PendingJob[]): P
   for (const { queue, data, options } of jobs.toSorted(byQueueAndKey)) await ctx.jobs.send(tx, queue, data, options)
 }
 
-export function byQueueAndKey(a: PendingJob, b: PendingJob): number {
+function byQueueAndKey(a: PendingJob, b: PendingJob): number {
   if (a.queue.name !== b.queue.name) return a.queue.name < b.queue.name ? -1 : 1
   const [first, second] = [a.options.key ?? '', b.options.key ?? '']
   // Shorter keys first: numbers stand in their own order.

@@ -45,6 +45,10 @@ export function randomCode(length: number): string {
   return code
 }
 
+/** Could `randomCode` have made this text? */
+export const looksLikeCode = (text: string, length: number): boolean =>
+  text.length === length && new RegExp(`^[${LETTERS}]*$`).test(text)
+
 /** Compares in a time that tells nothing about where they differ. */
 export function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hashToken(a), hashToken(b))

@@ -9,14 +9,14 @@ import type { Agent } from '../../../agent/src/agent.ts'
 import { startSandbox, type Sandbox } from '../../../sandbox/src/sandbox.ts'
 import { createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { products, variants } from '../domains/catalog/tables.ts'
-import { renewPrefixes } from '../domains/fleet/index.ts'
+import { bumpPrefixes } from '../domains/fleet/index.ts'
 import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
 import { assignCidrs, createRule } from '../domains/inventory/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
 import { openApp } from '../open-app.ts'
-import { SYSTEM } from '../infra/actor.ts'
 import { readConfig } from '../infra/config.ts'
-import type { Transaction } from '../infra/db/client.ts'
+import { SYSTEM } from '../infra/actor.ts'
+import { command, type Unit } from '../infra/command.ts'
 import type { AppContext } from '../infra/context.ts'
 import { AGENT_TOKEN, createAgentRunner, type AgentRunner } from './agent-runner.ts'
 import { createTestClient, type TestClient } from './client.ts'
@@ -146,7 +146,7 @@ export async function startTestStack({
       const another = createAgentRunner(dir)
       await another.start()
       ends.push(() => another.stop())
-      await ctx.db.transaction(tx => ownServer(tx, ctx, stocked.groupId, { range, agentPorts: another.ports }))
+      await command(ctx, SYSTEM, unit => ownServer(unit, ctx, stocked.groupId, { range, agentPorts: another.ports }))
       return another
     },
     customer: (url, name) => signedIn(ctx, url, name, false),
@@ -173,13 +173,14 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
     shopify_api_secret: 'platform secret',
     max_unpaid_orders: 1000
   })
-  return ctx.db.transaction(async tx => {
+  return command(ctx, SYSTEM, async unit => {
+    const { tx } = unit
     const [group] = await tx.insert(serverGroups).values({ name: 'here' }).returning()
     if (!group) throw new Error('nothing was inserted')
-    const serverId = await ownServer(tx, ctx, group.id, { range, agentPorts })
+    const serverId = await ownServer(unit, ctx, group.id, { range, agentPorts })
     const rules: number[] = []
     for (let n = 1; n <= ruleCount; n++) {
-      const made = await createRule(tx, {
+      const made = await createRule(unit, {
         name: `Rule ${n}`,
         description: '',
         price: '0.50',
@@ -207,12 +208,12 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
 
 /** A server of the group that owns one range. */
 async function ownServer(
-  tx: Transaction,
+  unit: Unit,
   ctx: AppContext,
   groupId: number,
   { range, agentPorts }: { range: string; agentPorts: AgentRunner['ports'] }
 ): Promise<number> {
-  const [server] = await tx
+  const [server] = await unit.tx
     .insert(servers)
     .values({
       name: `agent of ${range}`,
@@ -223,10 +224,10 @@ async function ownServer(
     })
     .returning()
   if (!server) throw new Error('nothing was inserted')
-  await tx.insert(serverGroupServers).values({ groupId, serverId: server.id })
-  const assigned = await assignCidrs(tx, server.id, [range])
+  await unit.tx.insert(serverGroupServers).values({ groupId, serverId: server.id })
+  const assigned = await assignCidrs(unit, server.id, [range])
   if (!assigned.ok) throw new Error(assigned.reason)
-  await renewPrefixes(tx, ctx.jobs, server.id)
+  await bumpPrefixes(unit, server.id)
   return server.id
 }
 

@@ -8,8 +8,6 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { listEntries } from './list-entries.ts'
 
-export { record } from './record.ts'
-
 /** Puts the domain's calls on the server. */
 export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db'>): void {
   mount(routes.settings.audit, async ({ query }) => ok(await listEntries(ctx.db, query)))

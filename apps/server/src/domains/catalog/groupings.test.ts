@@ -18,12 +18,11 @@ let sandbox: Sandbox
 let dataDir: string
 
 const connect = (shopify_shop_url: string) =>
-  writeSettings(
-    app.ctx.db,
-    app.ctx.secrets,
-    { shopify_shop_url, shopify_app_key: 'token of the tests', shopify_api_secret: 'secret of the tests' },
-    new Date()
-  )
+  writeSettings(app.ctx, {
+    shopify_shop_url,
+    shopify_app_key: 'token of the tests',
+    shopify_api_secret: 'secret of the tests'
+  })
 
 beforeAll(async () => {
   app = await openCatalogue()

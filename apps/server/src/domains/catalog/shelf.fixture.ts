@@ -19,7 +19,7 @@ export async function addGroup(db: Database, cidrs: { cidr: string; excludedRule
   if (!server || !group) throw new Error('no group')
   await db.insert(serverGroupServers).values({ groupId: group.id, serverId: server.id })
   for (const range of cidrs) {
-    const added = await db.transaction(tx => addCidr(tx, { ...range, serverId: server.id }))
+    const added = await db.transaction(tx => addCidr({ tx }, { ...range, serverId: server.id }))
     if (!added.ok) throw new Error(`range refused: ${added.reason}`)
   }
   return { groupId: group.id, serverId: server.id }
@@ -28,13 +28,16 @@ export async function addGroup(db: Database, cidrs: { cidr: string; excludedRule
 export async function addRule(db: Database, price: string, domain: string): Promise<number> {
   serial++
   const made = await db.transaction(tx =>
-    createRule(tx, {
-      name: `rule ${serial}`,
-      description: 'for tests',
-      price,
-      platformVariantId: String(900_000 + serial),
-      aclValue: domain
-    })
+    createRule(
+      { tx },
+      {
+        name: `rule ${serial}`,
+        description: 'for tests',
+        price,
+        platformVariantId: String(900_000 + serial),
+        aclValue: domain
+      }
+    )
   )
   if (!made.ok) throw new Error(`rule refused: ${made.reason}`)
   return made.rule.id

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { allQueues } from '../../workers.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { convergeQueue } from '../fleet/index.ts'
 import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import { orders } from '../orders/tables.ts'
@@ -10,7 +10,7 @@ import { confirmOutcomes } from './confirm.ts'
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: () => undefined, queues: [convergeQueue] })
+  shop = await startTestShop({ routes: () => undefined, queues: allQueues })
 })
 afterAll(() => shop?.close())
 
@@ -19,7 +19,7 @@ async function addExpired(name: string, range: string): Promise<number> {
   const { db } = shop.ctx
   const serverId = await addServer(db, name)
   const rule = await addRule(db, name)
-  await db.transaction(tx => assignCidrs(tx, serverId, [range]))
+  await db.transaction(tx => assignCidrs({ tx }, serverId, [range]))
   const groupId = await addGroup(db, name, [serverId])
   const [orderId = 0] = await addOrders(db, groupId, 1)
   const leased = await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 }))

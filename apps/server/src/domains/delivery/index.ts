@@ -4,7 +4,7 @@
  * reports what agents confirmed through `confirmOutcomes`; what payments do when a failed order is delivered is a port.
  */
 export { advance } from './advance.ts'
-export { confirmOutcomes, type ConfirmPort } from './confirm.ts'
+export { confirmOutcomes } from './confirm.ts'
 export { expireOrders } from './expire.ts'
 export { deliveryJobs } from './jobs.ts'
 export { deliveryRoutes } from './routes.ts'

@@ -109,6 +109,22 @@ test('export and copy give the lines of a proxy client', async () => {
   expect(paged).toEqual(proxies.map(proxy => proxy.ip))
 })
 
+test('after a change of a server’s proxy port the customers’ lists show the new one', async () => {
+  type Server = { id: number; name: string; ip: string; proxy_port: number; agent_port: number }
+  const { data } = await admin.get<{ data: Server[] }>('/api/servers/servers/?limit=10')
+  const server = data.data.find(({ id }) => id === stack.serverId)
+  if (!server) throw new Error('the server is not listed')
+  const save = (proxy_port: number) =>
+    admin.put(`/api/servers/servers/${server.id}/`, { ...server, port: 22, cidr: '127.25.0.0/26', proxy_port })
+  const ports = async () => new Set((await proxiesOf(buyer, order.id)).map(proxy => proxy.port))
+  expect(await save(4001)).toMatchObject({ code: 2000 })
+  expect(await ports()).toEqual(new Set([4001]))
+  const { proxy_lines } = (await buyer.get<{ proxy_lines: string[] }>(path('export_proxies'))).data
+  expect(proxy_lines.every(line => line.includes(':4001:'))).toBe(true)
+  expect(await save(server.proxy_port)).toMatchObject({ code: 2000 })
+  expect(await ports()).toEqual(new Set([server.proxy_port]))
+})
+
 test('what an administrator does through a customer’s eyes stands in the audit log under the own name', async () => {
   await admin.post('/api/users/admin/switch-user', { user_id: order.uid })
   expect((await admin.post(path('reset_proxy_password'))).data).toMatchObject({ status: 'queued' })

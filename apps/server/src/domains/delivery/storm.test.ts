@@ -7,7 +7,7 @@ import { command } from '../../infra/command.ts'
 import { adminMails, paidEvent } from '../../testing/buying.ts'
 import type { AgentRunner } from '../../testing/agent-runner.ts'
 import { startTestStack, type TestStack } from '../../testing/test-stack.ts'
-import { deliveryPorts, eventHandlers, onConfirmed } from '../../workers.ts'
+import { deliveryPorts, eventHandlers } from '../../workers.ts'
 import { createUser } from '../accounts/index.ts'
 import { handleEvent, storeEvent } from '../commerce/index.ts'
 import { convergeServer, serversBehind } from '../fleet/index.ts'
@@ -15,7 +15,8 @@ import { agentUsers, servers } from '../fleet/tables.ts'
 import { audit } from '../inventory/index.ts'
 import { placeOrder, timeOutOrders } from '../orders/index.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
-import { advance, expireOrders } from './index.ts'
+import { confirmOutcomes, expireOrders } from './index.ts'
+import { advance } from './advance.ts'
 import { proxies } from './tables.ts'
 import { sweep } from './sweep.ts'
 import { requestTask, runTask } from './tasks.ts'
@@ -74,7 +75,7 @@ async function placeMany(count: number): Promise<string[]> {
   return events
 }
 
-const converge = (serverId: number) => convergeServer(stack.ctx, serverId, onConfirmed(stack.ctx))
+const converge = (serverId: number) => convergeServer(stack.ctx, serverId, confirmOutcomes(stack.ctx))
 const settle = (eventId: string) => handleEvent(stack.ctx, eventHandlers, eventId)
 const request = (orderId: number, task: OrderTask) => requestTask(stack.ctx, SYSTEM, orderId, task, null)
 

@@ -1,10 +1,17 @@
-import { and, eq, or, sql } from 'drizzle-orm'
+import type { Params, ServerTrouble } from '@netlet/contract'
+import { and, eq, inArray, or, sql } from 'drizzle-orm'
 import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
-import type { Executor } from '../../infra/db/client.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
 import type { Secrets } from '../../infra/secrets.ts'
 import { servers } from './tables.ts'
 
 export type ServerRow = typeof servers.$inferSelect
+
+/** What everything that talks to agents works with. */
+export type SyncContext = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log' | 'changes'>
+
+export type Trouble = { code: ServerTrouble; params?: Params }
 
 /**
  * The client of a server's agent.
@@ -25,50 +32,78 @@ export function agentOf(
 }
 
 /**
- * Notes that the agent answered.
+ * The agent answered.
  * @returns whether it was away until now, or never seen before
  */
-export async function noteAnswer(db: Executor, serverId: number, at: Date): Promise<boolean> {
-  const back = await db
+export async function markReachable(unit: Unit, serverId: number): Promise<boolean> {
+  const back = await unit.tx
     .update(servers)
-    .set({ connected: true, lastSeenAt: at, unreachableSince: null, failures: 0, lastError: null })
+    .set({ connected: true, lastSeenAt: unit.now, unreachableSince: null, failures: 0 })
     .where(and(eq(servers.id, serverId), or(eq(servers.connected, false), sql`${servers.failures} > 0`)))
     .returning({ id: servers.id })
-  if (back.length > 0) return true
-  // What is wrong besides the connection stays to be read.
-  await db.update(servers).set({ lastSeenAt: at }).where(eq(servers.id, serverId))
-  return false
+  await clearTrouble(unit, serverId, ['unreachable', 'token_unreadable'])
+  if (back.length === 0) {
+    await unit.tx.update(servers).set({ lastSeenAt: unit.now }).where(eq(servers.id, serverId))
+    return false
+  }
+  unit.publish('server', serverId)
+  return true
 }
 
 /**
- * Notes that the agent did not answer.
+ * The agent did not answer.
  * @param counts whether it was asked for its health: only those failures in a row make an alarm
  * @returns how often in a row its health was asked for in vain
  */
-export async function noteSilence(
-  db: Executor,
+export async function markUnreachable(
+  unit: Unit,
   serverId: number,
-  message: string,
-  at: Date,
+  trouble: Trouble,
   { counts }: { counts: boolean }
 ): Promise<number> {
-  const [row] = await db
+  const [row] = await unit.tx
     .update(servers)
     .set({
       connected: false,
-      unreachableSince: sql`coalesce(${servers.unreachableSince}, ${at.toISOString()}::timestamptz)`,
+      unreachableSince: sql`coalesce(${servers.unreachableSince}, ${unit.now.toISOString()}::timestamptz)`,
       failures: counts ? sql`${servers.failures} + 1` : servers.failures,
-      lastError: message.slice(0, 500)
+      ...columnsOf(trouble)
     })
     .where(eq(servers.id, serverId))
     .returning({ failures: servers.failures })
+  unit.publish('server', serverId)
   return row?.failures ?? 0
 }
 
-/** Notes what keeps a reachable agent from being in step; null: nothing any more. */
-export async function noteTrouble(db: Executor, serverId: number, message: string | null): Promise<void> {
-  await db
+/**
+ * Says what keeps a reachable agent from holding what is wanted of it.
+ * @returns whether that is new: the server had no trouble, or another one
+ */
+export async function setTrouble(unit: Unit, serverId: number, trouble: Trouble): Promise<boolean> {
+  const changed = await unit.tx
     .update(servers)
-    .set({ lastError: message?.slice(0, 500) ?? null })
-    .where(eq(servers.id, serverId))
+    .set(columnsOf(trouble))
+    .where(and(eq(servers.id, serverId), sql`${servers.trouble} is distinct from ${trouble.code}`))
+    .returning({ id: servers.id })
+  if (changed.length === 0) await unit.tx.update(servers).set(columnsOf(trouble)).where(eq(servers.id, serverId))
+  unit.publish('server', serverId)
+  return changed.length > 0
 }
+
+/** Takes these troubles back, where the server has one of them; any other stays to be read. */
+export async function clearTrouble(unit: Unit, serverId: number, codes: ServerTrouble[]): Promise<void> {
+  const cleared = await unit.tx
+    .update(servers)
+    .set({ trouble: null, troubleParams: null })
+    .where(and(eq(servers.id, serverId), inArray(servers.trouble, codes)))
+    .returning({ id: servers.id })
+  if (cleared.length > 0) unit.publish('server', serverId)
+}
+
+const columnsOf = ({ code, params = {} }: Trouble) => ({ trouble: code, troubleParams: cutTexts(params) })
+
+/** An agent's own words may be of any length. */
+const cutTexts = (params: Params): Params =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, typeof value === 'string' ? value.slice(0, 500) : value])
+  )

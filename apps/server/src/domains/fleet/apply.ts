@@ -1,15 +1,18 @@
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { denySetHash } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import type { Transaction } from '../../infra/db/client.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { orders } from '../orders/tables.ts'
 import { agentUsers } from './tables.ts'
 
 export type AgentUser = typeof agentUsers.$inferSelect
 
-/** Called within the transaction that notes what an agent confirmed, with the orders concerned, ascending. */
-export type OnConfirmed = (tx: Transaction, orderIds: number[]) => Promise<void>
+/**
+ * Runs `write`, which records what an agent confirmed, as one command, and lets these orders go on within the same one.
+ * It locks the orders first (ascending): whoever changes an order takes it before its users. Without orders it is just
+ * the command.
+ */
+export type ConfirmPort = (orderIds: number[], write: (unit: Unit) => Promise<void>) => Promise<void>
 
 /** What became of one user on its agent. `reply` is the agent's own answer. */
 export type Outcome =
@@ -32,40 +35,37 @@ export async function applyUser(agent: AgentClient, user: AgentUser, denied: str
   return reply.ok ? { kind: 'applied', digest: reply.data.hash, reply: reply.data } : reply
 }
 
-/** Notes what the agent said and lets the orders concerned go on, all in one transaction. */
-export async function noteOutcomes(
-  ctx: Pick<AppContext, 'db' | 'log'>,
+/** Records what the agent said, and lets the orders concerned go on. */
+export async function recordOutcomes(
+  { log }: Pick<AppContext, 'log'>,
   outcomes: { user: AgentUser; outcome: Outcome }[],
-  onConfirmed: OnConfirmed
+  confirm: ConfirmPort
 ): Promise<void> {
   const told = outcomes.filter(({ outcome }) => outcome.kind !== 'unreachable')
   if (told.length === 0) return
+  for (const { user, outcome } of told) {
+    if (outcome.kind !== 'refused') continue
+    log.warn({ server: user.serverId, username: user.username, reason: outcome.message }, 'agent refused a user')
+  }
   // Ascending, so that two of these never wait for each other.
   const orderIds = [...new Set(told.map(({ user }) => user.orderId))]
     .filter(id => id !== null)
     .toSorted((a, b) => a - b)
-  await ctx.db.transaction(async tx => {
-    // First the orders, then their users: whoever changes an order takes them the same way round.
-    await tx
-      .select({ id: orders.id })
-      .from(orders)
-      .where(inArray(orders.id, orderIds))
-      .orderBy(asc(orders.id))
-      .for('update')
-    for (const { user, outcome } of told) {
-      const same = and(eq(agentUsers.serverId, user.serverId), eq(agentUsers.username, user.username))
-      const unchanged = and(same, eq(agentUsers.generation, user.generation))
-      if (outcome.kind === 'refused') {
-        const { serverId, username } = user
-        ctx.log.warn({ server: serverId, username, reason: outcome.message }, 'agent refused a user')
-        await tx.update(agentUsers).set({ refusal: outcome.message }).where(unchanged)
-      } else if (user.wanted) {
-        const digest = outcome.kind === 'applied' ? outcome.digest : null
-        await tx.update(agentUsers).set({ appliedGeneration: user.generation, digest }).where(same)
-      } else {
-        await tx.delete(agentUsers).where(unchanged)
-      }
-    }
-    if (orderIds.length > 0) await onConfirmed(tx, orderIds)
+  await confirm(orderIds, async unit => {
+    for (const { user, outcome } of told) await recordOne(unit, user, outcome)
   })
+}
+
+async function recordOne(unit: Unit, user: AgentUser, outcome: Outcome): Promise<void> {
+  const same = and(eq(agentUsers.serverId, user.serverId), eq(agentUsers.username, user.username))
+  const unchanged = and(same, eq(agentUsers.generation, user.generation))
+  if (outcome.kind === 'refused') {
+    await unit.tx.update(agentUsers).set({ refusal: outcome.message }).where(unchanged)
+  } else if (user.wanted) {
+    const digest = outcome.kind === 'applied' ? outcome.digest : null
+    await unit.tx.update(agentUsers).set({ appliedGeneration: user.generation, digest }).where(same)
+  } else {
+    await unit.tx.delete(agentUsers).where(unchanged)
+  }
+  unit.publish('server', user.serverId)
 }

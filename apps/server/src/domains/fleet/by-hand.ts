@@ -1,11 +1,11 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import type { Sender } from '../../infra/jobs.ts'
-import { followOn } from './desired.ts'
+import { enqueueConverge } from './desired.ts'
 import { agentUsers } from './tables.ts'
 
 /** Users made by hand whose addresses are the server's own no longer. */
-export async function byHandOutside(db: Executor, serverId: number): Promise<string[]> {
+export async function usersOutsideRanges(db: Executor, serverId: number): Promise<string[]> {
   const rows = await db
     .select({ username: agentUsers.username })
     .from(agentUsers)
@@ -22,14 +22,9 @@ export async function byHandOutside(db: Executor, serverId: number): Promise<str
   return rows.map(row => row.username)
 }
 
-/** Wants users made by hand gone: the named ones, or all of the server. Users of orders are never touched. */
-export async function unwantByHand(
-  tx: Executor,
-  jobs: Sender,
-  serverId: number,
-  usernames?: string[]
-): Promise<string[]> {
-  const rows = await tx
+/** Has users made by hand removed: the named ones, or all of the server. Users of orders are never touched. */
+export async function removeUsersByHand(unit: Unit, serverId: number, usernames?: string[]): Promise<string[]> {
+  const rows = await unit.tx
     .update(agentUsers)
     .set({ wanted: false, refusal: null, generation: sql`nextval('agent_generation')` })
     .where(
@@ -40,10 +35,6 @@ export async function unwantByHand(
       )
     )
     .returning({ username: agentUsers.username })
-  await followOn(
-    tx,
-    jobs,
-    rows.map(() => serverId)
-  )
+  if (rows.length > 0) enqueueConverge(unit, [serverId])
   return rows.map(row => row.username)
 }

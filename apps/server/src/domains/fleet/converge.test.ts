@@ -1,10 +1,12 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { AgentUnreachable, convergeServer } from './converge.ts'
-import { renewDenyLists, renewPrefixes, serversBehind, unwantUsers } from './desired.ts'
+import { bumpPrefixes, removeDesiredUsers, renewDenyLists, serversBehind } from './desired.ts'
 import {
   addTestServer,
   heldBy,
@@ -39,7 +41,7 @@ async function freshServer(name: string, ranges: string[]): Promise<number> {
   await world.ctx.db.update(servers).set({ deletedAt: new Date() })
   for (const user of await heldBy(agent)) await agent.client.deleteUser(user)
   const id = await addTestServer(world.ctx, name, { agent, ranges })
-  await convergeServer(world.ctx, id, noOrders)
+  await convergeServer(world.ctx, id, noOrders(world.ctx))
   return id
 }
 
@@ -57,11 +59,11 @@ test('an agent that is away during a change gets it when it is back, and another
   await agent.stop()
   const users = await wantTestUsers(ctx, id, { count: 3, base: '127.31.0' })
   await wantTestUsers(ctx, lonely, { count: 1, base: '127.31.9' })
-  await expect(convergeServer(ctx, id, noOrders)).rejects.toThrow(AgentUnreachable)
+  await expect(convergeServer(ctx, id, noOrders(ctx))).rejects.toThrow(AgentUnreachable)
   expect(await step(id)).toMatchObject({ step: 'unreachable' })
   await agent.start()
-  await expect(convergeServer(ctx, lonely, noOrders)).rejects.toThrow(AgentUnreachable)
-  await convergeServer(ctx, id, noOrders)
+  await expect(convergeServer(ctx, lonely, noOrders(ctx))).rejects.toThrow(AgentUnreachable)
+  await convergeServer(ctx, id, noOrders(ctx))
   expect(await heldBy(agent)).toEqual(users.toSorted())
   expect(await step(id)).toMatchObject({ step: 'in step', last_error: null })
   expect(await serversBehind(ctx.db)).toEqual([lonely])
@@ -71,13 +73,13 @@ test('what an agent lost with its disk is sent again: ranges and users', async (
   const { ctx } = world
   const id = await freshServer('wiped', ['127.32.0.0/24', '127.32.5.7/32'])
   const users = await wantTestUsers(ctx, id, { count: 5, base: '127.32.0' })
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   await agent.stop()
   await agent.wipe()
   await agent.start()
   expect(await heldBy(agent)).toEqual([])
   expect(await repairServer(ctx, id)).toMatchObject({ renewed: 5, removed: [], prefixesRenewed: true })
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   expect(await heldBy(agent)).toEqual(users.toSorted())
   expect(await repairServer(ctx, id)).toMatchObject({ renewed: 0, removed: [], prefixesRenewed: false })
 })
@@ -89,7 +91,7 @@ test('a user for an agent that lost its ranges is not taken for refused', async 
   await agent.wipe()
   await agent.start()
   const users = await wantTestUsers(ctx, id, { count: 2, base: '127.33.0' })
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   expect(await heldBy(agent)).toEqual(users)
   expect((await usersOf(ctx, id)).map(user => user.refusal)).toEqual([null, null])
 })
@@ -98,20 +100,20 @@ test('a user that an operator changed on the agent is put right', async () => {
   const { ctx } = world
   const id = await freshServer('changed', ['127.34.0.0/24'])
   const [user = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.34.0' })
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   const before = await agent.client.state()
   await agent.client.raw('POST', '/api/update-user', { user })
   expect(await repairServer(ctx, id)).toMatchObject({ renewed: 1 })
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   const after = await agent.client.state()
   expect(after.ok && after.data.users[0]?.hash).toBe(before.ok && before.data.users[0]?.hash)
 })
 
-test('a few users that nobody wants are removed, many only on an administratorâ€™s word', async () => {
+test('a few users that nobody wants are removed, many only once an administrator approves', async () => {
   const { ctx } = world
   const id = await freshServer('strays', ['127.35.0.0/24'])
   const wanted = await wantTestUsers(ctx, id, { count: 4, base: '127.35.0' })
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   const stray = (n: number) =>
     agent.client.putUser(`stray${n}`, { password: 'x', prefixes: [`127.35.0.${100 + n}/32`], denied_domains: [] })
   for (let n = 0; n < SAFE_REMOVALS; n++) await stray(n)
@@ -128,7 +130,8 @@ test('a few users that nobody wants are removed, many only on an administratorâ€
   expect((await mails()).rows).toHaveLength(1)
   expect(await step(id)).toMatchObject({
     step: 'behind',
-    last_error: expect.stringContaining('11 of 15 users that nobody wants wait for removal') as string
+    last_error: expect.stringContaining('11 of 15 users that nobody wants wait for removal') as string,
+    trouble: { code: 'removals_waiting', params: { count: 11, users: 15 } }
   })
 
   const reply = await admin.post<{ status: number; output: { deleted: number } }>(
@@ -147,7 +150,11 @@ test('many processes that converge at once leave the last state on the agent', a
   const orderId = order?.id ?? 0
   const users = await wantTestUsers(ctx, id, { count: 80, base: '127.36.0', orderId })
   const told: number[][] = []
-  const converge = () => convergeServer(ctx, id, async (_tx, orders) => void told.push(orders))
+  const converge = () =>
+    convergeServer(ctx, id, async (orders, write) => {
+      await command(ctx, SYSTEM, write)
+      told.push(orders)
+    })
   const changes = async () => {
     for (let round = 0; round < 5; round++) {
       await ctx.db
@@ -166,7 +173,7 @@ test('many processes that converge at once leave the last state on the agent', a
   const passwords = new Set((await usersOf(ctx, id)).map(user => user.password))
   expect([...passwords]).toEqual(['round4'])
   // Gone when the order is over.
-  await ctx.db.transaction(tx => unwantUsers(tx, ctx.jobs, orderId))
+  await command(ctx, SYSTEM, unit => removeDesiredUsers(unit, orderId))
   await converge()
   expect(await heldBy(agent)).toEqual([])
   expect(await usersOf(ctx, id)).toEqual([])
@@ -177,14 +184,14 @@ test('a range that goes waits for its users to be gone', async () => {
   const id = await freshServer('moving', ['127.37.0.0/24', '127.37.1.0/24'])
   const orderId = 987_654
   await wantTestUsers(ctx, id, { count: 2, base: '127.37.0', orderId })
-  await convergeServer(ctx, id, noOrders)
-  await ctx.db.transaction(async tx => {
-    await unwantUsers(tx, ctx.jobs, orderId)
-    await assignCidrs(tx, id, ['127.37.1.0/24', '127.37.2.0/24'])
-    await renewPrefixes(tx, ctx.jobs, id)
+  await convergeServer(ctx, id, noOrders(ctx))
+  await command(ctx, SYSTEM, async unit => {
+    await removeDesiredUsers(unit, orderId)
+    await assignCidrs(unit, id, ['127.37.1.0/24', '127.37.2.0/24'])
+    await bumpPrefixes(unit, id)
   })
   await wantTestUsers(ctx, id, { count: 1, base: '127.37.2' })
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   const state = await agent.client.state()
   expect(state.ok && state.data.prefixes).toEqual(['127.37.1.0/24', '127.37.2.0/24'])
   expect(await heldBy(agent)).toEqual(['u127372n0'])
@@ -200,7 +207,7 @@ test('an edit of the access rules reaches the agents', async () => {
   await wantTestUsers(ctx, id, { count: 1, base: '127.38.0' })
   // Bought, so never denied.
   await wantTestUsers(ctx, id, { count: 1, base: '127.38.1', rules: [rule.data.id] })
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   const denied = async () => {
     const list = await agent.client.raw('GET', '/api/export/user.acl')
     return list.ok ? list.data.body.trim().split('\n').filter(Boolean) : []
@@ -209,12 +216,12 @@ test('an edit of the access rules reaches the agents', async () => {
   const edited = await admin.put(`/api/servers/acls/${rule.data.id}/`, { ...form, acl_value: 'shop.test\nmall.test' })
   expect(edited.code).toBe(2000)
   await renewDenyLists(ctx)
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   expect(await denied()).toEqual(['u127380n0 mall.test', 'u127380n0 shop.test'])
   const deleted = await admin.delete(`/api/servers/acls/${rule.data.id}/`)
   expect(deleted.code).toBe(2000)
   await renewDenyLists(ctx)
-  await convergeServer(ctx, id, noOrders)
+  await convergeServer(ctx, id, noOrders(ctx))
   expect(await denied()).toEqual([])
 })
 
@@ -226,6 +233,6 @@ test('a wrong token makes a server unreachable, not its users refused', async ()
     .set({ agentToken: ctx.secrets.seal('another token') })
     .where(eq(servers.id, id))
   await wantTestUsers(ctx, id, { count: 1, base: '127.39.0' })
-  await expect(convergeServer(ctx, id, noOrders)).rejects.toThrow('Missing or wrong bearer token')
+  await expect(convergeServer(ctx, id, noOrders(ctx))).rejects.toThrow('Missing or wrong bearer token')
   expect((await usersOf(ctx, id))[0]?.refusal).toBeNull()
 })

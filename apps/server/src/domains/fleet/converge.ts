@@ -1,15 +1,14 @@
 import { and, asc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import type { AppContext } from '../../infra/context.ts'
 import { deniedDomains } from '../inventory/index.ts'
-import { agentOf, noteAnswer, noteSilence, noteTrouble, type ServerRow } from './agents.ts'
-import { applyUser, noteOutcomes, type AgentUser, type OnConfirmed, type Outcome } from './apply.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { agentOf, markReachable, markUnreachable, setTrouble, type ServerRow, type SyncContext } from './agents.ts'
+import { applyUser, recordOutcomes, type AgentUser, type ConfirmPort, type Outcome } from './apply.ts'
 import { withServerLock } from './lock.ts'
-import { loadPrefixes, type Loaded } from './prefixes.ts'
+import { loadPrefixes, type LoadedPrefixes } from './prefixes.ts'
 import { convergeQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
-
-type Following = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
 
 const BATCH = 64
 const AT_ONCE = 8
@@ -24,7 +23,7 @@ export class AgentUnreachable extends Error {
  * does this for a server at a time, so that an older state never overtakes a newer one on the wire.
  * @throws AgentUnreachable where the agent is away
  */
-export async function convergeServer(ctx: Following, serverId: number, onConfirmed: OnConfirmed): Promise<void> {
+export async function convergeServer(ctx: SyncContext, serverId: number, confirm: ConfirmPort): Promise<void> {
   const ran = await withServerLock(
     ctx.db,
     serverId,
@@ -33,39 +32,41 @@ export async function convergeServer(ctx: Following, serverId: number, onConfirm
         .select()
         .from(servers)
         .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
-      if (server) await follow(ctx, server, { onConfirmed })
+      if (server) await syncAgent(ctx, server, { confirm })
     },
     { waitMs: 1000 }
   )
   // Someone else is at it, and may have looked for the last time before our change was there: look again soon.
   if (!ran) {
     const startAfter = new Date(ctx.now().getTime() + 1000)
-    await ctx.jobs.send(ctx.db, convergeQueue, { serverId }, { key: String(serverId), startAfter })
+    await command(ctx, SYSTEM, async unit =>
+      unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), startAfter })
+    )
   }
 }
 
-/** What the agent answered while it followed. */
-export type Followed = { prefixes: Loaded | null; users: Map<string, Outcome> }
+/** What the agent answered. `prefixes` is null where its ranges were in step already. */
+export type Synced = { prefixes: LoadedPrefixes | null; users: Map<string, Outcome> }
 
 /**
- * Lets the agent follow what is wanted. The caller holds the server's lock.
+ * Brings the agent to what is wanted of it. The caller holds the server's lock.
  * @param byHandOnly leaves the orders' users to the job that tells their orders
  * @throws AgentUnreachable where the agent is away
  */
-export async function follow(
-  ctx: Following,
+export async function syncAgent(
+  ctx: SyncContext,
   server: ServerRow,
-  { onConfirmed, byHandOnly = false }: { onConfirmed: OnConfirmed; byHandOnly?: boolean }
-): Promise<Followed> {
+  { confirm, byHandOnly = false }: { confirm: ConfirmPort; byHandOnly?: boolean }
+): Promise<Synced> {
   const agent = agentOf(server, ctx.secrets)
   try {
     const behind = server.prefixesGeneration !== server.prefixesApplied
-    // Before the ranges are noted as loaded: whoever dies in between does it again.
-    if (behind) await forgetRefusals(ctx, server.id)
+    // Before the ranges are recorded as loaded: whoever dies in between does it again.
+    if (behind) await clearRefusals(ctx, server.id)
     let loaded = behind ? await load(ctx, agent, server) : null
-    const followed: Followed = { prefixes: loaded, users: new Map() }
+    const synced: Synced = { prefixes: loaded, users: new Map() }
     // Users of ranges that the agent does not have would only be refused.
-    if (loaded?.kind === 'refused') return followed
+    if (loaded?.kind === 'refused') return synced
     for (;;) {
       const users = await usersBehind(ctx, server.id, byHandOnly)
       if (users.length === 0) break
@@ -74,47 +75,51 @@ export async function follow(
       const lost = loaded === null && outcomes.some(({ outcome }) => isOutside(outcome))
       if (lost) loaded = await load(ctx, agent, server)
       const settled = lost ? outcomes.filter(({ outcome }) => !isOutside(outcome)) : outcomes
-      await noteOutcomes(ctx, settled, onConfirmed)
-      for (const { user, outcome } of settled) followed.users.set(user.username, outcome)
+      await recordOutcomes(ctx, settled, confirm)
+      for (const { user, outcome } of settled) synced.users.set(user.username, outcome)
       const silent = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
       if (silent?.kind === 'unreachable') throw new AgentUnreachable(silent.message)
     }
-    if (loaded?.kind === 'widened') followed.prefixes = await narrow(ctx, agent, server)
-    await noteAnswer(ctx.db, server.id, ctx.now())
-    return followed
+    if (loaded?.kind === 'widened') synced.prefixes = await narrow(ctx, agent, server)
+    await command(ctx, SYSTEM, unit => markReachable(unit, server.id))
+    return synced
   } catch (error) {
     if (error instanceof AgentUnreachable) {
-      await noteSilence(ctx.db, server.id, error.message, ctx.now(), { counts: false })
+      const trouble = { code: 'unreachable', params: { message: error.message } } as const
+      await command(ctx, SYSTEM, unit => markUnreachable(unit, server.id, trouble, { counts: false }))
     }
     throw error
   }
 }
 
 /** What the agent refused for lack of a range deserves another try. */
-async function forgetRefusals(ctx: Following, serverId: number): Promise<void> {
+async function clearRefusals(ctx: SyncContext, serverId: number): Promise<void> {
   const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
-  await ctx.db.update(agentUsers).set({ refusal: null }).where(refused)
+  await command(ctx, SYSTEM, async ({ tx }) => void (await tx.update(agentUsers).set({ refusal: null }).where(refused)))
 }
 
 const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'
 
-async function load(ctx: Following, agent: AgentClient, server: ServerRow): Promise<Loaded> {
+async function load(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
   const loaded = await loadPrefixes(ctx, agent, server)
   if (loaded.kind === 'unreachable') throw new AgentUnreachable(loaded.message)
-  if (loaded.kind === 'refused') await noteTrouble(ctx.db, server.id, loaded.message)
-  return loaded
-}
-
-/** Once the users of the old ranges are gone, those ranges go too. */
-async function narrow(ctx: Following, agent: AgentClient, server: ServerRow): Promise<Loaded> {
-  const loaded = await load(ctx, agent, server)
-  if (loaded.kind === 'widened') {
-    await noteTrouble(ctx.db, server.id, 'A range that was taken off waits: users on the agent still lease of it')
+  if (loaded.kind === 'refused') {
+    const trouble = { code: 'prefixes_refused', params: { message: loaded.message } } as const
+    await command(ctx, SYSTEM, unit => setTrouble(unit, server.id, trouble))
   }
   return loaded
 }
 
-async function usersBehind(ctx: Following, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
+/** Once the users of the old ranges are gone, those ranges go too. */
+async function narrow(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
+  const loaded = await load(ctx, agent, server)
+  if (loaded.kind === 'widened') {
+    await command(ctx, SYSTEM, unit => setTrouble(unit, server.id, { code: 'prefixes_waiting' }))
+  }
+  return loaded
+}
+
+async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
   return ctx.db
     .select()
     .from(agentUsers)
@@ -130,7 +135,7 @@ async function usersBehind(ctx: Following, serverId: number, byHandOnly: boolean
     .limit(BATCH)
 }
 
-async function applyAll(ctx: Following, agent: AgentClient, users: AgentUser[]) {
+async function applyAll(ctx: SyncContext, agent: AgentClient, users: AgentUser[]) {
   // Read after the users: a rule edited since then has given them another generation, and they come again.
   const deniedBy = new Map<string, string[]>()
   for (const user of users) {

@@ -1,10 +1,9 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import type { Unit } from '../../infra/command.ts'
-import { withUnit } from '../../infra/legacy-unit.ts'
-import type { Sender } from '../../infra/jobs.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { convergeQueue, denyListsQueue } from './queues.ts'
+import { convergeQueue, denyListsQueue, repairQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
 const nextGeneration = sql<number>`nextval('agent_generation')`
@@ -22,7 +21,7 @@ export type WantedUser = {
   rules: number[]
 }
 
-/** Wants these users on their agents from now on; the agents follow in the background. */
+/** Wants these users on their agents from now on; jobs bring the agents there. */
 export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<void> {
   if (users.length === 0) return
   await unit.tx
@@ -65,7 +64,7 @@ export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?
   )
 }
 
-/** After an edit of the access rules: every agent gets its deny lists anew, soon after the transaction has committed. */
+/** After an edit of the access rules: every agent gets its deny lists again, soon after the transaction has committed. */
 export function enqueueDenyLists(unit: Unit): void {
   unit.jobs.send(denyListsQueue, {}, { key: 'all' })
 }
@@ -74,12 +73,12 @@ export function enqueueDenyLists(unit: Unit): void {
  * The work of it. In a transaction of its own: it touches every user, and one that holds the inventory's locks too
  * would wait in a circle with deliveries.
  */
-export async function renewDenyLists({ db, jobs }: Pick<AppContext, 'db' | 'jobs'>): Promise<void> {
+export async function renewDenyLists(ctx: AppContext): Promise<void> {
   // Whoever changed a rule while this job still waited was told that it waits already, and may not have committed: first
   // that one ends, or the agents would get the lists of before.
-  await db.transaction(tx => tx.execute(sql`lock table acl_rules in share mode`))
-  await db.transaction(async tx => {
-    const { rows } = await tx.execute<{ serverId: number }>(sql`
+  await command(ctx, SYSTEM, ({ tx }) => tx.execute(sql`lock table acl_rules in share mode`))
+  await command(ctx, SYSTEM, async unit => {
+    const { rows } = await unit.tx.execute<{ serverId: number }>(sql`
       with ordered as (
         select server_id, username from agent_users where wanted order by server_id, username for update
       )
@@ -87,16 +86,15 @@ export async function renewDenyLists({ db, jobs }: Pick<AppContext, 'db' | 'jobs
       from ordered
       where agent_users.server_id = ordered.server_id and agent_users.username = ordered.username
       returning agent_users.server_id as "serverId"`)
-    await followOn(
-      tx,
-      jobs,
+    enqueueConverge(
+      unit,
       rows.map(row => row.serverId)
     )
   })
 }
 
 /**
- * After an edit of a server's own ranges: its agent loads and unloads them. Not a word to the users here: the caller
+ * After an edit of a server's own ranges: its agent loads and unloads them. Users are not touched here: the caller
  * holds the inventory alone, and whoever holds a user may be waiting for it.
  */
 export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> {
@@ -105,6 +103,7 @@ export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> 
     .set({ prefixesGeneration: sql`${servers.prefixesGeneration} + 1` })
     .where(eq(servers.id, serverId))
   enqueueConverge(unit, [serverId])
+  unit.publish('server', serverId)
 }
 
 /** How far the agents are with an order's user, server by server. */
@@ -121,7 +120,7 @@ export async function agentProgress(db: Executor, orderId: number) {
     .where(eq(agentUsers.orderId, orderId))
 }
 
-/** Servers whose agents have something to follow up. */
+/** Servers whose agents lack a change. */
 export async function serversBehind(db: Executor): Promise<number[]> {
   const users = db
     .select({ id: agentUsers.serverId })
@@ -140,13 +139,11 @@ export function enqueueConverge(unit: Unit, serverIds: number[]): void {
   for (const serverId of new Set(serverIds)) unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId) })
 }
 
-// Bridges for callers of the old kind.
-export const wantUsers = (tx: Executor, jobs: Sender, users: WantedUser[]) =>
-  withUnit(tx, jobs, unit => setDesiredUsers(unit, users))
-export const unwantUsers = (tx: Executor, jobs: Sender, orderId: number, serverIds?: number[]) =>
-  withUnit(tx, jobs, unit => removeDesiredUsers(unit, orderId, serverIds))
-export const askDenyLists = (tx: Executor, jobs: Sender) => withUnit(tx, jobs, async unit => enqueueDenyLists(unit))
-export const renewPrefixes = (tx: Executor, jobs: Sender, serverId: number) =>
-  withUnit(tx, jobs, unit => bumpPrefixes(unit, serverId))
-export const followOn = (tx: Executor, jobs: Sender, serverIds: number[]) =>
-  withUnit(tx, jobs, async unit => enqueueConverge(unit, serverIds))
+/**
+ * Lets a server be compared as a whole as well: what answers there may be another agent, or one that holds something
+ * else than was recorded.
+ */
+export function enqueueFullSync(unit: Unit, serverId: number): void {
+  enqueueConverge(unit, [serverId])
+  unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) })
+}

@@ -8,14 +8,15 @@ import { fileURLToPath } from 'node:url'
 import { desc, eq } from 'drizzle-orm'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import type { AuditAction } from '../../infra/audit-log.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { addGroup, addOrders } from '../inventory/fixtures.ts'
-import { activate, assignCidrs, inventoryRoutes, reserve } from '../inventory/index.ts'
-import { askDenyLists, wantUsers } from './desired.ts'
-import { fleetQueues } from './jobs.ts'
-import { convergeQueue } from './queues.ts'
-import { fleetRoutes } from './routes.ts'
+import { activate, assignCidrs, reserve } from '../inventory/index.ts'
+import type { ConfirmPort } from './apply.ts'
+import { setDesiredUsers } from './desired.ts'
 import { agentUsers, servers } from './tables.ts'
 
 const main = fileURLToPath(new URL('../../../../agent/src/main.ts', import.meta.url))
@@ -91,16 +92,8 @@ export async function startTestAgent(): Promise<TestAgent> {
   }
 }
 
-/** A shop with the fleet's and the inventory's calls. Nothing works on jobs: tests run the work themselves. */
-export function startFleetShop(): Promise<TestShop> {
-  return startTestShop({
-    routes(mount, ctx) {
-      fleetRoutes(mount, ctx)
-      inventoryRoutes(mount, ctx, tx => askDenyLists(tx, ctx.jobs))
-    },
-    queues: [convergeQueue, ...fleetQueues]
-  })
-}
+/** The whole shop, since the fleet takes ports of other domains. Nothing works on jobs: tests run the work themselves. */
+export const startFleetShop = (): Promise<TestShop> => startTestShop({})
 
 /** A server of these ranges; without an agent, one where nothing answers. */
 export async function addTestServer(
@@ -108,8 +101,8 @@ export async function addTestServer(
   name: string,
   { agent, ranges = [] }: { agent?: TestAgent; ranges?: string[] } = {}
 ): Promise<number> {
-  return ctx.db.transaction(async tx => {
-    const [row] = await tx
+  return command(ctx, SYSTEM, async unit => {
+    const [row] = await unit.tx
       .insert(servers)
       .values({
         name,
@@ -120,7 +113,7 @@ export async function addTestServer(
       })
       .returning({ id: servers.id })
     if (!row) throw new Error('nothing was inserted')
-    const assigned = await assignCidrs(tx, row.id, ranges)
+    const assigned = await assignCidrs(unit, row.id, ranges)
     if (!assigned.ok) throw new Error(assigned.reason)
     return row.id
   })
@@ -145,7 +138,7 @@ export async function wantTestUsers(
     prefixes: [`${base}.${n}/32`],
     rules
   }))
-  await ctx.db.transaction(tx => wantUsers(tx, ctx.jobs, users))
+  await command(ctx, SYSTEM, unit => setDesiredUsers(unit, users))
   return users.map(user => user.username)
 }
 
@@ -165,8 +158,11 @@ export async function heldBy(agent: TestAgent): Promise<string[]> {
 export const usersOf = (ctx: AppContext, serverId: number) =>
   ctx.db.select().from(agentUsers).where(eq(agentUsers.serverId, serverId))
 
-/** For converging where no order follows. */
-export const noOrders = async () => {}
+/** For converging where no order has to go on. */
+export const noOrders =
+  (ctx: AppContext): ConfirmPort =>
+  (_orderIds, write) =>
+    command(ctx, SYSTEM, write)
 
 /** Leases one address of a server to a new order. */
 export async function leaseOn(ctx: AppContext, serverId: number, rule: number): Promise<number> {
@@ -181,5 +177,5 @@ export async function leaseOn(ctx: AppContext, serverId: number, rule: number): 
 }
 
 /** What the audit log says of an action, newest first. */
-export const audited = (ctx: AppContext, action: string) =>
+export const audited = (ctx: AppContext, action: AuditAction) =>
   ctx.db.select().from(auditLog).where(eq(auditLog.action, action)).orderBy(desc(auditLog.id))

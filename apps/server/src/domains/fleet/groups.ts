@@ -1,14 +1,12 @@
 import { refuse, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
-import { transact } from '../../infra/db/transact.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
-import { variants } from '../catalog/tables.ts'
-import { withUniqueName } from './refusals.ts'
+import { nameTaken } from './refusals.ts'
 import { serverGroups, serverGroupServers, servers } from './tables.ts'
 
 type GroupRow = typeof serverGroups.$inferSelect
@@ -31,75 +29,64 @@ export async function listGroups(db: Executor, { limit, offset, search }: Listin
   return pageOf(await present(db, rows), await db.$count(serverGroups, where), { limit, offset })
 }
 
-export async function createGroup(
-  ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
-  form: ServerGroupForm
-): Promise<Result<ServerGroup>> {
-  return withUniqueName('server_groups_name_key', () =>
-    transact(ctx.db, async tx => {
-      const { name, description } = form
-      const [row] = await tx.insert(serverGroups).values({ name, description }).returning()
-      if (!row) throw new Error('the group was not created')
-      const set = await setServers(tx, row.id, form.servers)
-      if (!set.ok) return set
-      const after = await presentOne(tx, row)
-      const entry = { action: 'create server group', targetType: 'server group', targetId: row.id, after }
-      await record(tx, actor, entry)
-      return ok(after)
-    })
-  )
-}
+const unique = { server_groups_name_key: nameTaken }
 
-export async function updateGroup(
-  ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
+export const createGroup = (ctx: AppContext, by: Actor, form: ServerGroupForm): Promise<Result<ServerGroup>> =>
+  command(ctx, by, { unique }, async unit => {
+    const { name, description } = form
+    const [row] = await unit.tx.insert(serverGroups).values({ name, description }).returning()
+    if (!row) throw new Error('the group was not created')
+    const set = await setServers(unit.tx, row.id, form.servers)
+    if (!set.ok) return set
+    const after = await presentOne(unit.tx, row)
+    unit.audit('server_group.create', row.id, { after })
+    return ok(after)
+  })
+
+export const updateGroup = (
+  ctx: AppContext,
+  by: Actor,
   id: number,
   form: ServerGroupForm
-): Promise<Result<ServerGroup>> {
-  return withUniqueName('server_groups_name_key', () =>
-    transact(ctx.db, async tx => {
-      const row = await lockGroup(tx, id)
-      if (!row) return refuse('not_found')
-      const before = await presentOne(tx, row)
-      const { name, description } = form
-      await tx.update(serverGroups).set({ name, description }).where(eq(serverGroups.id, id))
-      const set = await setServers(tx, id, form.servers)
-      if (!set.ok) return set
-      const after = await presentOne(tx, { ...row, name, description })
-      const entry = { action: 'edit server group', targetType: 'server group', targetId: id, before, after }
-      await record(tx, actor, entry)
-      return ok(after)
-    })
-  )
-}
+): Promise<Result<ServerGroup>> =>
+  command(ctx, by, { unique }, async unit => {
+    const row = await lockGroup(unit.tx, id)
+    if (!row) return refuse('not_found')
+    const before = await presentOne(unit.tx, row)
+    const { name, description } = form
+    await unit.tx.update(serverGroups).set({ name, description }).where(eq(serverGroups.id, id))
+    const set = await setServers(unit.tx, id, form.servers)
+    if (!set.ok) return set
+    const after = await presentOne(unit.tx, { ...row, name, description })
+    unit.audit('server_group.edit', id, { before, after })
+    return ok(after)
+  })
+
+/** Names of variants that sell from a server group, in the order of their ids; empty where none does. */
+export type VariantsSellingFrom = (tx: Executor, groupId: number) => Promise<string[]>
+
+/** A sentence names no more variants than this. */
+const NAMED_VARIANTS = 5
 
 /** Removes a group that no variant sells from; orders that were delivered from it keep their addresses. */
-export async function deleteGroup(
-  ctx: Pick<AppContext, 'db' | 'now'>,
-  actor: Actor,
-  id: number
-): Promise<Result<null>> {
-  return transact(ctx.db, async tx => {
-    const row = await lockGroup(tx, id)
+export const deleteGroup = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  variantsSellingFrom: VariantsSellingFrom
+): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const row = await lockGroup(unit.tx, id)
     if (!row) return refuse('not_found')
-    const selling = await tx
-      .select({ name: variants.name })
-      .from(variants)
-      .where(and(eq(variants.serverGroupId, id), isNull(variants.deletedAt)))
-      .orderBy(asc(variants.id))
-      .limit(5)
+    const selling = await variantsSellingFrom(unit.tx, id)
     if (selling.length > 0) {
-      const names = selling.map(variant => variant.name).join(', ')
-      return refuse('in_use', { msg: `Variants still sell from this server group: ${names}` })
+      return refuse('server_group_sells', { params: { variants: selling.slice(0, NAMED_VARIANTS).join(', ') } })
     }
-    const before = await presentOne(tx, row)
-    await tx.update(serverGroups).set({ deletedAt: ctx.now() }).where(eq(serverGroups.id, id))
-    const entry = { action: 'delete server group', targetType: 'server group', targetId: id, before }
-    await record(tx, actor, entry)
+    const before = await presentOne(unit.tx, row)
+    await unit.tx.update(serverGroups).set({ deletedAt: unit.now }).where(eq(serverGroups.id, id))
+    unit.audit('server_group.delete', id, { before })
     return done
   })
-}
 
 async function lockGroup(tx: Transaction, id: number): Promise<GroupRow | undefined> {
   const [row] = await tx

@@ -42,7 +42,10 @@ test('five silences in a row make one alarm; a server that comes back gets what 
   }
   const silent = await serverRow(ctx, id)
   expect(silent.unreachableSince).not.toBeNull()
-  expect(silent.lastError).toMatch(/ECONNREFUSED/)
+  expect(silent).toMatchObject({
+    trouble: 'unreachable',
+    troubleParams: { message: expect.stringMatching(/ECONNREFUSED/) as string }
+  })
   expect(await waiting('converge-server', id)).toBe(0)
 
   await agent.start()
@@ -50,11 +53,33 @@ test('five silences in a row make one alarm; a server that comes back gets what 
   expect(await serverRow(ctx, id)).toMatchObject({
     connected: true,
     failures: 0,
-    lastError: null,
+    trouble: null,
+    troubleParams: null,
     unreachableSince: null
   })
   expect(await waiting('converge-server', id)).toBe(1)
   expect(await waiting('repair-server', id)).toBe(1)
+})
+
+test('screens hear when an agent goes away and comes back', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'shown', { agent })
+  await checkServers(ctx)
+  const heard = new Set<number | undefined>()
+  const unsubscribe = ctx.changes.subscribe(event => {
+    for (const change of event?.changes ?? []) if (change.resource === 'server') heard.add(change.id)
+  })
+  try {
+    await agent.stop()
+    await checkServers(ctx)
+    await expect.poll(() => heard.has(id), { timeout: 10_000 }).toBe(true)
+    heard.clear()
+    await agent.start()
+    await checkServers(ctx)
+    await expect.poll(() => heard.has(id), { timeout: 10_000 }).toBe(true)
+  } finally {
+    unsubscribe()
+  }
 })
 
 test('one server that cannot be asked keeps no other from being asked', async () => {
@@ -66,6 +91,6 @@ test('one server that cannot be asked keeps no other from being asked', async ()
     .where(eq(servers.id, broken))
   const fine = await addTestServer(ctx, 'fine', { agent })
   await checkServers(ctx)
-  expect((await serverRow(ctx, broken)).lastError).toContain('APP_SECRET')
+  expect(await serverRow(ctx, broken)).toMatchObject({ trouble: 'token_unreadable', troubleParams: {} })
   expect((await serverRow(ctx, fine)).connected).toBe(true)
 })

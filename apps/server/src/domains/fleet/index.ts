@@ -1,26 +1,26 @@
-/** What other domains may use of the fleet: servers, their groups, and what their agents are to hold. */
-export { agentOf, noteAnswer, noteSilence } from './agents.ts'
-export { type OnConfirmed } from './apply.ts'
+/**
+ * The fleet: servers with their groups and address ranges, what their agents are to hold, and how they are brought there,
+ * watched, repaired and installed (docs/FLEET.md).
+ * Others say what an order's user shall be (`setDesiredUsers`, `removeDesiredUsers`) and read how far the agents are
+ * (`agentProgress`); only the fleet writes its tables and talks to agents.
+ * What it needs of the domains above comes as ports: which variants sell from a group, and how orders go on with what an
+ * agent confirmed (`ConfirmPort`).
+ */
+export { type SyncContext } from './agents.ts'
+export { type ConfirmPort } from './apply.ts'
 export { AgentUnreachable, convergeServer } from './converge.ts'
 export {
   agentProgress,
-  followOn,
-  askDenyLists,
   bumpPrefixes,
   enqueueConverge,
   enqueueDenyLists,
   removeDesiredUsers,
-  setDesiredUsers,
-  renewPrefixes,
   serversBehind,
-  unwantUsers,
-  wantUsers,
+  setDesiredUsers,
   type WantedUser
 } from './desired.ts'
-export { checkServers } from './health.ts'
-export { fleetJobs, fleetQueues } from './jobs.ts'
-export { convergeQueue } from './queues.ts'
+export { createGroup, type VariantsSellingFrom } from './groups.ts'
+export { fleetJobs } from './jobs.ts'
 export { repairServer, type Repair } from './repair.ts'
-export { fleetRoutes } from './routes.ts'
-export { createGroup } from './groups.ts'
+export { fleetRoutes, type FleetPorts } from './routes.ts'
 export { createServer } from './save-server.ts'

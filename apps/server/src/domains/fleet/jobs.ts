@@ -1,23 +1,45 @@
 import type { AppContext } from '../../infra/context.ts'
+import { job, type Job } from '../../infra/jobs.ts'
+import type { ConfirmPort } from './apply.ts'
+import { convergeServer } from './converge.ts'
+import { renewDenyLists } from './desired.ts'
 import { checkServers } from './health.ts'
 import { provisionServer } from './provision/provision.ts'
-import { renewDenyLists } from './desired.ts'
-import { denyListsQueue, healthQueue, provisionQueue, repairAllQueue, repairQueue } from './queues.ts'
+import { convergeQueue, denyListsQueue, healthQueue, provisionQueue, repairAllQueue, repairQueue } from './queues.ts'
 import { repairAll, repairServer } from './repair.ts'
 
-/** The queues of the fleet but `convergeQueue`, which those work on who own what agents confirm. */
-export const fleetQueues = [healthQueue, repairAllQueue, repairQueue, provisionQueue, denyListsQueue]
+/** How long a repair waits for another process that talks to the same agent. In milliseconds. */
+const REPAIR_WAIT_MS = 10_000
 
-/** Watches, repairs and installs servers in this process. */
-export async function fleetJobs(ctx: AppContext): Promise<void> {
-  const { jobs } = ctx
-  await jobs.work(healthQueue, () => checkServers(ctx))
-  await jobs.work(denyListsQueue, () => renewDenyLists(ctx))
-  await jobs.work(repairAllQueue, () => repairAll(ctx))
-  await jobs.work(repairQueue, async ({ serverId }) => void (await repairServer(ctx, serverId, 10_000)), {
-    concurrency: 4
+/** @param confirm makes the port that lets orders go on with what an agent confirmed */
+export const fleetJobs = ({ confirm }: { confirm: (ctx: AppContext) => ConfirmPort }): Job[] => [
+  job(convergeQueue, {
+    purpose: "Brings one server's agent to what is wanted of it: its ranges, then its users.",
+    concurrency: 4,
+    run: (ctx, { serverId }) => convergeServer(ctx, serverId, confirm(ctx))
+  }),
+  job(healthQueue, {
+    purpose: 'Asks every agent whether it is there; tells the administrators of one that stays away.',
+    cron: '* * * * *',
+    run: checkServers
+  }),
+  job(repairAllQueue, {
+    purpose: 'Asks for the repair of every server.',
+    cron: '*/3 * * * *',
+    run: repairAll
+  }),
+  job(repairQueue, {
+    purpose: 'Compares one agent with what is wanted of it, and mends the difference.',
+    concurrency: 4,
+    run: (ctx, { serverId }) => repairServer(ctx, serverId, REPAIR_WAIT_MS)
+  }),
+  job(provisionQueue, {
+    purpose: "Installs a server's agent over SSH, or loads its ranges.",
+    concurrency: 2,
+    run: (ctx, work) => provisionServer(ctx, work)
+  }),
+  job(denyListsQueue, {
+    purpose: 'Gives every agent its deny lists again, after an edit of the access rules.',
+    run: renewDenyLists
   })
-  await jobs.work(provisionQueue, work => provisionServer(ctx, work), { concurrency: 2 })
-  await jobs.schedule(healthQueue, '* * * * *')
-  await jobs.schedule(repairAllQueue, '*/3 * * * *')
-}
+]

@@ -1,10 +1,11 @@
-import type { Server } from '@netlet/contract'
+import { fillIn, serverTroubles, type Server } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
-import { addressCount, rangesOfServers } from '../inventory/index.ts'
-import type { ServerRow } from './agents.ts'
+import { addressCount } from '../inventory/index.ts'
+import type { ServerRow, Trouble } from './agents.ts'
+import { rangesOfServers } from './cidrs.ts'
 import { agentUsers, servers } from './tables.ts'
 
 type Listing = { limit: number; offset: number; search?: string | undefined }
@@ -53,15 +54,23 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
     cidrs: (ranges.get(row.id) ?? []).map(({ id, cidr }) => ({ id, cidr, ip_count: addressCount(cidr), name: cidr })),
     step: stepOf(row, late.has(row.id)),
     unreachable_since: isoOrNull(row.unreachableSince),
-    last_error: row.lastError,
+    ...troubleOf(row),
     provisioning: row.provisioning,
     created_at: iso(row.createdAt)
   }))
 }
 
+export const troubleSentence = ({ code, params }: Trouble): string => fillIn(serverTroubles[code], params)
+
+function troubleOf({ trouble: code, troubleParams }: ServerRow): Pick<Server, 'last_error' | 'trouble'> {
+  if (!code) return { last_error: null, trouble: null }
+  const trouble = { code, params: troubleParams ?? {} }
+  return { last_error: troubleSentence(trouble), trouble }
+}
+
 /** An agent that holds something nobody wants is as little in step as one that lacks something. */
 function stepOf(row: ServerRow, usersBehind: boolean): Server['step'] {
   if (row.unreachableSince !== null) return 'unreachable'
-  const behind = usersBehind || row.prefixesGeneration !== row.prefixesApplied || row.lastError !== null
+  const behind = usersBehind || row.prefixesGeneration !== row.prefixesApplied || row.trouble !== null
   return behind ? 'behind' : 'in step'
 }

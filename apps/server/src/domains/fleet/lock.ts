@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../infra/db/client.ts'
+import { LOCKS } from '../../infra/db/locks.ts'
 
-/** Namespaces of the advisory locks on servers: who talks to the agent, and who installs it. */
-const LOCKS = { agent: 7301, provisioning: 7302 }
+type ServerLock = 'serverAgent' | 'serverProvisioning'
 
 /**
- * Runs `work` while no other process does so for the same server and purpose. The lock belongs to a database session, so it ends
- * with the process, however that dies.
+ * Runs `work` while no other process does so for the same server and lock. The lock belongs to a database session, so it
+ * ends with the process, however that dies.
  * @param waitMs how long to wait for another one to finish
  * @returns false where another one holds the lock; `work` did not run
  */
@@ -14,10 +14,10 @@ export async function withServerLock(
   db: Database,
   serverId: number,
   work: () => Promise<void>,
-  { waitMs = 0, purpose = 'agent' }: { waitMs?: number; purpose?: keyof typeof LOCKS } = {}
+  { waitMs = 0, lock = 'serverAgent' }: { waitMs?: number; lock?: ServerLock } = {}
 ): Promise<boolean> {
   const deadline = Date.now() + waitMs
-  while (!(await tryWithLock(db, LOCKS[purpose], serverId, work))) {
+  while (!(await tryWithLock(db, LOCKS[lock], serverId, work))) {
     if (Date.now() >= deadline) return false
     // No connection is held while waiting: many callers could otherwise take all of them.
     await sleep(50)

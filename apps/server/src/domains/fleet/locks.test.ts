@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { lock } from '../../infra/db/locks.ts'
 import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
-import { release, reserve } from '../inventory/index.ts'
-import { renewDenyLists, wantUsers } from './desired.ts'
+import { leasesOf, release, reserve } from '../inventory/index.ts'
+import { renewDenyLists, setDesiredUsers } from './desired.ts'
+import { withServerLock } from './lock.ts'
 import { addTestServer, leaseOn, startFleetShop, wantTestUsers } from './fleet.fixture.ts'
 import { agentUsers } from './tables.ts'
 
@@ -42,8 +46,8 @@ test('an edit of a server does not wait in a circle with what its agent confirms
   const { ctx } = world
   const id = await addTestServer(ctx, 'confirming', { ranges: ['127.41.0.0/24'] })
   const orderId = await leaseOn(ctx, id, rule)
-  await ctx.db.transaction(tx =>
-    wantUsers(tx, ctx.jobs, [
+  await command(ctx, SYSTEM, unit =>
+    setDesiredUsers(unit, [
       { serverId: id, username: 'confirmed', orderId, password: 'x', prefixes: ['127.41.0.0/32'], rules: [rule] }
     ])
   )
@@ -63,12 +67,13 @@ test('an edit of a server does not wait in a circle with a delivery to it', asyn
   const id = await addTestServer(ctx, 'delivering', { ranges: ['127.42.0.0/24'] })
   const groupId = await addGroup(ctx.db, 'delivering', [id])
   const [orderId = 0] = await addOrders(ctx.db, groupId, 1)
-  const { editing } = await ctx.db.transaction(async tx => {
+  const { editing } = await command(ctx, SYSTEM, async unit => {
+    const { tx } = unit
     const reserved = await reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 })
     expect(reserved.ok).toBe(true)
     const asked = { editing: edit(id, 'delivering', ['127.42.0.0/24', '127.42.1.0/24']) }
     await someoneWaits(asked.editing)
-    await wantUsers(tx, ctx.jobs, [
+    await setDesiredUsers(unit, [
       { serverId: id, username: 'delivered', orderId, password: 'x', prefixes: ['127.42.0.0/32'], rules: [rule] }
     ])
     return asked
@@ -94,4 +99,32 @@ test('deny lists are renewed after a rule that is being changed, whose own reque
   })
   await renewal
   expect(await generation()).toBeGreaterThan(before)
+})
+
+test('provisioning a server hides no chunk from reservations, though their ids be the same', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'two chunks', { ranges: ['127.44.0.0/24', '127.44.1.0/24'] })
+  const groupId = await addGroup(ctx.db, 'two chunks', [id])
+  const { rows } = await ctx.db.execute<{ id: number }>(
+    sql`select id from chunks where server_id = ${id} order by id limit 1`
+  )
+  const first = rows[0]?.id ?? 0
+  const reserveOne = async () => {
+    const [orderId = 0] = await addOrders(ctx.db, groupId, 1)
+    await ctx.db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 }))
+    return (await leasesOf(ctx.db, orderId)).flatMap(share => share.prefixes)
+  }
+  const provisioning = { lock: 'serverProvisioning' } as const
+  const ran = await withServerLock(
+    ctx.db,
+    first,
+    async () => expect(await reserveOne()).toEqual(['127.44.0.0/32']),
+    provisioning
+  )
+  expect(ran).toBe(true)
+  // Whoever fills the chunk does hide it: the next buyer goes to the other one.
+  await ctx.db.transaction(async tx => {
+    await lock(tx, 'inventoryChunk', first)
+    expect(await reserveOne()).toEqual(['127.44.1.0/32'])
+  })
 })

@@ -1,62 +1,75 @@
 import { refuse } from '@netlet/contract'
-import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
+import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { transact } from '../../infra/db/transact.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
-import { randomCode } from '../../infra/secrets.ts'
-import { record } from '../audit/index.ts'
+import { looksLikeCode, randomCode } from '../../infra/secrets.ts'
 import { groupRules, parseCidr, serverOwns } from '../inventory/index.ts'
-import { orders } from '../orders/tables.ts'
-import { unwantByHand } from './by-hand.ts'
-import { wantUsers } from './desired.ts'
+import type { SyncContext } from './agents.ts'
+import { removeUsersByHand } from './by-hand.ts'
+import { setDesiredUsers } from './desired.ts'
 import { withServerLock } from './lock.ts'
-import { away, followNow, LOCK_WAIT_MS, reach, type Managing, type Shown } from './manage.ts'
+import {
+  convergeNow,
+  LOCK_WAIT_MS,
+  outputOf,
+  refusedByAgent,
+  requireAgent,
+  unreachable,
+  type AgentOutput
+} from './manage.ts'
+import { fieldRefusal } from './refusals.ts'
 import { agentUsers } from './tables.ts'
 
 const invalid = (field: string, msg: string) => refuse('invalid', { msg, data: { errors: { [field]: msg } } })
 
+/** Orders name their proxy users so: a user made by hand could otherwise take the name of an order to come. */
+const isOrderName = (username: string) => username.startsWith('u') && looksLikeCode(username.slice(1), 9)
+
 /** Makes a proxy user that no order knows, with the group's rules as if bought: all the other rules are denied to it. */
 export async function createUserByPrefix(
-  ctx: Managing,
-  actor: Actor,
+  ctx: SyncContext,
+  by: Actor,
   serverId: number,
   form: { username: string; prefix: string; acl_group: number }
-): Promise<Result<Shown>> {
+): Promise<Result<AgentOutput>> {
   const { username } = form
   const prefix = parseCidr(form.prefix)
   if (!prefix.ok) return invalid('prefix', prefix.message)
-  if (prefix.units > 65_536) return invalid('prefix', `${prefix.cidr} is too large: at most a /16`)
-  const reached = await reach(ctx, serverId)
-  if (!reached.ok) return reached
-  const wanted = await transact(ctx.db, async tx => {
+  if (prefix.units > 65_536) return fieldRefusal('prefix', 'prefix_too_large', { prefix: prefix.cidr })
+  if (isOrderName(username)) return fieldRefusal('username', 'username_reserved', { username })
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  const wanted = await command(ctx, by, async unit => {
+    const { tx } = unit
     const rules = await groupRules(tx, form.acl_group)
     if (!rules) return invalid('acl_group', 'please select a acl_group')
     if (!(await serverOwns(tx, serverId, prefix.cidr))) {
-      return invalid('prefix', `${prefix.cidr} is not within the ranges of this server`)
+      return fieldRefusal('prefix', 'prefix_not_on_server', { prefix: prefix.cidr })
     }
-    if (await ownedByOrder(tx, username)) return refuse('in_use', { msg: `The user ${username} belongs to an order` })
+    if (await ownedByOrder(tx, username)) return refuse('username_of_order', { params: { username } })
     const [taken] = await tx
       .select({ wanted: agentUsers.wanted })
       .from(agentUsers)
       .where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.username, username)))
       .for('update')
-    if (taken?.wanted) return refuse('name_taken', { msg: `The user ${username} is already on this server` })
+    if (taken?.wanted) return refuse('user_on_server', { params: { username } })
     const password = randomCode(14)
-    await wantUsers(tx, ctx.jobs, [{ serverId, username, orderId: null, password, prefixes: [prefix.cidr], rules }])
+    await setDesiredUsers(unit, [{ serverId, username, orderId: null, password, prefixes: [prefix.cidr], rules }])
     const after = { username, prefix: prefix.cidr, acl_group: form.acl_group, rules }
-    const entry = { action: 'create proxy user', targetType: 'server', targetId: serverId, after }
-    await record(tx, actor, entry)
+    unit.audit('server.create_user', serverId, { after })
     return done
   })
   if (!wanted.ok) return wanted
-  const followed = await followNow(ctx, serverId)
-  if (!followed.ok) return followed
-  const outcome = followed.data.users.get(username)
+  const synced = await convergeNow(ctx, serverId)
+  if (!synced.ok) return synced
+  const outcome = synced.data.users.get(username)
   if (outcome?.kind === 'refused') {
     // What the agent will not have is not wanted any longer.
-    await ctx.db.transaction(tx => unwantByHand(tx, ctx.jobs, serverId, [username]))
-    return refuse('agent_refused', { msg: outcome.message })
+    await command(ctx, by, unit => removeUsersByHand(unit, serverId, [username]))
+    return refusedByAgent(outcome.message)
   }
   if (outcome?.kind === 'applied') return ok({ status: 200, output: outcome.reply })
   return viewUser(ctx, serverId, username)
@@ -64,72 +77,64 @@ export async function createUserByPrefix(
 
 /** Takes a user off the server, unless an order owns it. */
 export async function deleteProxyUser(
-  ctx: Managing,
-  actor: Actor,
+  ctx: SyncContext,
+  by: Actor,
   serverId: number,
   username: string
-): Promise<Result<Shown>> {
-  const reached = await reach(ctx, serverId)
-  if (!reached.ok) return reached
-  const unwanted = await transact(ctx.db, async tx => {
-    const [row] = await tx
+): Promise<Result<AgentOutput>> {
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  const removal = await command(ctx, by, async unit => {
+    const [row] = await unit.tx
       .select({ orderId: agentUsers.orderId })
       .from(agentUsers)
       .where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.username, username)))
       .for('update')
     if (row && row.orderId !== null) {
-      return refuse('in_use', {
-        msg: `The user ${username} belongs to order #${row.orderId}: change, expire or delete that order instead`
-      })
+      return refuse('user_of_order', { params: { username, order: row.orderId } })
     }
-    const known = await unwantByHand(tx, ctx.jobs, serverId, [username])
-    const before = { username }
-    const entry = { action: 'delete proxy user', targetType: 'server', targetId: serverId, before }
-    await record(tx, actor, entry)
+    const known = await removeUsersByHand(unit, serverId, [username])
+    unit.audit('server.delete_user', serverId, { before: { username } })
     return ok(known.length > 0)
   })
-  if (!unwanted.ok) return unwanted
-  if (unwanted.data) {
-    const followed = await followNow(ctx, serverId)
-    if (!followed.ok) return followed
-    const outcome = followed.data.users.get(username)
+  if (!removal.ok) return removal
+  if (removal.data) {
+    const synced = await convergeNow(ctx, serverId)
+    if (!synced.ok) return synced
+    const outcome = synced.data.users.get(username)
     if (outcome?.kind === 'applied') return ok({ status: 200, output: outcome.reply })
-    if (outcome?.kind === 'refused') return refuse('agent_refused', { msg: outcome.message })
+    if (outcome?.kind === 'refused') return refusedByAgent(outcome.message)
   }
-  // The console does not know it, or another process has just told the agent: saying it once more does no harm.
-  const [reply] = await deleteStrays(ctx, reached.data.agent, serverId, [username])
+  // The console does not know it, or another process has just told the agent: deleting it again does no harm.
+  const [reply] = await deleteUnknownUsers(ctx, found.data.agent, serverId, [username])
   if (!reply) return ok({ status: 200, output: { deleted: false } })
-  return reply.ok ? ok({ status: 200, output: reply.data }) : away(reply.message)
+  return reply.ok ? ok({ status: 200, output: reply.data }) : unreachable(reply.message)
 }
 
 /** Takes every user off the server that no order owns, those unknown to the console among them. */
-export async function deleteAllUsers(ctx: Managing, actor: Actor, serverId: number): Promise<Result<Shown>> {
-  const reached = await reach(ctx, serverId)
-  if (!reached.ok) return reached
-  const { agent } = reached.data
-  const byHand = await ctx.db.transaction(async tx => {
-    const usernames = await unwantByHand(tx, ctx.jobs, serverId)
-    const before = { users: usernames }
-    const entry = { action: 'delete all proxy users', targetType: 'server', targetId: serverId, before }
-    await record(tx, actor, entry)
+export async function deleteAllUsers(ctx: SyncContext, by: Actor, serverId: number): Promise<Result<AgentOutput>> {
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  const { agent } = found.data
+  const byHand = await command(ctx, by, async unit => {
+    const usernames = await removeUsersByHand(unit, serverId)
+    unit.audit('server.delete_all_users', serverId, { before: { users: usernames } })
     return usernames
   })
-  const followed = await followNow(ctx, serverId)
-  if (!followed.ok) return followed
+  const synced = await convergeNow(ctx, serverId)
+  if (!synced.ok) return synced
   const state = await agent.state()
-  if (!state.ok) return away(state.message)
+  if (!state.ok) return unreachable(state.message)
   const left = state.data.users.map(user => user.user)
-  const replies = await deleteStrays(ctx, agent, serverId, left)
+  const replies = await deleteUnknownUsers(ctx, agent, serverId, left)
   const failed = replies.find(reply => !reply.ok)
-  if (failed && !failed.ok) return away(failed.message)
+  if (failed && !failed.ok) return unreachable(failed.message)
   return ok({ status: 200, output: { deleted: byHand.length + replies.length, kept: left.length - replies.length } })
 }
 
-type Agent = Extract<Awaited<ReturnType<typeof reach>>, { ok: true }>['data']['agent']
-
 /** Deletes those of the users that the console wants nothing of, while nobody else talks to the agent. */
-async function deleteStrays(ctx: Managing, agent: Agent, serverId: number, usernames: string[]) {
-  const replies: Awaited<ReturnType<Agent['deleteUser']>>[] = []
+async function deleteUnknownUsers(ctx: SyncContext, agent: AgentClient, serverId: number, usernames: string[]) {
+  const replies: Awaited<ReturnType<AgentClient['deleteUser']>>[] = []
   const work = async () => {
     const rows = await ctx.db
       .select({ username: agentUsers.username })
@@ -142,16 +147,12 @@ async function deleteStrays(ctx: Managing, agent: Agent, serverId: number, usern
   return replies
 }
 
-async function viewUser(ctx: Managing, serverId: number, username: string): Promise<Result<Shown>> {
-  const reached = await reach(ctx, serverId)
-  if (!reached.ok) return reached
-  const reply = await reached.data.agent.raw('POST', '/api/view-user', { user: username })
-  if (!reply.ok) return away(reply.message)
-  return ok({ status: reply.data.status, output: JSON.parse(reply.data.body) as unknown })
+async function viewUser(ctx: SyncContext, serverId: number, username: string): Promise<Result<AgentOutput>> {
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  return outputOf(await found.data.agent.raw('POST', '/api/view-user', { user: username }))
 }
 
 async function ownedByOrder(db: Executor, username: string): Promise<boolean> {
-  const live = and(eq(orders.proxyUsername, username), isNull(orders.deletedAt))
-  const held = and(eq(agentUsers.username, username), isNotNull(agentUsers.orderId))
-  return (await db.$count(orders, live)) + (await db.$count(agentUsers, held)) > 0
+  return (await db.$count(agentUsers, and(eq(agentUsers.username, username), isNotNull(agentUsers.orderId)))) > 0
 }

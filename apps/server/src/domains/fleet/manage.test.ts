@@ -15,6 +15,7 @@ import {
   wantTestUsers,
   type TestAgent
 } from './fleet.fixture.ts'
+import { withServerLock } from './lock.ts'
 import { servers } from './tables.ts'
 
 let world: TestShop
@@ -46,13 +47,25 @@ describe('server management', () => {
 
   beforeAll(async () => {
     id = await addTestServer(world.ctx, 'managed', { agent, ranges: ['127.60.0.0/24', '127.60.1.0/24'] })
-    await convergeServer(world.ctx, id, noOrders)
+    await convergeServer(world.ctx, id, noOrders(world.ctx))
     const form = { name: 'Bought', description: 'd', acls: [rule] }
     group = (await admin.post<{ id: number }>('/api/servers/acl-groups/', form)).data.id
   })
 
   test.each([
     ['username', 'create_user_by_prefix', { prefix: 'x', acl_group: 1 }, 'please enter a username'],
+    [
+      'username',
+      'create_user_by_prefix',
+      { username: 'u4x7k2m9pq', prefix: '127.60.0.8', acl_group: 1 },
+      'The names of orders look like u4x7k2m9pq. Please choose another one.'
+    ],
+    [
+      'prefix',
+      'create_user_by_prefix',
+      { username: 'x', prefix: '127.48.0.0/12', acl_group: 1 },
+      '127.48.0.0/12 is too large: at most a /16'
+    ],
     ['prefix', 'create_user_by_prefix', { username: 'x', acl_group: 1, prefix: '' }, 'please enter a prefix'],
     ['acl_group', 'create_user_by_prefix', { username: 'x', prefix: 'x', acl_group: '' }, 'please select a acl_group'],
     ['acl_group', 'create_user_by_prefix', { username: 'x', prefix: 'x' }, 'please select a acl_group'],
@@ -65,6 +78,14 @@ describe('server management', () => {
     ['json_input', 'request_api', { uri: '/api/view-user', json_input: '[1]' }, 'please enter a correct json_input']
   ])('%s of %s: %j is refused', async (field, action, body, message) => {
     expect(await act(action, body)).toMatchObject({ code: 400, data: { errors: { [field]: message } } })
+  })
+
+  test('names that only resemble those of orders are free', async () => {
+    for (const username of ['u4x7k2m9p', 'u4x7k2m9pq3', 'ul0i1o23ab', 'x4x7k2m9pq']) {
+      const made = await act('create_user_by_prefix', { username, prefix: '127.60.0.8', acl_group: group })
+      expect(made, username).toMatchObject({ code: 2000 })
+      expect((await act('delete_user', { username })).code).toBe(2000)
+    }
   })
 
   test('a user made by hand works with its group’s rules, and goes when it is deleted', async () => {
@@ -101,8 +122,8 @@ describe('server management', () => {
     })
     expect(await heldBy(agent)).toEqual([])
     expect(await usersOf(world.ctx, id)).toEqual([])
-    expect((await audited(world.ctx, 'create proxy user'))[0]?.after).toMatchObject({ username: 'byhand' })
-    expect((await audited(world.ctx, 'delete proxy user'))[0]?.before).toMatchObject({ username: 'byhand' })
+    expect((await audited(world.ctx, 'server.create_user'))[0]?.after).toMatchObject({ username: 'byhand' })
+    expect((await audited(world.ctx, 'server.delete_user'))[0]?.before).toMatchObject({ username: 'byhand' })
   })
 
   test('a prefix that is not the server’s, or an unknown group, is refused', async () => {
@@ -123,7 +144,7 @@ describe('server management', () => {
   test('users of orders are not taken off by hand', async () => {
     const { ctx } = world
     const [owned = ''] = await wantTestUsers(ctx, id, { count: 1, base: '127.60.0', orderId: 77 })
-    await convergeServer(ctx, id, noOrders)
+    await convergeServer(ctx, id, noOrders(ctx))
     expect(
       await act('create_user_by_prefix', { username: owned, prefix: '127.60.0.0/29', acl_group: group })
     ).toMatchObject({ code: 409, msg: `The user ${owned} belongs to an order` })
@@ -163,7 +184,19 @@ describe('server management', () => {
       code: 2000,
       data: { status: 404, output: { reason: 'unknownUser' } }
     })
-    expect((await audited(world.ctx, 'call agent'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
+    expect((await audited(world.ctx, 'server.call_agent'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
+  })
+
+  test('a change while another process talks to the agent is saved, and applied later', async () => {
+    const { ctx } = world
+    const ran = await withServerLock(ctx.db, id, async () => {
+      const made = await act('create_user_by_prefix', { username: 'later', prefix: '127.60.0.32', acl_group: group })
+      expect(made).toMatchObject({ code: 503, data: { reason: 'saved_agent_busy' } })
+    })
+    expect(ran).toBe(true)
+    expect(await heldBy(agent)).not.toContain('later')
+    await convergeServer(ctx, id, noOrders(ctx))
+    expect(await heldBy(agent)).toContain('later')
   })
 
   test('an agent that is away is a 503 that says why, and nothing has changed', async () => {

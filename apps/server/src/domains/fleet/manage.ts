@@ -4,15 +4,16 @@ import type { z } from 'zod'
 import type { AgentClient, AgentResult, RawReply } from '../../integrations/agent/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import type { AppContext } from '../../infra/context.ts'
-import { agentOf, type ServerRow } from './agents.ts'
-import { AgentUnreachable, follow, type Followed } from './converge.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { agentOf, type ServerRow, type SyncContext } from './agents.ts'
+import type { ConfirmPort } from './apply.ts'
+import { AgentUnreachable, syncAgent, type Synced } from './converge.ts'
 import { withServerLock } from './lock.ts'
 import { servers } from './tables.ts'
 
-/** What the server management works with. */
-export type Managing = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
-export type Shown = z.infer<typeof AgentReply>
+/** An agent's answer, for the output panel of the server management. */
+export type AgentOutput = z.infer<typeof AgentReply>
 
 /** How long an action waits for another one that talks to the same agent. */
 export const LOCK_WAIT_MS = 15_000
@@ -25,21 +26,27 @@ export async function findServer(db: Executor, id: number): Promise<ServerRow | 
   return row
 }
 
-export const away = (message: string): Refusal =>
-  refuse('agent_unreachable', { msg: `The server does not answer: ${message}` })
+export const unreachable = (message: string): Refusal => refuse('agent_unreachable', { params: { message } })
+
+/** In the agent's own words. */
+export const refusedByAgent = (message: string): Refusal =>
+  refuse('agent_refused', { msg: message, params: { message } })
 
 /** Finds a server whose agent answers now, so that an action can change something there. */
-export async function reach(ctx: Managing, id: number): Promise<Result<{ server: ServerRow; agent: AgentClient }>> {
+export async function requireAgent(
+  ctx: SyncContext,
+  id: number
+): Promise<Result<{ server: ServerRow; agent: AgentClient }>> {
   const server = await findServer(ctx.db, id)
   if (!server) return refuse('not_found')
   const agent = agentOf(server, ctx.secrets)
   const info = await agent.info()
-  return info.ok ? ok({ server, agent }) : away(info.message)
+  return info.ok ? ok({ server, agent }) : unreachable(info.message)
 }
 
 /** The agent's answer as it came, JSON read where it is some. */
-export function shown(reply: AgentResult<RawReply>): Result<Shown> {
-  if (!reply.ok) return away(reply.message)
+export function outputOf(reply: AgentResult<RawReply>): Result<AgentOutput> {
+  if (!reply.ok) return unreachable(reply.message)
   const { status, body, cut } = reply.data
   return ok({ status, output: cut ? `${body}\n… (cut)` : readBody(body) })
 }
@@ -52,14 +59,12 @@ export function readBody(body: string): unknown {
   }
 }
 
-const none = async () => {}
-
 /**
- * Lets the agent follow what was wanted by hand, now, so that the action can show what it said. What the orders want
- * follows in the background as ever.
+ * Brings the agent now to what was wanted by hand, so that the action can show what it said. What the orders want is left
+ * to the jobs.
  */
-export async function followNow(ctx: Managing, serverId: number): Promise<Result<Followed>> {
-  let followed: Followed | undefined
+export async function convergeNow(ctx: SyncContext, serverId: number): Promise<Result<Synced>> {
+  let synced: Synced | undefined
   try {
     await withServerLock(
       ctx.db,
@@ -67,16 +72,15 @@ export async function followNow(ctx: Managing, serverId: number): Promise<Result
       async () => {
         // Read under the lock: the ranges may have been loaded meanwhile.
         const server = await findServer(ctx.db, serverId)
-        if (server) followed = await follow(ctx, server, { onConfirmed: none, byHandOnly: true })
+        if (!server) return
+        const confirm: ConfirmPort = (_orderIds, write) => command(ctx, SYSTEM, write)
+        synced = await syncAgent(ctx, server, { confirm, byHandOnly: true })
       },
       { waitMs: LOCK_WAIT_MS }
     )
   } catch (error) {
     if (!(error instanceof AgentUnreachable)) throw error
-    return refuse('agent_unreachable', { msg: `Noted; it follows as soon as the server answers: ${error.message}` })
+    return refuse('saved_agent_unreachable', { params: { message: error.message } })
   }
-  if (!followed) {
-    return refuse('agent_unreachable', { msg: 'Noted; it follows as soon as other changes of this server are through' })
-  }
-  return ok(followed)
+  return synced ? ok(synced) : refuse('saved_agent_busy')
 }

@@ -1,32 +1,39 @@
+import { fillIn, serverTroubles } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { AgentPrefixesReply } from '@netlet/contract/agent'
 import type { AgentClient, AgentResult } from '../../integrations/agent/index.ts'
-import type { AppContext } from '../../infra/context.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import { serverCidrs } from '../inventory/index.ts'
-import type { ServerRow } from './agents.ts'
+import { clearTrouble, type ServerRow, type SyncContext } from './agents.ts'
 import { servers } from './tables.ts'
 
 /**
  * `widened`: the agent has the new ranges beside those that users on it still lease of; it gets the exact ones once
  * those users are gone.
  */
-export type Loaded =
+export type LoadedPrefixes =
   | { kind: 'exact' | 'widened'; reply: AgentPrefixesReply }
+  /** `message`: the agent's own words. */
   | { kind: 'refused' | 'unreachable'; message: string }
+
+/** Why a load failed, as a sentence. */
+export const prefixesRefused = (message: string): string => fillIn(serverTroubles.prefixes_refused, { message })
 
 /** Makes the agent's ranges those of the server. */
 export async function loadPrefixes(
-  ctx: Pick<AppContext, 'db'>,
+  ctx: SyncContext,
   agent: AgentClient,
   server: Pick<ServerRow, 'id' | 'prefixesGeneration'>
-): Promise<Loaded> {
+): Promise<LoadedPrefixes> {
   const wanted = await serverCidrs(ctx.db, server.id)
   const reply = await agent.putPrefixes(wanted)
   if (reply.ok) {
-    await ctx.db
-      .update(servers)
-      .set({ prefixesApplied: server.prefixesGeneration, lastError: null })
-      .where(eq(servers.id, server.id))
+    await command(ctx, SYSTEM, async unit => {
+      await unit.tx.update(servers).set({ prefixesApplied: server.prefixesGeneration }).where(eq(servers.id, server.id))
+      await clearTrouble(unit, server.id, ['prefixes_refused', 'prefixes_waiting'])
+      unit.publish('server', server.id)
+    })
     return { kind: 'exact', reply: reply.data }
   }
   if (reply.kind !== 'refused' || reply.reason !== 'prefixInUse') return failed(reply)
@@ -36,6 +43,4 @@ export async function loadPrefixes(
   return wider.ok ? { kind: 'widened', reply: wider.data } : failed(wider)
 }
 
-function failed(reply: Exclude<AgentResult<unknown>, { ok: true }>): Loaded {
-  return { kind: reply.kind, message: `The agent did not take its ranges: ${reply.message}` }
-}
+const failed = ({ kind, message }: Exclude<AgentResult<unknown>, { ok: true }>): LoadedPrefixes => ({ kind, message })

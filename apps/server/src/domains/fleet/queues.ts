@@ -1,7 +1,7 @@
 import { queue } from '../../infra/jobs.ts'
 
 /**
- * Lets one server's agent follow what is wanted. The sweep asks again each minute for every server that is behind, so
+ * Brings one server's agent to what is wanted. The sweep asks again each minute for every server that is behind, so
  * a job need not outlive a long absence: it only bridges short ones quickly.
  */
 export const convergeQueue = queue<{ serverId: number }>('converge-server', {
@@ -27,5 +27,5 @@ export const provisionQueue = queue<{ serverId: number; init: boolean; ranges: b
   deleteAfterSeconds: 3600
 })
 
-/** Gives every agent its deny lists anew, after an edit of the access rules. */
+/** Gives every agent its deny lists again, after an edit of the access rules. */
 export const denyListsQueue = queue<object>('renew-deny-lists')

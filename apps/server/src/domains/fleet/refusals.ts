@@ -1,10 +1,15 @@
-import { refuse, type Refusal } from '@netlet/contract'
+import { fillIn, refusals, refuse, type Params, type Reason, type Refusal } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { sqlState, violatedConstraint } from '../../infra/db/client.ts'
-import type { Result } from '../../infra/result.ts'
-import type { CidrRefusal } from '../inventory/index.ts'
+import { leasedBy, type CidrRefusal } from '../inventory/index.ts'
 import { servers } from './tables.ts'
+
+export const nameTaken = refuse('name_taken', { data: { errors: { name: refusals.name_taken[1] } } })
+
+/** A refusal that is shown beside a field of the form. */
+export function fieldRefusal(field: string, reason: Reason, params: Params = {}): Refusal {
+  return refuse(reason, { params, data: { errors: { [field]: fillIn(refusals[reason][1], params) } } })
+}
 
 /** Says which ranges, servers and orders stand in the way. */
 export async function cidrRefusal(db: Executor, refusal: CidrRefusal): Promise<Refusal> {
@@ -12,33 +17,14 @@ export async function cidrRefusal(db: Executor, refusal: CidrRefusal): Promise<R
     const msg = refusal.lines.map(line => line.message).join('; ')
     return refuse('invalid_cidr', { msg, data: { errors: { cidr: msg } } })
   }
-  if (refusal.reason === 'leased') {
-    const msg = `Addresses of ${refusal.cidr} are still leased by ${orderNames(refusal.orders)}`
-    return refuse('cidr_has_leases', { msg, data: { cidr: refusal.cidr, orders: refusal.orders } })
-  }
+  const { cidr } = refusal
+  if (refusal.reason === 'leased') return leasedBy('cidr', refusal.orders, { cidr })
   const [owner] =
     refusal.serverId === null
       ? []
       : await db.select({ name: servers.name }).from(servers).where(eq(servers.id, refusal.serverId))
-  const msg = `${refusal.cidr} overlaps ${refusal.with}${owner ? ` of server ${owner.name}` : ''}`
-  return refuse('cidr_overlaps', { msg, data: { errors: { cidr: msg } } })
-}
-
-/** 'order #4', 'orders #4, #9 and 12 more'. */
-export function orderNames(orderIds: number[]): string {
-  const shown = orderIds.slice(0, 10).map(id => `#${id}`)
-  const more = orderIds.length > shown.length ? ` and ${orderIds.length - shown.length} more` : ''
-  return `${orderIds.length === 1 ? 'order' : 'orders'} ${shown.join(', ')}${more}`
-}
-
-/** Runs a command whose write may meet the unique index `constraint` of a name. */
-export async function withUniqueName<T>(constraint: string, command: () => Promise<Result<T>>): Promise<Result<T>> {
-  try {
-    return await command()
-  } catch (error) {
-    if (sqlState(error) === '23505' && violatedConstraint(error) === constraint) {
-      return refuse('name_taken', { data: { errors: { name: 'This name is already in use' } } })
-    }
-    throw error
-  }
+  const params = { cidr, other: refusal.with }
+  return owner
+    ? fieldRefusal('cidr', 'cidr_overlaps_server', { ...params, server: owner.name })
+    : fieldRefusal('cidr', 'cidr_overlaps', params)
 }

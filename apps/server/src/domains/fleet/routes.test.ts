@@ -61,14 +61,14 @@ describe('the server form', () => {
     ])
     const row = await serverRow(world.ctx, reply.data.id)
     expect(row.sshPassword && world.ctx.secrets.open(row.sshPassword)).toBe('root secret')
-    const [entry] = await audited(world.ctx, 'create server')
+    const [entry] = await audited(world.ctx, 'server.create')
     const list = await admin.get('/api/servers/servers/?limit=100&search=lines')
     expect(JSON.stringify([reply, entry, list])).not.toMatch(/root secret|agent secret/)
     // An empty password leaves the stored one.
     const form = { name: 'lines', ip: '127.0.0.1', cidr: '127.51.0.0/24', password: '', description: 'moved' }
     const edited = await admin.put<ServerReply>(`/api/servers/servers/${reply.data.id}/`, form)
     expect(edited.data).toMatchObject({ has_password: true, cidrs: [{ cidr: '127.51.0.0/24' }] })
-    expect((await audited(world.ctx, 'edit server'))[0]?.after).toMatchObject({ description: 'moved' })
+    expect((await audited(world.ctx, 'server.edit'))[0]?.after).toMatchObject({ description: 'moved' })
   })
 
   test('wrong, overlapping and leased ranges are named', async () => {

@@ -12,6 +12,7 @@ import {
   text,
   uniqueIndex
 } from 'drizzle-orm/pg-core'
+import type { Params, Provisioning, ServerTrouble } from '@netlet/contract'
 import { bytes, createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
 
 /** A machine that owns address ranges and runs the node agent. */
@@ -35,13 +36,15 @@ export const servers = pgTable(
     lastSeenAt: instant(),
     unreachableSince: instant(),
     failures: integer().notNull().default(0),
-    lastError: text(),
-    /** Raised with every change of the server's own ranges; the converge job lets the agent follow. */
+    /** What keeps the agent from holding what is wanted of it, and what its sentence names. Null: nothing. */
+    trouble: text().$type<ServerTrouble>(),
+    troubleParams: jsonb().$type<Params>(),
+    /** Raised with every change of the server's own ranges; the converge job brings the agent there. */
     prefixesGeneration: bigint({ mode: 'number' }).notNull().default(1),
     prefixesApplied: bigint({ mode: 'number' }).notNull().default(0),
     /** The running or last provisioning over SSH. */
-    provisioning: jsonb().$type<{ status: 'running' | 'done' | 'failed'; step: string; message: string; at: string }>(),
-    /** Set by an administrator's word: one repair may remove more users than the safety limit. */
+    provisioning: jsonb().$type<Provisioning>(),
+    /** An administrator approved it: one repair may remove more users than the safety limit. */
     removalsAllowed: boolean().notNull().default(false),
     createdAt: createdAt(),
     deletedAt: instant()
@@ -50,6 +53,10 @@ export const servers = pgTable(
     uniqueIndex('servers_name_key')
       .on(sql`lower(${t.name})`)
       .where(sql`${t.deletedAt} is null`),
+    check(
+      'servers_trouble',
+      sql`${t.trouble} in ('unreachable', 'token_unreadable', 'prefixes_refused', 'prefixes_waiting', 'removals_waiting') and (${t.trouble} is null) = (${t.troubleParams} is null)`
+    ),
     check(
       'servers_ports',
       sql`${t.sshPort} between 1 and 65535 and ${t.agentPort} between 1 and 65535 and ${t.proxyPort} between 1 and 65535`
@@ -91,7 +98,7 @@ export const agentGeneration = pgSequence('agent_generation')
 
 /**
  * What an agent should hold: one row per proxy user and server. Each change of the row takes the next generation, and
- * the converge job lets the agent follow until `appliedGeneration` is the same.
+ * the converge job sends it to the agent, after which `appliedGeneration` is the same.
  */
 export const agentUsers = pgTable(
   'agent_users',

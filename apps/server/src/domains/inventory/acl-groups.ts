@@ -1,12 +1,11 @@
 import { refuse, type AclGroup, type AclGroupForm } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
-import { type Executor, sqlState, type Transaction, violatedConstraint } from '../../infra/db/client.ts'
 import type { Actor } from '../../infra/actor.ts'
-import { transact } from '../../infra/db/transact.ts'
+import { command } from '../../infra/command.ts'
+import type { Executor, Transaction } from '../../infra/db/client.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
 import { aclGroupRules, aclGroups, aclRules } from './tables.ts'
 
 type GroupRow = typeof aclGroups.$inferSelect
@@ -30,61 +29,42 @@ export async function groupRules(db: Executor, groupId: number): Promise<number[
   return group?.acls.map(acl => acl.id)
 }
 
-export async function createAclGroup(
-  ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
-  form: AclGroupForm
-): Promise<Result<AclGroup>> {
-  return named(() =>
-    transact(ctx.db, async tx => {
-      const { name, description } = form
-      const [row] = await tx.insert(aclGroups).values({ name, description }).returning()
-      if (!row) throw new Error('the group was not created')
-      const set = await setRules(tx, row.id, form.acls)
-      if (!set.ok) return set
-      const after = await presentOne(tx, row)
-      const entry = { action: 'create ACL group', targetType: 'ACL group', targetId: row.id, after }
-      await record(tx, actor, entry)
-      return ok(after)
-    })
-  )
-}
+export const createAclGroup = (ctx: AppContext, by: Actor, form: AclGroupForm): Promise<Result<AclGroup>> =>
+  command(ctx, by, { unique: { acl_groups_name_key: 'name_taken' } }, async unit => {
+    const { name, description } = form
+    const [row] = await unit.tx.insert(aclGroups).values({ name, description }).returning()
+    if (!row) throw new Error('the group was not created')
+    const set = await setRules(unit.tx, row.id, form.acls)
+    if (!set.ok) return set
+    const after = await presentOne(unit.tx, row)
+    unit.audit('acl_group.create', row.id, { after })
+    return ok(after)
+  })
 
-export async function updateAclGroup(
-  ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
-  id: number,
-  form: AclGroupForm
-): Promise<Result<AclGroup>> {
-  return named(() =>
-    transact(ctx.db, async tx => {
-      const [row] = await tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
-      if (!row) return refuse('not_found')
-      const before = await presentOne(tx, row)
-      const { name, description } = form
-      await tx.update(aclGroups).set({ name, description }).where(eq(aclGroups.id, id))
-      const set = await setRules(tx, id, form.acls)
-      if (!set.ok) return set
-      const after = await presentOne(tx, { ...row, name, description })
-      const entry = { action: 'edit ACL group', targetType: 'ACL group', targetId: id, before, after }
-      await record(tx, actor, entry)
-      return ok(after)
-    })
-  )
-}
+export const updateAclGroup = (ctx: AppContext, by: Actor, id: number, form: AclGroupForm): Promise<Result<AclGroup>> =>
+  command(ctx, by, { unique: { acl_groups_name_key: 'name_taken' } }, async unit => {
+    const [row] = await unit.tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
+    if (!row) return refuse('not_found')
+    const before = await presentOne(unit.tx, row)
+    const { name, description } = form
+    await unit.tx.update(aclGroups).set({ name, description }).where(eq(aclGroups.id, id))
+    const set = await setRules(unit.tx, id, form.acls)
+    if (!set.ok) return set
+    const after = await presentOne(unit.tx, { ...row, name, description })
+    unit.audit('acl_group.edit', id, { before, after })
+    return ok(after)
+  })
 
 /** Removes a group; users that were made with it keep their rules. */
-export async function deleteAclGroup(ctx: Pick<AppContext, 'db'>, actor: Actor, id: number): Promise<Result<null>> {
-  return transact(ctx.db, async tx => {
-    const [row] = await tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
+export const deleteAclGroup = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const [row] = await unit.tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
     if (!row) return refuse('not_found')
-    const before = await presentOne(tx, row)
-    await tx.delete(aclGroups).where(eq(aclGroups.id, id))
-    const entry = { action: 'delete ACL group', targetType: 'ACL group', targetId: id, before }
-    await record(tx, actor, entry)
+    const before = await presentOne(unit.tx, row)
+    await unit.tx.delete(aclGroups).where(eq(aclGroups.id, id))
+    unit.audit('acl_group.delete', id, { before })
     return done
   })
-}
 
 async function setRules(tx: Transaction, groupId: number, ids: number[]): Promise<Result<null>> {
   const wanted = [...new Set(ids)]
@@ -99,15 +79,6 @@ async function setRules(tx: Transaction, groupId: number, ids: number[]): Promis
   await tx.delete(aclGroupRules).where(eq(aclGroupRules.groupId, groupId))
   await tx.insert(aclGroupRules).values(wanted.map(ruleId => ({ groupId, ruleId })))
   return done
-}
-
-async function named<T>(command: () => Promise<Result<T>>): Promise<Result<T>> {
-  try {
-    return await command()
-  } catch (error) {
-    if (sqlState(error) === '23505' && violatedConstraint(error) === 'acl_groups_name_key') return refuse('name_taken')
-    throw error
-  }
 }
 
 async function presentOne(db: Executor, row: GroupRow): Promise<AclGroup> {

@@ -1,4 +1,5 @@
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, or, sql } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lockInventory } from './leasing.ts'
 import { overlaps, parseCidr } from './ranges.ts'
@@ -24,87 +25,84 @@ interface LiveCidr {
   serverId: number | null
 }
 
+/** What a step of a larger write needs: the caller's transaction, which the inventory's lock lasts as long as. */
+export type InTransaction = Pick<Unit, 'tx'>
+
 /** Adds one range, to a server or (null) out of stock. */
-export function addCidr(
-  db: Executor,
+export async function addCidr(
+  { tx }: InTransaction,
   { cidr: text, serverId, excludedRules = [] }: { cidr: string; serverId: number | null; excludedRules?: number[] }
 ): Promise<{ ok: true; cidrId: number } | Exclude<CidrRefusal, { reason: 'leased' }>> {
-  return db.transaction(async tx => {
-    const parsed = parseCidr(text)
-    if (!parsed.ok) return { ok: false, reason: 'invalid', lines: [{ text, message: parsed.message }] }
-    await lockInventory(tx)
-    const [clash] = await overlapping(tx, parsed.cidr)
-    if (clash) return { ok: false, reason: 'overlap', cidr: parsed.cidr, with: clash.cidr, serverId: clash.serverId }
-    return { ok: true, cidrId: await insertCidr(tx, parsed.cidr, serverId, excludedRules) }
-  })
+  const parsed = parseCidr(text)
+  if (!parsed.ok) return { ok: false, reason: 'invalid', lines: [{ text, message: parsed.message }] }
+  await lockInventory(tx)
+  const [clash] = await overlapping(tx, parsed.cidr)
+  if (clash) return { ok: false, reason: 'overlap', cidr: parsed.cidr, with: clash.cidr, serverId: clash.serverId }
+  return { ok: true, cidrId: await insertCidr(tx, parsed.cidr, serverId, excludedRules) }
 }
 
 /** Removes a range, unless addresses of it are leased. What was leased of it stays in the history. */
-export function removeCidr(
-  db: Executor,
+export async function removeCidr(
+  { tx }: InTransaction,
   cidrId: number
 ): Promise<{ ok: true } | { ok: false; reason: 'not_found' } | Extract<CidrRefusal, { reason: 'leased' }>> {
-  return db.transaction(async tx => {
-    await lockInventory(tx)
-    const [found] = await tx
-      .select({ cidr: cidrs.cidr })
-      .from(cidrs)
-      .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
-    if (!found) return { ok: false, reason: 'not_found' }
-    const orders = await ordersOn(tx, cidrId)
-    if (orders.length > 0) return { ok: false, reason: 'leased', cidr: found.cidr, orders }
-    await dropCidr(tx, cidrId)
-    return { ok: true }
-  })
+  await lockInventory(tx)
+  const [found] = await tx
+    .select({ cidr: cidrs.cidr })
+    .from(cidrs)
+    .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
+  if (!found) return { ok: false, reason: 'not_found' }
+  const orders = await ordersOn(tx, cidrId)
+  if (orders.length > 0) return { ok: false, reason: 'leased', cidr: found.cidr, orders }
+  await dropCidr(tx, cidrId)
+  return { ok: true }
 }
 
 /**
  * Makes a server's ranges exactly these: adds new ones, takes over those that no server has, and takes those left out
  * off the server (they stay, out of stock, until they are cleaned). All or nothing: after a refusal nothing has changed.
  */
-export function assignCidrs(
-  db: Executor,
+export async function assignCidrs(
+  { tx }: InTransaction,
   serverId: number,
   wanted: string[]
 ): Promise<{ ok: true; added: string[]; removed: string[] } | CidrRefusal> {
-  return db.transaction(async tx => {
-    const parsed = wanted.map(text => ({ text, result: parseCidr(text) }))
-    const invalid = parsed.flatMap(({ text, result }) => (result.ok ? [] : [{ text, message: result.message }]))
-    if (invalid.length > 0) return { ok: false, reason: 'invalid', lines: invalid }
-    const ranges = [...new Set(parsed.flatMap(({ result }) => (result.ok ? [result.cidr] : [])))]
-    const twice = ranges.flatMap((one, at) => ranges.slice(at + 1).map(other => [one, other] as const))
-    const within = twice.find(([one, other]) => overlaps(one, other))
-    if (within) return { ok: false, reason: 'overlap', cidr: within[0], with: within[1], serverId }
+  const parsed = wanted.map(text => ({ text, result: parseCidr(text) }))
+  const invalid = parsed.flatMap(({ text, result }) => (result.ok ? [] : [{ text, message: result.message }]))
+  if (invalid.length > 0) return { ok: false, reason: 'invalid', lines: invalid }
+  const ranges = [...new Set(parsed.flatMap(({ result }) => (result.ok ? [result.cidr] : [])))]
+  const twice = ranges.flatMap((one, at) => ranges.slice(at + 1).map(other => [one, other] as const))
+  const within = twice.find(([one, other]) => overlaps(one, other))
+  if (within) return { ok: false, reason: 'overlap', cidr: within[0], with: within[1], serverId }
 
-    await lockInventory(tx)
-    const present = await tx
-      .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
-      .from(cidrs)
-      .where(and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt)))
-      .orderBy(asc(cidrs.id))
-    const leaving = present.filter(range => !ranges.includes(range.cidr))
-    for (const range of leaving) {
-      const orders = await ordersOn(tx, range.id)
-      if (orders.length > 0) return { ok: false, reason: 'leased', cidr: range.cidr, orders }
-    }
+  await lockInventory(tx)
+  const present = await tx
+    .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
+    .from(cidrs)
+    .where(and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt)))
+    .orderBy(asc(cidrs.id))
+  const leaving = present.filter(range => !ranges.includes(range.cidr))
+  for (const range of leaving) {
+    const orders = await ordersOn(tx, range.id)
+    if (orders.length > 0) return { ok: false, reason: 'leased', cidr: range.cidr, orders }
+  }
 
-    const coming = ranges.filter(range => !present.some(({ cidr }) => cidr === range))
-    const plan: Arrival[] = []
-    for (const cidr of coming) {
-      const step = await planArrival(tx, cidr, leaving)
-      if ('ok' in step) return step
-      plan.push(step)
-    }
-    for (const range of leaving) await placeCidr(tx, range.id, null)
-    // Before any arrival: two of them may lie in one range that makes room.
-    const replaced = plan.flatMap(step => step.replaces)
-    for (const id of sortedIds(replaced)) await dropCidr(tx, id)
-    for (const step of plan) {
-      if (step.adopt === undefined) await insertCidr(tx, step.cidr, serverId, [])
-      else await placeCidr(tx, step.adopt, serverId)
-    }
-    return { ok: true, added: coming, removed: leaving.map(range => range.cidr) }
-  })
+  const coming = ranges.filter(range => !present.some(({ cidr }) => cidr === range))
+  const plan: Arrival[] = []
+  for (const cidr of coming) {
+    const step = await planArrival(tx, cidr, leaving)
+    if ('ok' in step) return step
+    plan.push(step)
+  }
+  for (const range of leaving) await placeCidr(tx, range.id, null)
+  // Before any arrival: two of them may lie in one range that makes room.
+  const replaced = plan.flatMap(step => step.replaces)
+  for (const id of sortedIds(replaced)) await dropCidr(tx, id)
+  for (const step of plan) {
+    if (step.adopt === undefined) await insertCidr(tx, step.cidr, serverId, [])
+    else await placeCidr(tx, step.adopt, serverId)
+  }
+  return { ok: true, added: coming, removed: leaving.map(range => range.cidr) }
 }
 
 type Arrival = { cidr: string; adopt?: number; replaces: number[] }
@@ -131,29 +129,27 @@ async function planArrival(
 }
 
 /** Sets the rules that a range is never sold with. Leases that run go on. */
-export function excludeRules(
-  db: Executor,
+export async function excludeRules(
+  { tx }: InTransaction,
   cidrId: number,
   rules: number[]
 ): Promise<
   { ok: true } | { ok: false; reason: 'not_found' } | { ok: false; reason: 'unknown_rules'; rules: number[] }
 > {
-  return db.transaction(async tx => {
-    await lockInventory(tx)
-    const known = await tx
-      .select({ id: aclRules.id })
-      .from(aclRules)
-      .where(and(inArray(aclRules.id, rules), isNull(aclRules.deletedAt)))
-    const unknown = sortedIds(rules).filter(rule => !known.some(({ id }) => id === rule))
-    if (unknown.length > 0) return { ok: false, reason: 'unknown_rules', rules: unknown }
-    const [found] = await tx
-      .select({ id: cidrs.id })
-      .from(cidrs)
-      .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
-    if (!found) return { ok: false, reason: 'not_found' }
-    await tx.execute(sql`select inventory.exclude_rules(${cidrId}, ${idList(rules)})`)
-    return { ok: true }
-  })
+  await lockInventory(tx)
+  const known = await tx
+    .select({ id: aclRules.id })
+    .from(aclRules)
+    .where(and(inArray(aclRules.id, rules), isNull(aclRules.deletedAt)))
+  const unknown = sortedIds(rules).filter(rule => !known.some(({ id }) => id === rule))
+  if (unknown.length > 0) return { ok: false, reason: 'unknown_rules', rules: unknown }
+  const [found] = await tx
+    .select({ id: cidrs.id })
+    .from(cidrs)
+    .where(and(eq(cidrs.id, cidrId), isNull(cidrs.deletedAt)))
+  if (!found) return { ok: false, reason: 'not_found' }
+  await tx.execute(sql`select inventory.exclude_rules(${cidrId}, ${idList(rules)})`)
+  return { ok: true }
 }
 
 export interface CleanedCidr {
@@ -163,37 +159,29 @@ export interface CleanedCidr {
 }
 
 /**
- * Removes every range that no server has and nothing is leased of. With `includeRemovedServers`, also those whose
- * server was removed. `kept` are unreferenced ranges that orders still lease of.
+ * Removes every range that no server has and nothing is leased of, and with `ofServers` those of these servers too (they
+ * were removed). `kept` are such ranges that orders still lease of.
  */
-export function cleanUnused(
-  db: Executor,
-  { includeRemovedServers = false }: { includeRemovedServers?: boolean } = {}
+export async function cleanUnused(
+  { tx }: InTransaction,
+  { ofServers = [] }: { ofServers?: number[] } = {}
 ): Promise<{ removed: CleanedCidr[]; kept: CleanedCidr[] }> {
-  return db.transaction(async tx => {
-    await lockInventory(tx)
-    const removedServer = sql`exists (select 1 from servers s where s.id = ${cidrs.serverId} and s.deleted_at is not null)`
-    const unused = await tx
-      .select({ id: cidrs.id, cidr: cidrs.cidr, deliveryCount: cidrs.deliveryCount })
-      .from(cidrs)
-      .where(
-        and(
-          isNull(cidrs.deletedAt),
-          includeRemovedServers ? sql`(${cidrs.serverId} is null or ${removedServer})` : isNull(cidrs.serverId)
-        )
-      )
-      .orderBy(asc(cidrs.id))
-    const removed: CleanedCidr[] = []
-    const kept: CleanedCidr[] = []
-    for (const range of unused) {
-      if ((await ordersOn(tx, range.id)).length > 0) kept.push(range)
-      else {
-        await dropCidr(tx, range.id)
-        removed.push(range)
-      }
+  await lockInventory(tx)
+  const unused = await tx
+    .select({ id: cidrs.id, cidr: cidrs.cidr, deliveryCount: cidrs.deliveryCount })
+    .from(cidrs)
+    .where(and(isNull(cidrs.deletedAt), or(isNull(cidrs.serverId), inArray(cidrs.serverId, ofServers))))
+    .orderBy(asc(cidrs.id))
+  const removed: CleanedCidr[] = []
+  const kept: CleanedCidr[] = []
+  for (const range of unused) {
+    if ((await ordersOn(tx, range.id)).length > 0) kept.push(range)
+    else {
+      await dropCidr(tx, range.id)
+      removed.push(range)
     }
-    return { removed, kept }
-  })
+  }
+  return { removed, kept }
 }
 
 async function overlapping(tx: Executor, range: string): Promise<LiveCidr[]> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 
@@ -10,23 +10,6 @@ export async function serverCidrs(db: Executor, serverId: number): Promise<strin
     .where(and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt)))
     .orderBy(asc(cidrs.cidr))
   return rows.map(row => row.cidr)
-}
-
-/** The ranges of each of these servers, ascending. */
-export async function rangesOfServers(
-  db: Executor,
-  serverIds: number[]
-): Promise<Map<number, { id: number; cidr: string }[]>> {
-  const rows = await db
-    .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
-    .from(cidrs)
-    .where(and(inArray(cidrs.serverId, serverIds), isNull(cidrs.deletedAt)))
-    .orderBy(asc(cidrs.cidr))
-  const ranges = new Map<number, { id: number; cidr: string }[]>()
-  for (const { id, cidr, serverId } of rows) {
-    if (serverId !== null) ranges.set(serverId, [...(ranges.get(serverId) ?? []), { id, cidr }])
-  }
-  return ranges
 }
 
 /** Orders that hold addresses on a server now, by id. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addRule, addServer } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
 import {
   addCidr,
   assignCidrs,
@@ -46,7 +46,7 @@ afterAll(async () => {
 })
 
 const net = (rest: string) => `10.${serial}.${rest}`
-const assign = (...ranges: string[]) => db.transaction(tx => assignCidrs(tx, serverId, ranges))
+const assign = (...ranges: string[]) => db.transaction(tx => assignCidrs({ tx }, serverId, ranges))
 const stock = () => quoteSelection(db, { groupId, step: 1, rules: [rule] })
 const lease = () => reserve(db, { orderId, groupId, step: 1, rules: [rule], quantity: 1 })
 
@@ -77,7 +77,7 @@ describe('assignCidrs', () => {
   it('takes over a range that no server has, with its exclusions and its count', async () => {
     await assign(net('0.0/24'))
     const id = await idOf(net('0.0/24'))
-    await excludeRules(db, id, [rule])
+    await inTransaction(db, excludeRules, id, [rule])
     await assign()
     await assign(net('0.0/24'))
     expect(await idOf(net('0.0/24'))).toBe(id)
@@ -97,7 +97,7 @@ describe('assignCidrs', () => {
 
   it("refuses another server's addresses, and ranges within each other", async () => {
     const other = await addServer(db, `other ${serial}`)
-    await addCidr(db, { cidr: net('0.0/24'), serverId: other })
+    await inTransaction(db, addCidr, { cidr: net('0.0/24'), serverId: other })
     expect(await assign(net('0.0/25'))).toEqual({
       ok: false,
       reason: 'overlap',
@@ -137,53 +137,53 @@ describe('assignCidrs', () => {
 
 describe('adding and removing', () => {
   it('removes a range unless it is leased, and keeps its history', async () => {
-    const added = await addCidr(db, { cidr: net('0.0/30'), serverId, excludedRules: [] })
+    const added = await inTransaction(db, addCidr, { cidr: net('0.0/30'), serverId, excludedRules: [] })
     const cidrId = added.ok ? added.cidrId : 0
     await lease()
-    expect(await removeCidr(db, cidrId)).toEqual({
+    expect(await inTransaction(db, removeCidr, cidrId)).toEqual({
       ok: false,
       reason: 'leased',
       cidr: net('0.0/30'),
       orders: [orderId]
     })
     await release(db, { orderId })
-    expect(await removeCidr(db, cidrId)).toEqual({ ok: true })
-    expect(await removeCidr(db, cidrId)).toEqual({ ok: false, reason: 'not_found' })
+    expect(await inTransaction(db, removeCidr, cidrId)).toEqual({ ok: true })
+    expect(await inTransaction(db, removeCidr, cidrId)).toEqual({ ok: false, reason: 'not_found' })
     expect(await stock()).toBe(0)
     expect(await whoHeld(db, { ip: net('0.0') })).toMatchObject([{ orderId }])
-    expect(await addCidr(db, { cidr: net('0.0/30'), serverId })).toEqual({ ok: true, cidrId })
+    expect(await inTransaction(db, addCidr, { cidr: net('0.0/30'), serverId })).toEqual({ ok: true, cidrId })
     expect(await stock()).toBe(4)
   })
 
   it('sells a range only to rules that are on sale when it comes back', async () => {
-    const added = await addCidr(db, { cidr: net('0.0/30'), serverId })
+    const added = await inTransaction(db, addCidr, { cidr: net('0.0/30'), serverId })
     await lease()
     await release(db, { orderId })
-    await removeCidr(db, added.ok ? added.cidrId : 0)
+    await inTransaction(db, removeCidr, added.ok ? added.cidrId : 0)
     const late = await addRule(db, `late ${serial}`)
-    await addCidr(db, { cidr: net('0.0/30'), serverId })
+    await inTransaction(db, addCidr, { cidr: net('0.0/30'), serverId })
     expect(await quoteSelection(db, { groupId, step: 1, rules: [rule, late] })).toBe(4)
   })
 
   it('cleans what nobody refers to', async () => {
-    await cleanUnused(db)
+    await inTransaction(db, cleanUnused)
     await assign(net('0.0/24'), net('1.0/24'))
     await assign(net('0.0/24'))
     const idle = { id: await idOf(net('1.0/24')), cidr: net('1.0/24'), deliveryCount: 0 }
-    expect(await cleanUnused(db)).toEqual({ removed: [idle], kept: [] })
+    expect(await inTransaction(db, cleanUnused)).toEqual({ removed: [idle], kept: [] })
     await lease()
     await db.execute(sql`update servers set deleted_at = now() where id = ${serverId}`)
     const left = { id: await idOf(net('0.0/24')), cidr: net('0.0/24'), deliveryCount: 0 }
-    expect(await cleanUnused(db)).toEqual({ removed: [], kept: [] })
-    expect(await cleanUnused(db, { includeRemovedServers: true })).toEqual({ removed: [], kept: [left] })
+    expect(await inTransaction(db, cleanUnused)).toEqual({ removed: [], kept: [] })
+    expect(await inTransaction(db, cleanUnused, { ofServers: [serverId] })).toEqual({ removed: [], kept: [left] })
     await release(db, { orderId })
-    expect(await cleanUnused(db, { includeRemovedServers: true })).toEqual({ removed: [left], kept: [] })
+    expect(await inTransaction(db, cleanUnused, { ofServers: [serverId] })).toEqual({ removed: [left], kept: [] })
   })
 
   it('excludes only rules that exist, of ranges that exist', async () => {
-    expect(await excludeRules(db, 0, [rule])).toEqual({ ok: false, reason: 'not_found' })
+    expect(await inTransaction(db, excludeRules, 0, [rule])).toEqual({ ok: false, reason: 'not_found' })
     await assign(net('0.0/24'))
-    expect(await excludeRules(db, await idOf(net('0.0/24')), [9999, rule])).toEqual({
+    expect(await inTransaction(db, excludeRules, await idOf(net('0.0/24')), [9999, rule])).toEqual({
       ok: false,
       reason: 'unknown_rules',
       rules: [9999]

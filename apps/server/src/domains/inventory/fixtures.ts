@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
+import type { InTransaction } from './cidr-commands.ts'
 import { createRule, type RuleInput } from './rules.ts'
 
 /** Rows of other domains that the inventory's tests and benchmarks stand on. Ids are told apart by `name`. */
@@ -7,6 +8,13 @@ import { createRule, type RuleInput } from './rules.ts'
 export async function addServer(db: Executor, name: string): Promise<number> {
   return firstId(db, sql`insert into servers (name, ip) values (${name}, '127.0.0.1') returning id`)
 }
+
+/** Runs one step of a write as a whole one. */
+export const inTransaction = <Args extends unknown[], T>(
+  db: Executor,
+  step: (unit: InTransaction, ...args: Args) => Promise<T>,
+  ...args: Args
+): Promise<T> => db.transaction(tx => step({ tx }, ...args))
 
 /** A server group of these servers. */
 export async function addGroup(db: Executor, name: string, serverIds: number[]): Promise<number> {
@@ -18,14 +26,15 @@ export async function addGroup(db: Executor, name: string, serverIds: number[]):
 }
 
 export async function addRule(db: Executor, name: string, input: Partial<RuleInput> = {}): Promise<number> {
-  const created = await createRule(db, {
+  const rule = {
     name,
     description: '',
     price: '1.00',
     platformVariantId: '1',
     aclValue: `${name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')}.example`,
     ...input
-  })
+  }
+  const created = await inTransaction(db, createRule, rule)
   if (!created.ok) throw new Error(created.reason)
   return created.rule.id
 }

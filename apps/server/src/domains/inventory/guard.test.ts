@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase, sqlState } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addRule, addServer } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
 import { addCidr, audit, excludeRules, release, reserve } from './index.ts'
 
 let database: TestDatabase
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 /** Adds a range of one chunk, and returns the chunk. */
 async function addRange(cidr: string, server: number | null): Promise<number> {
-  const added = await addCidr(db, { cidr, serverId: server })
+  const added = await inTransaction(db, addCidr, { cidr, serverId: server })
   if (!added.ok) throw new Error(added.reason)
   return one(sql`select id from chunks where cidr_id = ${added.cidrId}`)
 }
@@ -87,7 +87,12 @@ describe('a block that is written past reserve', () => {
 
   it('is refused in an excluded range, in one without a server, and beyond its chunk', async () => {
     const excluded = await addRange('10.0.1.0/24', serverId)
-    await excludeRules(db, await one(sql`select cidr_id as id from chunks where id = ${excluded}`), rules.slice(1, 2))
+    await inTransaction(
+      db,
+      excludeRules,
+      await one(sql`select cidr_id as id from chunks where id = ${excluded}`),
+      rules.slice(1, 2)
+    )
     const serverless = await addRange('10.0.2.0/24', null)
     const small = await addRange('10.0.3.0/29', serverId)
     expect(await stateOf(insertPast([{ chunk: excluded, start: 0 }]))).toBe('23514')

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addRule, addServer } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
 import {
   activate,
   addCidr,
@@ -43,7 +43,7 @@ async function shop(ranges: string[], orders = 3) {
   const groupId = await addGroup(db, name, [serverId])
   const cidrIds: number[] = []
   for (const cidr of ranges) {
-    const added = await addCidr(db, { cidr, serverId })
+    const added = await inTransaction(db, addCidr, { cidr, serverId })
     if (!added.ok) throw new Error(JSON.stringify(added))
     cidrIds.push(added.cidrId)
   }
@@ -166,7 +166,7 @@ describe('reserving', () => {
   it('sells nothing of a range to an order with a rule that the range excludes', async () => {
     const { groupId, cidrIds, orders } = await shop(['10.2.3.0/29', '10.2.3.8/29'])
     const [a = 0, b = 0] = rules
-    expect(await excludeRules(db, cidrIds[0] ?? 0, [a])).toEqual({ ok: true })
+    expect(await inTransaction(db, excludeRules, cidrIds[0] ?? 0, [a])).toEqual({ ok: true })
     expect(await quoteSelection(db, { groupId, step: 1, rules: [a] })).toBe(8)
     expect((await quoteRules(db, { groupId, step: 8, selected: [b] })).map(rule => rule.stock)).toEqual([8, 16, 16])
     expect((await quoteRules(db, { groupId, step: 8 })).map(rule => rule.stock)).toEqual([8, 16, 16])

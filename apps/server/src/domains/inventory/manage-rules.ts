@@ -1,18 +1,18 @@
-import { refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
+import { refusals, refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
-import type { Executor, Transaction } from '../../infra/db/client.ts'
-import { transact } from '../../infra/db/transact.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
-import { createRule, deleteRule, type Rule, type RuleRefusal, updateRule } from './rules.ts'
+import { leasedBy } from './refusals.ts'
+import { createRule, deleteRule, RULE_NAME, type Rule, type RuleRefusal, updateRule } from './rules.ts'
 import { aclRules } from './tables.ts'
 
-/** Called in the transaction that changed what the rules deny: the agents have to learn it. */
-export type OnRulesChanged = (tx: Transaction) => Promise<void>
+/** Called within the command that changed what the rules deny: the agents have to learn it. */
+export type OnRulesChanged = (unit: Unit) => void
 
 type Listing = { limit: number; offset: number; search?: string | undefined }
 
@@ -29,67 +29,54 @@ export async function listRules(db: Executor, { limit, offset, search }: Listing
   return pageOf(rows.map(present), await db.$count(aclRules, where), { limit, offset })
 }
 
-export async function addAclRule(
-  ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
+const unique = { [RULE_NAME]: refuse('name_taken', { data: { errors: { name: refusals.name_taken[1] } } }) }
+
+export const addAclRule = (
+  ctx: AppContext,
+  by: Actor,
   form: AclRuleForm,
-  onChanged: OnRulesChanged
-): Promise<Result<AclRule>> {
-  return transact(ctx.db, async tx => {
-    const created = await createRule(tx, inputOf(form))
+  onRulesChanged: OnRulesChanged
+): Promise<Result<AclRule>> =>
+  command(ctx, by, { unique }, async unit => {
+    const created = await createRule(unit, inputOf(form))
     if (!created.ok) return ruleRefusal(created)
     const after = present(created.rule)
-    await onChanged(tx)
-    const entry = { action: 'create ACL rule', targetType: 'ACL rule', targetId: after.id, after: briefly(after) }
-    await record(tx, actor, entry)
+    onRulesChanged(unit)
+    unit.audit('acl_rule.create', after.id, { after: abridged(after) })
     return ok(after)
   })
-}
 
-export async function editAclRule(
-  ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
+export const editAclRule = (
+  ctx: AppContext,
+  by: Actor,
   id: number,
   form: AclRuleForm,
-  onChanged: OnRulesChanged
-): Promise<Result<AclRule>> {
-  return transact(ctx.db, async tx => {
-    const row = await readRule(tx, id)
-    const updated = await updateRule(tx, id, inputOf(form))
+  onRulesChanged: OnRulesChanged
+): Promise<Result<AclRule>> =>
+  command(ctx, by, { unique }, async unit => {
+    const row = await readRule(unit.tx, id)
+    const updated = await updateRule(unit, id, inputOf(form))
     if (!updated.ok) return ruleRefusal(updated)
     const after = present(updated.rule)
-    if (updated.domainsChanged) await onChanged(tx)
-    const before = row && briefly(present(row))
-    const entry = { action: 'edit ACL rule', targetType: 'ACL rule', targetId: id, before, after: briefly(after) }
-    await record(tx, actor, entry)
+    if (updated.domainsChanged) onRulesChanged(unit)
+    unit.audit('acl_rule.edit', id, { before: row && abridged(present(row)), after: abridged(after) })
     return ok(after)
   })
-}
 
-export async function removeAclRule(
-  ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
+export const removeAclRule = (
+  ctx: AppContext,
+  by: Actor,
   id: number,
-  onChanged: OnRulesChanged
-): Promise<Result<null>> {
-  return transact(ctx.db, async tx => {
-    const row = await readRule(tx, id)
-    const deleted = await deleteRule(tx, id)
-    if (!deleted.ok) {
-      if (deleted.reason === 'not_found') return refuse('not_found')
-      const names = deleted.orders.slice(0, 10).map(order => `#${order}`)
-      const more = deleted.orders.length > 10 ? ` and ${deleted.orders.length - 10} more` : ''
-      return refuse('rule_has_leases', {
-        msg: `This access rule is still in use by orders ${names.join(', ')}${more}`,
-        data: { orders: deleted.orders }
-      })
-    }
-    await onChanged(tx)
-    const before = row && briefly(present(row))
-    await record(tx, actor, { action: 'delete ACL rule', targetType: 'ACL rule', targetId: id, before })
+  onRulesChanged: OnRulesChanged
+): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const row = await readRule(unit.tx, id)
+    const deleted = await deleteRule(unit, id)
+    if (!deleted.ok) return deleted.reason === 'leased' ? leasedBy('rule', deleted.orders) : refuse('not_found')
+    onRulesChanged(unit)
+    unit.audit('acl_rule.delete', id, { before: row && abridged(present(row)) })
     return done
   })
-}
 
 async function readRule(db: Executor, id: number): Promise<Rule | undefined> {
   const [row] = await db
@@ -106,9 +93,6 @@ function ruleRefusal(refusal: RuleRefusal | { ok: false; reason: 'not_found' }):
       .map(line => line.message)
       .join('; ')
     return refuse('invalid_domains', { msg, data: { errors: { acl_value: msg }, lines: refusal.lines.slice(0, 100) } })
-  }
-  if (refusal.reason === 'name_taken') {
-    return refuse('name_taken', { data: { errors: { name: 'This name is already in use' } } })
   }
   return refuse('not_found')
 }
@@ -132,7 +116,7 @@ const present = (rule: Rule): AclRule => ({
 })
 
 /** For the audit log, which is no place for megabytes of domains. */
-const briefly = (rule: AclRule) => ({
+const abridged = (rule: AclRule) => ({
   ...rule,
   acl_value: rule.acl_value.length > 10_000 ? `${rule.acl_value.slice(0, 10_000)}…` : rule.acl_value
 })

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addRule, addServer } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
 import {
   addCidr,
   addressCount,
@@ -108,10 +108,10 @@ async function build({ v4, v6, excluded }: { v4: number[]; v6: number[]; exclude
   ]
   const ranges: Range[] = []
   for (const [at, cidr] of texts.entries()) {
-    const added = await addCidr(db, { cidr, serverId })
+    const added = await inTransaction(db, addCidr, { cidr, serverId })
     if (!added.ok) throw new Error(JSON.stringify(added))
     const without = ruleIds(excluded[at] ?? [])
-    await excludeRules(db, added.cidrId, without)
+    await inTransaction(db, excludeRules, added.cidrId, without)
     ranges.push({ cidr, id: added.cidrId, units: addressCount(cidr), excluded: without })
   }
   const [orderId = 0] = await addOrders(db, groupId, 1)

@@ -1,12 +1,12 @@
-import type { AclGroup, AclRule, Cidr } from '@netlet/contract'
+import type { AclGroup, AclRule } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { addCidr, assignCidrs } from './cidr-commands.ts'
+import { assignCidrs } from './cidr-commands.ts'
 import { addGroup, addOrders, addServer } from './fixtures.ts'
-import { activate, reserve } from './leasing.ts'
+import { reserve } from './leasing.ts'
 import { inventoryRoutes } from './routes.ts'
 
 let world: TestShop
@@ -15,7 +15,7 @@ let changes = 0
 
 beforeAll(async () => {
   world = await startTestShop({
-    routes: (mount, shop) => inventoryRoutes(mount, shop, async () => void changes++)
+    routes: (mount, shop) => inventoryRoutes(mount, shop, { onRulesChanged: () => void changes++ })
   })
   admin = await world.admin()
 })
@@ -69,13 +69,13 @@ describe('access rules', () => {
     const actions = await world.ctx.db
       .select({ action: auditLog.action })
       .from(auditLog)
-      .where(sql`target_id = ${String(made.id)} and target_type = 'ACL rule'`)
+      .where(sql`target_id = ${String(made.id)} and target_type = 'acl_rule'`)
       .orderBy(auditLog.id)
     expect(actions.map(entry => entry.action)).toEqual([
-      'create ACL rule',
-      'edit ACL rule',
-      'edit ACL rule',
-      'delete ACL rule'
+      'acl_rule.create',
+      'acl_rule.edit',
+      'acl_rule.edit',
+      'acl_rule.delete'
     ])
   })
 
@@ -83,7 +83,7 @@ describe('access rules', () => {
     const { db } = world.ctx
     const made = await addRule('Leased')
     const server = await addServer(db, 'leases')
-    await db.transaction(tx => assignCidrs(tx, server, ['127.80.0.0/28']))
+    await db.transaction(tx => assignCidrs({ tx }, server, ['127.80.0.0/28']))
     const groupId = await addGroup(db, 'leases', [server])
     const [orderId = 0] = await addOrders(db, groupId, 1)
     await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [made.id], quantity: 1 }))
@@ -132,88 +132,5 @@ describe('ACL groups', () => {
     expect(list.data).toMatchObject({ total: 1, data: [{ acls: [] }] })
     expect((await admin.delete(`${path}${made.data.id}/`)).code).toBe(2000)
     expect((await admin.put(`${path}${made.data.id}/`, { name: 'g', description: 'd', acls: [one.id] })).code).toBe(404)
-  })
-})
-
-describe('CIDRs', () => {
-  const list = async (query: string) => (await admin.get<Page<Cidr>>(`/api/servers/cidrs/?${query}`)).data
-  const names = async (query: string) => (await list(`search=127.9&${query}`)).data.map(range => range.cidr)
-  let owner: number
-  let excluded: number
-
-  beforeAll(async () => {
-    const { db } = world.ctx
-    owner = await addServer(db, 'owner')
-    const gone = await addServer(db, 'gone')
-    excluded = (await addRule('Excluded')).id
-    await db.transaction(async tx => {
-      await assignCidrs(tx, owner, ['127.90.1.0/24', '127.90.0.0/24', '127.91.0.0/26'])
-      await assignCidrs(tx, gone, ['127.92.0.0/24'])
-      await addCidr(tx, { cidr: '127.93.0.0/24', serverId: null })
-    })
-    await db.execute(sql`update servers set deleted_at = now() where id = ${gone}`)
-    await db.execute(sql`update cidrs set delivery_count = 101 where cidr = '127.90.0.0/24'`)
-    await db.execute(sql`update cidrs set delivery_count = 1001 where cidr = '127.91.0.0/26'`)
-  })
-
-  test('are filtered by count, server, missing server and excluded rule, and sorted', async () => {
-    const all = ['127.90.0.0/24', '127.90.1.0/24', '127.91.0.0/26', '127.92.0.0/24', '127.93.0.0/24']
-    expect(await names('sort_by=cidr')).toEqual(all)
-    expect(await names('sort_by=cidr&sort_order=desc')).toEqual(all.toReversed())
-    expect(await names('sort_by=delivery_count&sort_order=desc&limit=2')).toEqual(['127.91.0.0/26', '127.90.0.0/24'])
-    expect(await names('delivery_count_min=100&sort_by=cidr')).toEqual(['127.90.0.0/24', '127.91.0.0/26'])
-    expect(await names('delivery_count_min=500')).toEqual(['127.91.0.0/26'])
-    expect(await names('delivery_count_exact=0&sort_by=cidr')).toEqual([
-      '127.90.1.0/24',
-      '127.92.0.0/24',
-      '127.93.0.0/24'
-    ])
-    expect(await names('unreferenced=true&sort_by=cidr')).toEqual(['127.92.0.0/24', '127.93.0.0/24'])
-    expect(await names(`server_id=${owner}&sort_by=cidr`)).toEqual(all.slice(0, 3))
-    expect((await list('search=127.9')).total).toBe(5)
-    expect((await list('search=127.91')).data[0]).toMatchObject({
-      ip_count: 64,
-      delivery_count: 1001,
-      server_ids: [owner],
-      servers: [{ id: owner, name: 'owner' }],
-      exclude_acl: []
-    })
-    expect((await admin.get('/api/servers/cidrs/?sort_by=password')).code).toBe(400)
-  })
-
-  test('only the excluded rules are edited', async () => {
-    const [range] = (await list('search=127.90.1')).data
-    const path = `/api/servers/cidrs/${range?.id}/`
-    expect((await admin.put<Cidr>(path, { exclude_acl: [excluded], cidr: '10.0.0.0/8' })).data).toMatchObject({
-      cidr: '127.90.1.0/24',
-      exclude_acl: [{ id: excluded, name: 'Excluded' }]
-    })
-    expect(await names(`exclude_acl=${excluded}`)).toEqual(['127.90.1.0/24'])
-    expect((await admin.put(path, { exclude_acl: [999_999] })).code).toBe(400)
-    expect((await admin.put('/api/servers/cidrs/999999/', { exclude_acl: [] })).code).toBe(404)
-  })
-
-  test('what no server has is cleaned; what is leased, or a server’s own, stays', async () => {
-    const { db } = world.ctx
-    const groupId = await addGroup(db, 'cleaning', [owner])
-    const [orderId = 0] = await addOrders(db, groupId, 1)
-    await db.transaction(async tx => {
-      await reserve(tx, { orderId, groupId, step: 64, rules: [excluded], quantity: 64 })
-      await activate(tx, orderId)
-    })
-    const clean = (body?: object) =>
-      admin.post<{ deleted_count: number; results: object; cidr_details: { cidr: string }[] }>(
-        '/api/servers/cidrs/clean_unused/',
-        body
-      )
-    expect((await clean()).data).toMatchObject({ deleted_count: 1, cidr_details: [{ cidr: '127.93.0.0/24' }] })
-    const all = await clean({ include_soft_deleted: true })
-    expect(all.data).toMatchObject({
-      deleted_count: 1,
-      results: { deleted_count: 1 },
-      cidr_details: [{ cidr: '127.92.0.0/24' }]
-    })
-    expect((await clean({ include_soft_deleted: true })).data.deleted_count).toBe(0)
-    expect(await names('sort_by=cidr')).toHaveLength(3)
   })
 })

@@ -3,14 +3,17 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createAclGroup, deleteAclGroup, listAclGroups, updateAclGroup } from './acl-groups.ts'
-import { cleanUnusedCidrs, editCidr, listCidrs } from './manage-cidrs.ts'
 import { addAclRule, editAclRule, listRules, type OnRulesChanged, removeAclRule } from './manage-rules.ts'
 
 /**
- * Puts the inventory's calls on the server.
+ * Puts the calls for access rules and their groups on the server; those for ranges are the fleet's, which knows servers.
  * @param onRulesChanged lets the agents learn what the rules deny from now on
  */
-export function inventoryRoutes(mount: Mount, ctx: Pick<AppContext, 'db'>, onRulesChanged: OnRulesChanged): void {
+export function inventoryRoutes(
+  mount: Mount,
+  ctx: AppContext,
+  { onRulesChanged }: { onRulesChanged: OnRulesChanged }
+): void {
   const { inventory } = routes
   mount(inventory.rules, async ({ query }) => ok(await listRules(ctx.db, query)))
   mount(inventory.createRule, call => addAclRule(ctx, call.caller, call.body, onRulesChanged))
@@ -21,10 +24,4 @@ export function inventoryRoutes(mount: Mount, ctx: Pick<AppContext, 'db'>, onRul
   mount(inventory.createGroup, call => createAclGroup(ctx, call.caller, call.body))
   mount(inventory.updateGroup, call => updateAclGroup(ctx, call.caller, call.params.id, call.body))
   mount(inventory.deleteGroup, call => deleteAclGroup(ctx, call.caller, call.params.id))
-
-  mount(inventory.cidrs, async ({ query }) => ok(await listCidrs(ctx.db, query)))
-  mount(inventory.updateCidr, call => editCidr(ctx, call.caller, call.params.id, call.body.exclude_acl))
-  mount(inventory.cleanUnusedCidrs, call =>
-    cleanUnusedCidrs(ctx, call.caller, call.body?.include_soft_deleted ?? false)
-  )
 }

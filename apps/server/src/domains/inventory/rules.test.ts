@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
+import { type Database, closeDatabase, openDatabase, violatedConstraint } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addServer } from './fixtures.ts'
+import { addGroup, addOrders, addServer, inTransaction } from './fixtures.ts'
 import {
   addCidr,
   audit,
@@ -14,6 +14,7 @@ import {
   reserve,
   updateRule
 } from './index.ts'
+import { RULE_NAME } from './rules.ts'
 
 let database: TestDatabase
 let db: Database
@@ -38,7 +39,7 @@ const input = (name: string, aclValue: string) => ({
 })
 
 async function create(name: string, aclValue: string): Promise<number> {
-  const created = await createRule(db, input(name, aclValue))
+  const created = await inTransaction(db, createRule, input(name, aclValue))
   if (!created.ok) throw new Error(created.reason)
   return created.rule.id
 }
@@ -47,45 +48,46 @@ describe('a rule', () => {
   it('is in stock at once on ranges that were there before', async () => {
     const serverId = await addServer(db, 'stock')
     const groupId = await addGroup(db, 'stock', [serverId])
-    await addCidr(db, { cidr: '10.0.0.0/24', serverId })
+    await inTransaction(db, addCidr, { cidr: '10.0.0.0/24', serverId })
     const ruleId = await create('stock', 'stock.example')
     expect((await quoteRules(db, { groupId, step: 256 })).find(rule => rule.ruleId === ruleId)?.stock).toBe(256)
   })
 
   it('has a name of its own among those on sale, whatever the case', async () => {
     const id = await create('Twice', 'twice.example')
-    await db.transaction(async tx => {
-      expect(await createRule(tx, input('twice', 'two.example'))).toEqual({ ok: false, reason: 'name_taken' })
-      expect(await liveRules(tx)).not.toEqual([])
-    })
+    const taken = async (write: Promise<unknown>) => violatedConstraint(await write.catch((error: unknown) => error))
+    expect(await taken(create('twice', 'two.example'))).toBe(RULE_NAME)
     const other = await create('other', 'other.example')
-    expect(await updateRule(db, other, input('TWICE', 'other.example'))).toEqual({ ok: false, reason: 'name_taken' })
-    await deleteRule(db, id)
+    expect(await taken(inTransaction(db, updateRule, other, input('TWICE', 'other.example')))).toBe(RULE_NAME)
+    await inTransaction(db, deleteRule, id)
     expect(await create('twice', 'twice.example')).toBeGreaterThan(id)
   })
 
   it('names the lines that are no domains', async () => {
-    const refused = await createRule(db, input('junk', 'fine.example\nno domain'))
+    const refused = await inTransaction(db, createRule, input('junk', 'fine.example\nno domain'))
     expect(refused).toMatchObject({ ok: false, reason: 'invalid_domains', lines: [{ line: 2 }] })
   })
 
   it('tells whether the agents have to learn of a change', async () => {
     const id = await create('edit', '# mine\nedit.example')
-    const cosmetic = await updateRule(db, id, { ...input('edit', 'EDIT.example'), price: '2.00' })
+    const cosmetic = await inTransaction(db, updateRule, id, { ...input('edit', 'EDIT.example'), price: '2.00' })
     expect(cosmetic).toMatchObject({
       ok: true,
       domainsChanged: false,
       rule: { price: '2.00', aclValue: 'EDIT.example' }
     })
-    expect(await updateRule(db, id, input('edit', 'edit.example\nmore.example'))).toMatchObject({
+    expect(await inTransaction(db, updateRule, id, input('edit', 'edit.example\nmore.example'))).toMatchObject({
       domainsChanged: true
     })
-    expect(await updateRule(db, 9999, input('none', 'none.example'))).toEqual({ ok: false, reason: 'not_found' })
+    expect(await inTransaction(db, updateRule, 9999, input('none', 'none.example'))).toEqual({
+      ok: false,
+      reason: 'not_found'
+    })
   })
 
   it('reports rules of which one covers a part of the other', async () => {
     const wide = await create('wide', 'wide.example')
-    const created = await createRule(db, input('narrow', 'shop.wide.example'))
+    const created = await inTransaction(db, createRule, input('narrow', 'shop.wide.example'))
     expect(created).toMatchObject({
       ok: true,
       overlaps: [{ domain: 'shop.wide.example', within: 'wide.example', ruleId: wide, ruleName: 'wide' }]
@@ -95,25 +97,25 @@ describe('a rule', () => {
   it('is deleted only when nothing is leased under it', async () => {
     const serverId = await addServer(db, 'delete')
     const groupId = await addGroup(db, 'delete', [serverId])
-    await addCidr(db, { cidr: '10.1.0.0/24', serverId })
+    await inTransaction(db, addCidr, { cidr: '10.1.0.0/24', serverId })
     const [orderId = 0] = await addOrders(db, groupId, 1)
     const id = await create('delete', 'delete.example')
     await reserve(db, { orderId, groupId, step: 1, rules: [id], quantity: 1 })
-    expect(await deleteRule(db, id)).toEqual({ ok: false, reason: 'leased', orders: [orderId] })
+    expect(await inTransaction(db, deleteRule, id)).toEqual({ ok: false, reason: 'leased', orders: [orderId] })
     await release(db, { orderId })
-    expect(await deleteRule(db, id)).toEqual({ ok: true })
-    expect(await deleteRule(db, id)).toEqual({ ok: false, reason: 'not_found' })
+    expect(await inTransaction(db, deleteRule, id)).toEqual({ ok: true })
+    expect(await inTransaction(db, deleteRule, id)).toEqual({ ok: false, reason: 'not_found' })
     expect((await liveRules(db)).some(rule => rule.id === id)).toBe(false)
     expect((await reserve(db, { orderId, groupId, step: 1, rules: [id], quantity: 1 })).ok).toBe(false)
   })
 })
 
 it('denies the domains of all rules on sale but those bought', async () => {
-  for (const rule of await liveRules(db)) await deleteRule(db, rule.id)
+  for (const rule of await liveRules(db)) await inTransaction(db, deleteRule, rule.id)
   const search = await create('search', 'search.example\nshared.example')
   const shop = await create('shop', 'shop.example\nshared.example')
   const gone = await create('gone', 'gone.example')
-  await deleteRule(db, gone)
+  await inTransaction(db, deleteRule, gone)
   expect(await deniedDomains(db, { bought: [] })).toEqual(['search.example', 'shared.example', 'shop.example'])
   expect(await deniedDomains(db, { bought: [shop] })).toEqual(['search.example'])
   expect(await deniedDomains(db, { bought: [shop, search] })).toEqual([])

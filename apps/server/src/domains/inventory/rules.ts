@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm'
-import { type Executor, sqlState, violatedConstraint } from '../../infra/db/client.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { InTransaction } from './cidr-commands.ts'
 import { denyList, type DomainLine, parentsOf, parseDomains } from './domains.ts'
 import { lockInventory } from './leasing.ts'
 import { sortedIds } from './sql.ts'
@@ -26,39 +27,34 @@ export interface RuleOverlap {
   ruleName: string
 }
 
-export type RuleRefusal =
-  | { ok: false; reason: 'invalid_domains'; lines: DomainLine[] }
-  | { ok: false; reason: 'name_taken' }
+export type RuleRefusal = { ok: false; reason: 'invalid_domains'; lines: DomainLine[] }
+
+/** The constraint that a write of a rule violates where another rule on sale has its name. */
+export const RULE_NAME = 'acl_rules_name_key'
 
 /** Creates a rule, at once in stock on every address of every range that does not come to exclude it. */
-export function createRule(
-  db: Executor,
+export async function createRule(
+  { tx }: InTransaction,
   input: RuleInput
 ): Promise<{ ok: true; rule: Rule; overlaps: RuleOverlap[] } | RuleRefusal> {
-  return db.transaction(async tx => {
-    const parsed = parseDomains(input.aclValue)
-    if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
-    await lockInventory(tx)
-    const saved = await saveNamed(tx, async inner => {
-      const [rule] = await inner
-        .insert(aclRules)
-        .values({ ...ruleColumns(input), domains: parsed.domains })
-        .returning()
-      return rule
-    })
-    if (saved === 'name_taken') return { ok: false, reason: 'name_taken' }
-    if (!saved) throw new Error('the rule was not created')
-    await tx.execute(sql`select inventory.open_rule(${saved.id})`)
-    return { ok: true, rule: saved, overlaps: await overlapsOf(tx, saved) }
-  })
+  const parsed = parseDomains(input.aclValue)
+  if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+  await lockInventory(tx)
+  const [saved] = await tx
+    .insert(aclRules)
+    .values({ ...ruleColumns(input), domains: parsed.domains })
+    .returning()
+  if (!saved) throw new Error('the rule was not created')
+  await tx.execute(sql`select inventory.open_rule(${saved.id})`)
+  return { ok: true, rule: saved, overlaps: await overlapsOf(tx, saved) }
 }
 
 /**
  * Changes a rule. `domainsChanged` tells the caller that the agents have to learn another deny list. Orders keep the
  * price they were sold at.
  */
-export function updateRule(
-  db: Executor,
+export async function updateRule(
+  { tx }: InTransaction,
   ruleId: number,
   input: RuleInput
 ): Promise<
@@ -66,51 +62,43 @@ export function updateRule(
   | RuleRefusal
   | { ok: false; reason: 'not_found' }
 > {
-  return db.transaction(async tx => {
-    const parsed = parseDomains(input.aclValue)
-    if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
-    const [before] = await tx
-      .select({ domains: aclRules.domains })
-      .from(aclRules)
-      .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
-      .for('update')
-    if (!before) return { ok: false, reason: 'not_found' }
-    const saved = await saveNamed(tx, async inner => {
-      const [rule] = await inner
-        .update(aclRules)
-        .set({ ...ruleColumns(input), domains: parsed.domains })
-        .where(eq(aclRules.id, ruleId))
-        .returning()
-      return rule
-    })
-    if (saved === 'name_taken') return { ok: false, reason: 'name_taken' }
-    if (!saved) return { ok: false, reason: 'not_found' }
-    const domainsChanged = before.domains.join('\n') !== parsed.domains.join('\n')
-    return { ok: true, rule: saved, domainsChanged, overlaps: await overlapsOf(tx, saved) }
-  })
+  const parsed = parseDomains(input.aclValue)
+  if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+  const [before] = await tx
+    .select({ domains: aclRules.domains })
+    .from(aclRules)
+    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+    .for('update')
+  if (!before) return { ok: false, reason: 'not_found' }
+  const [saved] = await tx
+    .update(aclRules)
+    .set({ ...ruleColumns(input), domains: parsed.domains })
+    .where(eq(aclRules.id, ruleId))
+    .returning()
+  if (!saved) return { ok: false, reason: 'not_found' }
+  const domainsChanged = before.domains.join('\n') !== parsed.domains.join('\n')
+  return { ok: true, rule: saved, domainsChanged, overlaps: await overlapsOf(tx, saved) }
 }
 
 /** Takes a rule out of sale; its row stays for the history. Refused while orders hold addresses under it. */
-export function deleteRule(
-  db: Executor,
+export async function deleteRule(
+  { tx }: InTransaction,
   ruleId: number
 ): Promise<{ ok: true } | { ok: false; reason: 'not_found' } | { ok: false; reason: 'leased'; orders: number[] }> {
-  return db.transaction(async tx => {
-    await lockInventory(tx)
-    const [found] = await tx
-      .select({ id: aclRules.id })
-      .from(aclRules)
-      .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
-    if (!found) return { ok: false, reason: 'not_found' }
-    const holders = await tx
-      .selectDistinct({ orderId: leases.orderId })
-      .from(leases)
-      .where(and(ne(leases.state, 'released'), sql`${leases.rules} @> array[${ruleId}]::int[]`))
-      .orderBy(asc(leases.orderId))
-    if (holders.length > 0) return { ok: false, reason: 'leased', orders: holders.map(holder => holder.orderId) }
-    await tx.execute(sql`select inventory.close_rule(${ruleId})`)
-    return { ok: true }
-  })
+  await lockInventory(tx)
+  const [found] = await tx
+    .select({ id: aclRules.id })
+    .from(aclRules)
+    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+  if (!found) return { ok: false, reason: 'not_found' }
+  const holders = await tx
+    .selectDistinct({ orderId: leases.orderId })
+    .from(leases)
+    .where(and(ne(leases.state, 'released'), sql`${leases.rules} @> array[${ruleId}]::int[]`))
+    .orderBy(asc(leases.orderId))
+  if (holders.length > 0) return { ok: false, reason: 'leased', orders: holders.map(holder => holder.orderId) }
+  await tx.execute(sql`select inventory.close_rule(${ruleId})`)
+  return { ok: true }
 }
 
 /** Rules on sale, oldest first. */
@@ -158,14 +146,4 @@ function covered(narrow: string[], wide: string[]): { domain: string; within: st
 
 function ruleColumns({ name, description, price, platformVariantId, aclValue }: RuleInput) {
   return { name, description, price, platformVariantId, aclValue }
-}
-
-/** Runs the write behind a savepoint, so that a taken name does not end the caller's transaction. */
-async function saveNamed<T>(tx: Executor, write: (inner: Executor) => Promise<T>): Promise<T | 'name_taken'> {
-  try {
-    return await tx.transaction(write)
-  } catch (error) {
-    if (sqlState(error) === '23505' && violatedConstraint(error) === 'acl_rules_name_key') return 'name_taken'
-    throw error
-  }
 }

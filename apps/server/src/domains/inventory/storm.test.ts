@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase, sqlState } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addRule, addServer } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
 import { addCidr, audit, createRule, quoteSelection, release, reserve } from './index.ts'
 
 const clients = 32
@@ -26,7 +26,7 @@ afterAll(async () => {
 async function shop(name: string, ranges: string[]) {
   const serverId = await addServer(db, name)
   const groupId = await addGroup(db, name, [serverId])
-  for (const cidr of ranges) expect(await addCidr(db, { cidr, serverId })).toMatchObject({ ok: true })
+  for (const cidr of ranges) expect(await inTransaction(db, addCidr, { cidr, serverId })).toMatchObject({ ok: true })
   return { groupId, orders: await addOrders(db, groupId, clients) }
 }
 
@@ -93,7 +93,7 @@ it('stays true through rollbacks, releases, new rules and killed connections', a
     ...orders.map(buyer),
     (async () => {
       const input = { description: '', price: '1.00', platformVariantId: '1', aclValue: 'late.example' }
-      await createRule(db, { ...input, name: 'late' }).catch(() => undefined)
+      await inTransaction(db, createRule, { ...input, name: 'late' }).catch(() => undefined)
     })()
   ])
   over.abort()

@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { cidr, createdAt, id, inet, instant, money, ref } from '../../infra/db/columns.ts'
-import { servers } from '../fleet/tables.ts'
-import { orders } from '../orders/tables.ts'
 
 /** An access rule: a named, priced list of domains, sold as an add-on (the specification's ACL rule). */
 export const aclRules = pgTable(
@@ -57,7 +55,8 @@ export const cidrs = pgTable(
   {
     id: id(),
     cidr: cidr().notNull(),
-    serverId: ref().references(() => servers.id),
+    /** A foreign key to `servers` (0000_initial.sql) guards it; not declared here, for the fleet is above the inventory. */
+    serverId: ref(),
     /** Rules that this range can never be sold with, ascending. */
     excludedRules: integer()
       .array()
@@ -76,9 +75,8 @@ export const leases = pgTable(
   'leases',
   {
     id: id(),
-    orderId: ref()
-      .notNull()
-      .references(() => orders.id),
+    /** A foreign key to `orders` (0000_initial.sql) guards it; not declared here, for orders are above the inventory. */
+    orderId: ref().notNull(),
     groupId: ref().notNull(),
     step: integer().notNull(),
     rules: integer().array().notNull(),

@@ -24,7 +24,7 @@ beforeAll(async () => {
   // Rule 3 is never sold on the only range.
   await db.transaction(async tx => {
     const { rows } = await tx.execute<{ id: number }>(sql`select id from cidrs`)
-    await excludeRules(tx, rows[0]?.id ?? 0, [stack.rules[2] ?? 0])
+    await excludeRules({ tx }, rows[0]?.id ?? 0, [stack.rules[2] ?? 0])
   })
   shop = await stack.startShop('serve')
   buyer = await stack.customer(shop.url, 'buyer1')

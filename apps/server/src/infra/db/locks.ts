@@ -7,7 +7,9 @@ import type { Executor } from './client.ts'
  */
 export const LOCKS = {
   /** Who talks to a server's agent. Key: the server. A session lock, see fleet/lock.ts. */
-  serverAgent: 7301,
+  serverAgent: 7300,
+  /** Shared by who leases or releases, alone for who changes ranges or rules. Taken by inventory.share and own (migrations). */
+  inventory: 7301,
   /** Who fills a chunk of addresses. Key: the chunk. Taken by inventory.reserve (migrations). */
   inventoryChunk: 7302,
   /** Counts one customer's unpaid orders. Key: the user. */

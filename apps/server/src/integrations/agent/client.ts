@@ -10,6 +10,7 @@ import {
   type AgentUserBody,
   type AgentUserReply
 } from '@netlet/contract/agent'
+import { LRUCache } from 'lru-cache'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
@@ -32,7 +33,7 @@ export type AgentResult<T> =
   | { ok: true; data: T }
   /** No answer, or one that is no agent's. */
   | { ok: false; kind: 'unreachable'; message: string }
-  /** The agent understood and declined: `status` is its HTTP status, `reason` its stable word. */
+  /** The agent understood and declined: `status` is its HTTP status, `reason` its stable code. */
   | { ok: false; kind: 'refused'; status: number; reason: string; message: string }
 
 /** `cut`: the answer was longer than asked for, and ends in the middle. */
@@ -60,7 +61,8 @@ const LARGEST_REPLY = 64 * 1024 * 1024
 
 // One pool for each kind: the console talks to the same few agents again and again.
 const plain = new HttpAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000 })
-const tls = new Map<string, HttpsAgent>()
+/** By certificate. One that is reissued leaves its pool behind, whose idle connections time out. */
+const tls = new LRUCache<string, HttpsAgent>({ max: 1000 })
 
 /** A client of one node agent. Its calls never throw: what went wrong is in the result. */
 export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND_ANSWER_MS): AgentClient {
@@ -80,7 +82,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
       const told = failure.success ? failure.data : { reason: 'unknown', msg: text.slice(0, 200) }
-      // What it says about the token is no word on the user or range that was sent: another token mends it.
+      // A refusal of the token says nothing about the user or range that was sent: another token mends it.
       if (status >= 500 || status === 401) return { ok: false, kind: 'unreachable', message: told.msg }
       return { ok: false, kind: 'refused', status, reason: told.reason, message: told.msg }
     }
@@ -196,7 +198,13 @@ function open(
 function pinned(certificate: string): HttpsAgent {
   let agent = tls.get(certificate)
   if (!agent) {
-    agent = new HttpsAgent({ keepAlive: true, maxSockets: 16, ca: certificate, checkServerIdentity: () => undefined })
+    agent = new HttpsAgent({
+      keepAlive: true,
+      maxSockets: 16,
+      timeout: 30_000,
+      ca: certificate,
+      checkServerIdentity: () => undefined
+    })
     tls.set(certificate, agent)
   }
   return agent

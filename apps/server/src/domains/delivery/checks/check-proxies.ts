@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm'
-import { forEachAtOnce } from '../../../infra/concurrency.ts'
+import pLimit from 'p-limit'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
@@ -55,9 +55,7 @@ async function checkWhere(ctx: AppContext, where: SQL, deadline: number): Promis
       .limit(PAGE)
     const last = page.at(-1)
     if (!last) break
-    const results: Checked[] = []
-    await forEachAtOnce(page, PROXIES_AT_ONCE, async proxy => void results.push(await checkOne(ctx, proxy)))
-    await store(ctx, results)
+    await store(ctx, await pLimit(PROXIES_AT_ONCE).map(page, proxy => checkOne(ctx, proxy)))
     after = last.id
     count += page.length
   }

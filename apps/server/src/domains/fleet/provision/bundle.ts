@@ -10,7 +10,7 @@ const cache = join(root, 'node_modules/.cache/netlet')
 export type Bundle = { code: Buffer; sha256: string; version: string }
 
 /**
- * The whole agent as one file of JavaScript. It is made anew when a source or a package changed, and kept otherwise.
+ * The whole agent as one file of JavaScript. It is made again when a source or a package changed, and kept otherwise.
  * @throws Error where the sources or the bundler are missing
  */
 export async function bundleAgent(): Promise<Bundle> {

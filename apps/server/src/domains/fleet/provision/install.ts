@@ -1,12 +1,13 @@
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProvisioningStep } from '@netlet/contract'
 import { createAgentClient, type AgentAddress } from '../../../integrations/agent/index.ts'
 import { bundleAgent } from './bundle.ts'
 import { controlOf, environmentOf, layoutOf, quote, unitOf, type Layout } from './layout.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
 
 /** Says which step begins. */
-export type Progress = (step: string, message: string) => Promise<void>
+export type Progress = (step: ProvisioningStep, message: string) => Promise<void>
 
 export type Installation = {
   /** Where the agent answers; the token is written into its settings. */
@@ -69,7 +70,7 @@ export async function installAgent(
 
   await progress('wait', 'Waits for the agent to answer')
   await waitForAnswer(machine, { ...installation.address, certificate }, installation.waitMs, () =>
-    lastWords(machine, layout, found)
+    tailLog(machine, layout, found)
   )
   const service = found.systemd
     ? 'as a systemd service'
@@ -129,7 +130,7 @@ async function waitForAnswer(
   machine: Machine,
   address: AgentAddress,
   waitMs: number,
-  lastWords: () => Promise<string>
+  readLog: () => Promise<string>
 ): Promise<void> {
   const deadline = Date.now() + waitMs
   const client = createAgentClient(address, 3000)
@@ -146,11 +147,11 @@ async function waitForAnswer(
         `The agent runs, but the console does not reach ${address.host}:${address.port} (${info.message}). Open that port for the console in the firewall.`
       )
     }
-    throw new StepFailed(`The agent does not answer: ${inside.message}. ${await lastWords()}`)
+    throw new StepFailed(`The agent does not answer: ${inside.message}. ${await readLog()}`)
   }
 }
 
-async function lastWords(machine: Machine, layout: Layout, found: Found): Promise<string> {
+async function tailLog(machine: Machine, layout: Layout, found: Found): Promise<string> {
   const { stdout } = await machine.attempt(
     found.systemd ? 'journalctl -u netlet-agent -n 5 --no-pager -o cat' : `tail -n 5 ${quote(layout.log)}`
   )

@@ -93,7 +93,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
       status: 'done',
       message: expect.stringMatching(/^The agent runs without systemd.* 1 ranges are loaded\.$/) as string
     })
-    expect(first).toMatchObject({ connected: true, lastError: null })
+    expect(first).toMatchObject({ connected: true, trouble: null })
     expect(first.sshHostKey).toMatch(/^ssh-ed25519 /)
     expect(first.agentCertificate).toContain('BEGIN CERTIFICATE')
     const token = world.ctx.secrets.open(first.agentToken ?? Buffer.alloc(0))
@@ -102,7 +102,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     expect((await stat(layout().environment)).mode & 0o777).toBe(0o600)
     expect((await stat(layout().key)).mode & 0o777).toBe(0o600)
 
-    await convergeServer(world.ctx, id, noOrders)
+    await convergeServer(world.ctx, id, noOrders(world.ctx))
     const state = await agentOf(first, world.ctx.secrets).state()
     expect(state.ok && state.data.users.map(user => user.user)).toEqual(users)
     expect(state.ok && state.data.prefixes).toEqual(['127.95.0.0/24'])
@@ -158,7 +158,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     })
   })
 
-  test('an agent that cannot start fails with its own last words, and starts once the cause is gone', async () => {
+  test('an agent that cannot start fails with the end of its log, and starts once the cause is gone', async () => {
     const port = await freePort()
     const squatter = createServer().listen(port, '0.0.0.0')
     await once(squatter, 'listening')

@@ -1,20 +1,22 @@
+import type { Provisioning, ProvisioningStep } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import { createAgentClient } from '../../../integrations/agent/index.ts'
 import { connectSsh } from '../../../integrations/ssh/index.ts'
 import { iso } from '../../../infra/clock.ts'
 import { randomToken } from '../../../infra/secrets.ts'
-import type { AppContext } from '../../../infra/context.ts'
-import { agentOf, noteAnswer, type ServerRow } from '../agents.ts'
-import { followOn } from '../desired.ts'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { command } from '../../../infra/command.ts'
+import { agentOf, markReachable, type ServerRow, type SyncContext } from '../agents.ts'
+import { enqueueFullSync } from '../desired.ts'
 import { withServerLock } from '../lock.ts'
-import { loadPrefixes } from '../prefixes.ts'
-import { provisionQueue, repairQueue } from '../queues.ts'
+import { loadPrefixes, prefixesRefused } from '../prefixes.ts'
+import { provisionQueue } from '../queues.ts'
 import { servers } from '../tables.ts'
 import { installAgent, type Progress } from './install.ts'
 import { PLAIN_TOKEN } from './layout.ts'
 import { machineOf, StepFailed, type Machine } from './machine.ts'
+import { NEXT_STEPS } from './steps.ts'
 
-type Provisioning = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log'>
 export type Work = { serverId: number; init: boolean; ranges: boolean }
 /** What tests install differently. */
 export type Surroundings = { root: string; username: string; waitMs: number }
@@ -25,25 +27,28 @@ const REAL: Surroundings = { root: '', username: 'root', waitMs: 30_000 }
  * Installs and starts the agent over SSH (`init`), or loads the server's ranges (`ranges`). The server's row shows
  * each step; a step that fails says why there, and doing everything again is harmless.
  */
-export async function provisionServer(ctx: Provisioning, work: Work, surroundings = REAL): Promise<void> {
+export async function provisionServer(ctx: SyncContext, work: Work, surroundings = REAL): Promise<void> {
   const ran = await withServerLock(ctx.db, work.serverId, () => run(ctx, work, surroundings), {
-    purpose: 'provisioning'
+    lock: 'serverProvisioning'
   })
   if (ran) return
   const startAfter = new Date(ctx.now().getTime() + 5000)
-  await ctx.jobs.send(ctx.db, provisionQueue, work, { key: `${work.serverId}:${work.init}`, startAfter })
+  await command(ctx, SYSTEM, async unit =>
+    unit.jobs.send(provisionQueue, work, { key: `${work.serverId}:${work.init}`, startAfter })
+  )
 }
 
-async function run(ctx: Provisioning, work: Work, surroundings: Surroundings): Promise<void> {
+async function run(ctx: SyncContext, work: Work, surroundings: Surroundings): Promise<void> {
   const server = await readServer(ctx, work.serverId)
   if (!server) return
-  let current = 'connect'
-  const show = (status: 'running' | 'done' | 'failed', step: string, message: string) =>
-    ctx.db
-      .update(servers)
-      .set({ provisioning: { status, step, message, at: iso(ctx.now()) } })
-      .where(eq(servers.id, server.id))
+  // Whatever a process that died had done is done again.
+  let current: ProvisioningStep = 'waiting'
+  const show = (status: Provisioning['status'], step: ProvisioningStep, message: string) => {
+    const provisioning = { status, step, message, at: iso(ctx.now()) }
+    return change(ctx, server.id, { provisioning })
+  }
   const progress: Progress = async (step, message) => {
+    if (!NEXT_STEPS[current].includes(step)) throw new Error(`${step} does not come after ${current}`)
     current = step
     await show('running', step, message)
   }
@@ -61,8 +66,15 @@ async function run(ctx: Provisioning, work: Work, surroundings: Surroundings): P
   }
 }
 
+/** Writes to the server's row, and tells the screens that show it. */
+const change = (ctx: SyncContext, serverId: number, columns: Partial<ServerRow>): Promise<void> =>
+  command(ctx, SYSTEM, async unit => {
+    await unit.tx.update(servers).set(columns).where(eq(servers.id, serverId))
+    unit.publish('server', serverId)
+  })
+
 async function init(
-  ctx: Provisioning,
+  ctx: SyncContext,
   server: ServerRow,
   surroundings: Surroundings,
   progress: Progress
@@ -71,42 +83,33 @@ async function init(
     const token = await tokenOf(ctx, server)
     const { root, waitMs } = surroundings
     const address = { host: server.ip, port: server.agentPort, token }
-    return installAgent(
-      machine,
-      { address, proxyPort: server.proxyPort, root, waitMs },
-      progress,
-      async certificate => {
-        await ctx.db.update(servers).set({ agentCertificate: certificate }).where(eq(servers.id, server.id))
-      }
+    return installAgent(machine, { address, proxyPort: server.proxyPort, root, waitMs }, progress, certificate =>
+      change(ctx, server.id, { agentCertificate: certificate })
     )
   })
   await progress('ranges', 'Loads the address ranges')
   const fresh = await readServer(ctx, server.id)
   const ranges = fresh ? await loadRanges(ctx, fresh, agentOf(fresh, ctx.secrets)) : ''
-  await ctx.db.transaction(async tx => {
-    await noteAnswer(tx, server.id, ctx.now())
-    await followOn(tx, ctx.jobs, [server.id])
-    await ctx.jobs.send(tx, repairQueue, { serverId: server.id }, { key: String(server.id) })
+  await command(ctx, SYSTEM, async unit => {
+    await markReachable(unit, server.id)
+    enqueueFullSync(unit, server.id)
   })
   return `${told} ${ranges}`
 }
 
 /** The stored token, so that running it again changes nothing; a new one where there is none that fits. */
-async function tokenOf(ctx: Provisioning, server: ServerRow): Promise<string> {
+async function tokenOf(ctx: SyncContext, server: ServerRow): Promise<string> {
   const stored = server.agentToken ? ctx.secrets.open(server.agentToken) : ''
   if (PLAIN_TOKEN.test(stored)) return stored
   const token = randomToken(24)
   // Before it is written there: a token that only the server knows would lock the console out.
-  await ctx.db
-    .update(servers)
-    .set({ agentToken: ctx.secrets.seal(token) })
-    .where(eq(servers.id, server.id))
+  await change(ctx, server.id, { agentToken: ctx.secrets.seal(token) })
   return token
 }
 
 /** By the management API where the console reaches it, else through an SSH connection to the same. */
 async function loadRangesAnyhow(
-  ctx: Provisioning,
+  ctx: SyncContext,
   server: ServerRow,
   surroundings: Surroundings,
   progress: Progress
@@ -128,7 +131,7 @@ async function loadRangesAnyhow(
 }
 
 async function loadRanges(
-  ctx: Provisioning,
+  ctx: SyncContext,
   server: ServerRow,
   agent: ReturnType<typeof createAgentClient>
 ): Promise<string> {
@@ -139,7 +142,7 @@ async function loadRanges(
     async () => {
       const fresh = (await readServer(ctx, server.id)) ?? server
       const loaded = await loadPrefixes(ctx, agent, fresh)
-      if ('message' in loaded) throw new StepFailed(loaded.message)
+      if ('message' in loaded) throw new StepFailed(prefixesRefused(loaded.message))
       const { routes } = loaded.reply
       const missing = routes.filter(route => !route.local)
       told =
@@ -154,7 +157,7 @@ async function loadRanges(
 }
 
 async function withMachine<T>(
-  ctx: Provisioning,
+  ctx: SyncContext,
   server: ServerRow,
   { username }: Surroundings,
   progress: Progress,
@@ -172,14 +175,14 @@ async function withMachine<T>(
   if (!connected.ok) throw new StepFailed(connected.message)
   const { session } = connected
   try {
-    await ctx.db.update(servers).set({ sshHostKey: session.hostKey }).where(eq(servers.id, server.id))
+    await change(ctx, server.id, { sshHostKey: session.hostKey })
     return await work(machineOf(session))
   } finally {
     session.close()
   }
 }
 
-async function readServer(ctx: Provisioning, id: number): Promise<ServerRow | undefined> {
+async function readServer(ctx: SyncContext, id: number): Promise<ServerRow | undefined> {
   const [row] = await ctx.db
     .select()
     .from(servers)

@@ -1,18 +1,15 @@
 import { refuse, type Cidr } from '@netlet/contract'
-import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { transact } from '../../infra/db/transact.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { record } from '../audit/index.ts'
-import { servers } from '../fleet/tables.ts'
-import { cleanUnused, excludeRules } from './cidr-commands.ts'
-import { addressCount } from './ranges.ts'
-import { ruleNames } from './rule-lookup.ts'
-import { cidrs } from './tables.ts'
+import { addressCount, cleanUnused, excludeRules, lockInventory, ruleNames } from '../inventory/index.ts'
+import { cidrs } from '../inventory/tables.ts'
+import { servers } from './tables.ts'
 
 export type CidrFilter = {
   limit: number
@@ -57,43 +54,55 @@ export async function listCidrs(db: Executor, filter: CidrFilter) {
   return pageOf(await present(db, rows), await db.$count(cidrs, where), { limit, offset })
 }
 
+/** The ranges of each of these servers, ascending. */
+export async function rangesOfServers(
+  db: Executor,
+  serverIds: number[]
+): Promise<Map<number, { id: number; cidr: string }[]>> {
+  const rows = await db
+    .select({ id: cidrs.id, cidr: cidrs.cidr, serverId: cidrs.serverId })
+    .from(cidrs)
+    .where(and(inArray(cidrs.serverId, serverIds), isNull(cidrs.deletedAt)))
+    .orderBy(asc(cidrs.cidr))
+  const ranges = new Map<number, { id: number; cidr: string }[]>()
+  for (const { id, cidr, serverId } of rows) {
+    if (serverId !== null) ranges.set(serverId, [...(ranges.get(serverId) ?? []), { id, cidr }])
+  }
+  return ranges
+}
+
 /** Sets the rules that a range is never sold with. */
-export async function editCidr(
-  ctx: Pick<AppContext, 'db'>,
-  actor: Actor,
-  id: number,
-  rules: number[]
-): Promise<Result<Cidr>> {
-  return transact(ctx.db, async tx => {
-    const before = await read(tx, id)
-    const excluded = await excludeRules(tx, id, rules)
+export const editCidr = (ctx: AppContext, by: Actor, id: number, rules: number[]): Promise<Result<Cidr>> =>
+  command(ctx, by, async unit => {
+    const before = await read(unit.tx, id)
+    const excluded = await excludeRules(unit, id, rules)
     if (!excluded.ok) {
       if (excluded.reason === 'not_found') return refuse('not_found')
       const msg = 'One of the selected access rules does not exist any more'
       return refuse('invalid', { msg, data: { errors: { exclude_acl: msg } } })
     }
-    const after = await read(tx, id)
+    const after = await read(unit.tx, id)
     if (!after) return refuse('not_found')
-    await record(tx, actor, { action: 'edit CIDR', targetType: 'CIDR', targetId: id, before, after })
+    unit.audit('cidr.edit', id, { before, after })
     return ok(after)
   })
-}
 
-/** Removes ranges that no server has and nothing is leased of. */
-export async function cleanUnusedCidrs(ctx: Pick<AppContext, 'db'>, actor: Actor, includeRemovedServers: boolean) {
-  return ctx.db.transaction(async tx => {
-    const { removed } = await cleanUnused(tx, { includeRemovedServers })
+/** Removes ranges that no server has and nothing is leased of; on demand also those of servers that were removed. */
+export const cleanUnusedCidrs = (ctx: AppContext, by: Actor, { ofRemovedServers }: { ofRemovedServers: boolean }) =>
+  command(ctx, by, async unit => {
+    // First the lock: a server that is being removed gives up its ranges under it.
+    await lockInventory(unit.tx)
+    const gone = ofRemovedServers
+      ? await unit.tx.select({ id: servers.id }).from(servers).where(isNotNull(servers.deletedAt))
+      : []
+    const { removed } = await cleanUnused(unit, { ofServers: gone.map(server => server.id) })
     const results = {
       deleted_count: removed.length,
       cidr_details: removed.map(({ id, cidr }) => ({ id, cidr }))
     }
-    if (removed.length > 0) {
-      const entry = { action: 'clean unused CIDRs', targetType: 'CIDR', targetId: 'all', before: results.cidr_details }
-      await record(tx, actor, entry)
-    }
+    if (removed.length > 0) unit.audit('cidr.clean', 'all', { before: results.cidr_details })
     return ok({ results, ...results })
   })
-}
 
 async function read(db: Executor, id: number): Promise<Cidr | undefined> {
   const rows = await db

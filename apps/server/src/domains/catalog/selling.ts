@@ -1,0 +1,13 @@
+import { and, asc, eq, isNull } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import { variants } from './tables.ts'
+
+/** Names of the variants that sell from a server group, in the order of their ids. */
+export async function variantsSellingFrom(db: Executor, groupId: number): Promise<string[]> {
+  const rows = await db
+    .select({ name: variants.name })
+    .from(variants)
+    .where(and(eq(variants.serverGroupId, groupId), isNull(variants.deletedAt)))
+    .orderBy(asc(variants.id))
+  return rows.map(variant => variant.name)
+}
