@@ -12,6 +12,7 @@ import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
 import { createApp } from './infra/http/app.ts'
+import { eventStreamRoutes } from './infra/http/event-stream.ts'
 import { mounter } from './infra/http/mount.ts'
 import { healthRoutes } from './infra/http/health.ts'
 import { serveWeb } from './infra/http/web.ts'
@@ -21,7 +22,9 @@ import type { AppContext } from './infra/context.ts'
 export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const app = await createApp({ log: ctx.log, trustProxy: ctx.config.trustProxy })
   healthRoutes(app, ctx)
-  const mount = mounter(app, createGuard(ctx))
+  const guard = createGuard(ctx)
+  const mount = mounter(app, guard)
+  eventStreamRoutes(mount, ctx, { app, guard })
   accountRoutes(mount, ctx)
   catalogRoutes(mount, ctx)
   orderRoutes(mount, ctx)
