@@ -97,18 +97,21 @@ export async function openChangeFeed(options: ChangeFeedOptions): Promise<Change
     connection = opened
   }
 
+  async function listenAgain(): Promise<void> {
+    try {
+      await listen()
+    } catch {
+      if (!stopped) reconnect()
+      return
+    }
+    if (stopped) return
+    log.info('the change feed is connected again')
+    forget()
+  }
+
   function reconnect(): void {
     reconnecting = setTimeout(() => {
-      opening = listen().then(
-        () => {
-          if (stopped) return
-          log.info('the change feed is connected again')
-          forget()
-        },
-        () => {
-          if (!stopped) reconnect()
-        }
-      )
+      opening = listenAgain()
     }, RETRY_MS)
     reconnecting.unref()
   }
@@ -204,11 +207,14 @@ function createSender({ db, log }: ChangeFeedOptions) {
     if (sending || stopped) return
     timer ??= setTimeout(() => {
       timer = undefined
-      sending = sendWaiting().then(sent => {
-        sending = undefined
-        if (waiting.size > 0) sendLater(sent ? GATHER_MS : RETRY_MS)
-      })
+      sending = sendThenMore()
     }, milliseconds)
+  }
+
+  async function sendThenMore(): Promise<void> {
+    const sent = await sendWaiting()
+    sending = undefined
+    if (waiting.size > 0) sendLater(sent ? GATHER_MS : RETRY_MS)
   }
 
   async function sendWaiting(): Promise<boolean> {

@@ -321,7 +321,7 @@ describe('the event stream', () => {
 
   test('while the database is away nothing is told; then all is read again', async () => {
     const stream = await openStream(shop, customer)
-    const query = vi.spyOn(shop.ctx.db.$client, 'query').mockRejectedValue(new Error('away') as never)
+    const query = vi.spyOn(shop.ctx.db.$client, 'query').mockRejectedValue(new Error('away'))
     try {
       const failed = query.mock.calls.length
       await eventually(() => expect(query.mock.calls.length).toBeGreaterThan(failed))

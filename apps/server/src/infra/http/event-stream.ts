@@ -85,7 +85,7 @@ type Following = {
   caller: UserActor
   request: FastifyRequest
   heartbeatMs: number
-  authenticate(): Promise<UserActor | null>
+  authenticate: () => Promise<UserActor | null>
 }
 
 /** Writes what the caller may hear of until the stream ends. */
