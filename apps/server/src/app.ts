@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { documentationRoutes } from './api/routes.ts'
 import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
+import { bulkActions } from './bulk-actions.ts'
+import { bulkRoutes } from './domains/bulk/index.ts'
 import { catalogRoutes, requestWebhooks } from './domains/catalog/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
 import { fleetRoutes, askDenyLists } from './domains/fleet/index.ts'
@@ -36,6 +38,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   supportRoutes(mount, ctx)
   settingsRoutes(mount, ctx, tx => requestWebhooks(tx, ctx.jobs))
   auditRoutes(mount, ctx)
+  bulkRoutes(mount, ctx, bulkActions)
   documentationRoutes(mount, ctx)
   await serveWeb(app, ctx.config)
   return app

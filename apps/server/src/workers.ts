@@ -1,4 +1,6 @@
 import { accountJobs, accountQueues } from './domains/accounts/index.ts'
+import { bulkActions } from './bulk-actions.ts'
+import { bulkJobs, bulkQueues } from './domains/bulk/index.ts'
 import { catalogJobs, catalogQueues } from './domains/catalog/index.ts'
 import { checkJobs, checkQueues, deliveryJobs, deliveryQueues } from './domains/delivery/index.ts'
 import { fleetJobs, fleetQueues } from './domains/fleet/index.ts'
@@ -6,7 +8,7 @@ import { inventoryJobs, inventoryQueues } from './domains/inventory/index.ts'
 import { mailJobs, mailQueues } from './domains/mail/index.ts'
 import { paymentJobs, paymentQueues } from './domains/payments/index.ts'
 import { rewardsJobs, rewardsQueues } from './domains/rewards/index.ts'
-import type { JobQueue } from './infra/jobs.ts'
+import { startJobs, type JobQueue } from './infra/jobs.ts'
 import type { AppContext } from './infra/context.ts'
 
 /** Every queue of the shop: each process may send to all of them. */
@@ -19,7 +21,8 @@ export const allQueues: JobQueue<object>[] = [
   ...deliveryQueues,
   ...checkQueues,
   ...paymentQueues,
-  ...rewardsQueues
+  ...rewardsQueues,
+  ...bulkQueues
 ]
 
 /** Lets this process work on all of them. */
@@ -36,4 +39,5 @@ export async function startWorkers(ctx: AppContext): Promise<void> {
     rewardsJobs
   ]
   for (const start of starts) await start(ctx)
+  await startJobs(ctx, bulkJobs(bulkActions))
 }

@@ -75,7 +75,15 @@ export const refusals = {
   no_gift_card: [409, 'This reward is not available at the moment'],
   code_taken: [409, 'This code already exists'],
   gift_card_exchanged: [409, 'This gift card has already been exchanged'],
-  unknown_user: [400, 'This user does not exist']
+  unknown_user: [400, 'This user does not exist'],
+  too_many_preferences: [409, 'At most {max} settings can be kept'],
+
+  // bulk commands
+  bulk_none_match: [409, 'Nothing matches any more'],
+  bulk_too_many: [400, 'At most {max} rows can be changed at once'],
+  bulk_more_match: [409, '{count} rows match by now, not {expected}. Please look at the list again.'],
+  bulk_ended: [409, 'This bulk command has already ended'],
+  bulk_not_allowed: [403, 'Stopped, since {username} is no longer an active administrator']
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type Reason = keyof typeof refusals

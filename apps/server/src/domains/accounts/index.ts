@@ -3,6 +3,7 @@ import type { JobQueue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { housekeepingQueue } from './housekeeping.ts'
+import { preferenceRoutes } from './preferences.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
@@ -20,5 +21,6 @@ export const accountQueues: JobQueue<object>[] = [housekeepingQueue]
 export function accountRoutes(mount: Mount, ctx: AppContext): void {
   sessionRoutes(mount, ctx)
   profileRoutes(mount, ctx)
+  preferenceRoutes(mount, ctx)
   adminRoutes(mount, ctx)
 }

@@ -1,5 +1,18 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, char, check, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  boolean,
+  char,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid
+} from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, inet, instant, lower, points, ref } from '../../infra/db/columns.ts'
 
 export const users = pgTable(
@@ -147,4 +160,18 @@ export const chatPoints = pgTable(
   'chat_points',
   { userId: ref().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },
   t => [uniqueIndex('chat_points_key').on(t.userId, t.day)]
+)
+
+/** What a person keeps for the console: column choices, saved views. */
+export const userPreferences = pgTable(
+  'user_preferences',
+  {
+    userId: ref()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    key: text().notNull(),
+    value: jsonb().$type<unknown>().notNull(),
+    updatedAt: instant().notNull()
+  },
+  t => [primaryKey({ columns: [t.userId, t.key] })]
 )

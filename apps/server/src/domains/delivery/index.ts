@@ -13,6 +13,7 @@ export { expireOrders } from './expire.ts'
 export { deliveredQueue } from './queues.ts'
 export { deliveryRoutes } from './routes.ts'
 export { startDelivery } from './start.ts'
+export { requestTaskIn } from './tasks.ts'
 
 export const deliveryQueues = [
   convergeQueue,

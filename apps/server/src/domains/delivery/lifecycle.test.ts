@@ -113,7 +113,7 @@ test('what an administrator does through a customer’s eyes stands in the audit
   await admin.post('/api/users/admin/switch-back')
   await idle()
   const log = await admin.get<{ data: unknown[] }>(`/api/settings/audit_log/?search=order ${order.id}`)
-  expect(log.data.data).toMatchObject([{ action: 'reset proxies', actor: 'boss1' }])
+  expect(log.data.data).toMatchObject([{ action: 'order.reset', actor: 'boss1' }])
 })
 
 test('a new password: the old one ends, and a second action meanwhile is told to wait', async () => {

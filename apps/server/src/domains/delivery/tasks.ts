@@ -2,12 +2,11 @@ import { refuse, type Order } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Transaction } from '../../infra/db/client.ts'
-import { transact } from '../../infra/db/transact.ts'
-import type { Actor } from '../../infra/actor.ts'
+import { actsAsAdmin, SYSTEM, type Actor } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
-import { record } from '../audit/index.ts'
 import { wantUsers } from '../fleet/index.ts'
 import { activate, leasesOf, reserveOther } from '../inventory/index.ts'
 import { lockOrder, note, type OrderRow } from '../orders/index.ts'
@@ -27,26 +26,34 @@ export type OrderTask = NonNullable<Order['task']>
  * @param actor the administrator that the audit log is to name
  */
 export async function requestTask(
-  ctx: Pick<AppContext, 'db' | 'jobs' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'jobs' | 'now' | 'changes'>,
   orderId: number,
   task: OrderTask,
   userId: number | null,
   actor: Actor | null = null
-): Promise<Result<{ task_id: string; status: 'queued' }>> {
-  return transact(ctx.db, async tx => {
-    const order = await lockOrder(tx, orderId)
-    if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
-    const refusal = unfit(order, task, ctx.now())
-    if (refusal) return refuse(refusal)
-    const taskId = randomUUID()
-    await tx.update(orders).set({ task, taskId, taskAt: ctx.now(), taskError: null }).where(eq(orders.id, orderId))
-    await note(tx, orderId, 'task asked', { task })
-    if (actor && task !== 'check') {
-      await record(tx, actor, { action: `${task} proxies`, targetType: 'order', targetId: orderId })
-    }
-    await ctx.jobs.send(tx, queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
-    return ok({ task_id: taskId, status: 'queued' as const })
-  })
+): Promise<Result<RequestedTask>> {
+  return command(ctx, actor ?? SYSTEM, unit => requestTaskIn(unit, orderId, task, userId))
+}
+
+type RequestedTask = { task_id: string; status: 'queued' }
+
+/** `requestTask` as part of a larger write. */
+export async function requestTaskIn(
+  { tx, now, by, audit, jobs }: Unit,
+  orderId: number,
+  task: OrderTask,
+  userId: number | null
+): Promise<Result<RequestedTask>> {
+  const order = await lockOrder(tx, orderId)
+  if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
+  const refusal = unfit(order, task, now)
+  if (refusal) return refuse(refusal)
+  const taskId = randomUUID()
+  await tx.update(orders).set({ task, taskId, taskAt: now, taskError: null }).where(eq(orders.id, orderId))
+  await note(tx, orderId, 'task asked', { task })
+  if (actsAsAdmin(by) && task !== 'check') audit(`order.${task}`, orderId)
+  jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
+  return ok({ task_id: taskId, status: 'queued' as const })
 }
 
 function unfit(order: OrderRow, task: OrderTask, now: Date) {

@@ -171,9 +171,9 @@ test('an order that holds nothing is deleted: it disappears for everyone, with a
   expect((await admin.get<{ total: number }>(`/api/orders/search?order_id=NL-test-${count}`)).data.total).toBe(0)
   expect((await admin.get(at(id, 'events/'))).status).toBe(404)
   const { rows } = await db.execute(
-    sql`select actor_name, action, target_id from audit_log where action = 'delete order'`
+    sql`select actor_name, action, target_id from audit_log where action = 'order.delete'`
   )
-  expect(rows.at(-1)).toEqual({ actor_name: 'boss', action: 'delete order', target_id: String(id) })
+  expect(rows.at(-1)).toEqual({ actor_name: 'boss', action: 'order.delete', target_id: String(id) })
 })
 
 test('the expiry is set to a moment in the future, for orders whose time runs', async () => {

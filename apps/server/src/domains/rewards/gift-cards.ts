@@ -1,6 +1,8 @@
 import { refuse, type GiftCard } from '@netlet/contract'
 import { count, desc, eq, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
 import type { Database, Executor } from '../../infra/db/client.ts'
 import { refuseTaken } from '../../infra/db/taken.ts'
 import type { Actor } from '../../infra/actor.ts'
@@ -57,15 +59,16 @@ export function updateGiftCard(db: Database, by: Actor, id: number, form: GiftCa
   )
 }
 
-export async function deleteGiftCard(db: Database, by: Actor, id: number): Promise<Result<null>> {
-  return db.transaction(async tx => {
-    const row = await takeUnexchanged(tx, id)
-    if (!row.ok) return row
-    await tx.delete(giftCards).where(eq(giftCards.id, id))
-    const before = present(row.data)
-    await record(tx, by, { action: 'delete gift card', targetType: 'gift_card', targetId: id, before })
-    return done
-  })
+export const deleteGiftCard = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
+  command(ctx, by, unit => deleteGiftCardIn(unit, id))
+
+/** `deleteGiftCard` as part of a larger write. */
+export async function deleteGiftCardIn({ tx, audit }: Unit, id: number): Promise<Result<null>> {
+  const row = await takeUnexchanged(tx, id)
+  if (!row.ok) return row
+  await tx.delete(giftCards).where(eq(giftCards.id, id))
+  audit('gift_card.delete', id, { before: present(row.data) })
+  return done
 }
 
 async function takeUnexchanged(tx: Executor, id: number): Promise<Result<typeof giftCards.$inferSelect>> {

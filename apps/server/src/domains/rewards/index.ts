@@ -1,5 +1,5 @@
 export { grantForPayment, lockEarners } from './grant-for-payment.ts'
-export { createGiftCard } from './gift-cards.ts'
+export { createGiftCard, deleteGiftCardIn, listGiftCards } from './gift-cards.ts'
 export { grantPoints, type Grant } from './grant.ts'
 export { rewardsJobs, rewardsQueues } from './jobs.ts'
 export { discountCodeFor, seedLevelCodes } from './level-codes.ts'

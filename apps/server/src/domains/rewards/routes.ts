@@ -24,7 +24,7 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   mount(rewards.giftCards, async ({ query }) => ok(await listGiftCards(db, query)))
   mount(rewards.createGiftCard, async call => createGiftCard(db, call.caller, call.body))
   mount(rewards.updateGiftCard, async call => updateGiftCard(db, call.caller, call.params.id, call.body))
-  mount(rewards.deleteGiftCard, async call => deleteGiftCard(db, call.caller, call.params.id))
+  mount(rewards.deleteGiftCard, async call => deleteGiftCard(ctx, call.caller, call.params.id))
   mount(rewards.exchangeList, async () => ok(await listExchangeOptions(db)))
   mount(
     rewards.exchange,

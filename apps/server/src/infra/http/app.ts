@@ -7,6 +7,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply
 } from 'fastify'
+import { isConnectionLoss } from '../db/client.ts'
 import type { Log } from '../log.ts'
 import { isDeeperThan } from './json-depth.ts'
 
@@ -108,14 +109,4 @@ function sendError(error: FastifyError, reply: FastifyReply, log: Log): FastifyR
   const gone = isConnectionLoss(error)
   log.error({ err: error, method: reply.request?.method, path: reply.request?.routeOptions?.url }, 'request failed')
   return sendRefusal(reply, refuse(gone ? 'unavailable' : 'internal'))
-}
-
-/** The database is away for a moment: the caller may try again. */
-function isConnectionLoss(error: unknown): boolean {
-  for (let e = error; e instanceof Error; e = e.cause) {
-    const code = (e as { code?: unknown }).code
-    if (code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P01' || code === '57P03') return true
-    if (/connection terminated|timeout exceeded when trying to connect/i.test(e.message)) return true
-  }
-  return false
 }
