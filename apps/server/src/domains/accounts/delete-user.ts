@@ -12,7 +12,7 @@ import { orders } from '../orders/tables.ts'
 import { lockUser } from './edit-user.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
 import { endSessionsOf } from './sessions.ts'
-import { apiKeys, emailCodes, users } from './tables.ts'
+import { apiKeys, emailCodes, userPreferences, users } from './tables.ts'
 
 /**
  * Deletes a user without live leases. Who left a history behind (orders, points, codes) keeps a row that says nothing
@@ -70,6 +70,7 @@ async function removeRow(tx: Transaction, userId: number): Promise<boolean> {
 async function anonymise(tx: Transaction, userId: number, now: Date): Promise<void> {
   await endSessionsOf(tx, userId)
   await tx.delete(apiKeys).where(eq(apiKeys.userId, userId))
+  await tx.delete(userPreferences).where(eq(userPreferences.userId, userId))
   await tx
     .update(users)
     .set({

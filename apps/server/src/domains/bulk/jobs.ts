@@ -1,4 +1,4 @@
-import { isNull, lt } from 'drizzle-orm'
+import { eq, isNull, lt } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -7,7 +7,6 @@ import { job, type Job } from '../../infra/jobs.ts'
 import type { BulkActions } from './actions.ts'
 import { bulkCleanupQueue, bulkRunQueue } from './queues.ts'
 import { bulkRuns } from './tables.ts'
-import { eq } from 'drizzle-orm'
 import { workOnRun } from './work-on-run.ts'
 
 const KEPT = 30 * DAY

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { Transaction } from '../../infra/db/client.ts'
+import type { Database, Transaction } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { BulkActions, BulkWork } from './actions.ts'
 import { presentRun } from './list-runs.ts'
@@ -20,16 +20,16 @@ const BATCH = 10_000
  * Writes down a run with all its rows and enqueues it: what is worked on is what was asked for, whatever the list's
  * query matches later.
  */
-export function startRun(
+export async function startRun(
   ctx: AppContext,
   by: UserActor,
   actions: BulkActions,
   { action, selection }: { action: BulkAction; selection: Selection }
 ): Promise<Result<BulkRun>> {
+  const chosen = await idsOf(ctx.db, actions[action], selection)
+  if (!chosen.ok) return chosen
+  const ids = chosen.data
   return command(ctx, by, async unit => {
-    const chosen = await idsOf(unit.tx, actions[action], selection)
-    if (!chosen.ok) return chosen
-    const ids = chosen.data
     const [run] = await unit.tx
       .insert(bulkRuns)
       .values({
@@ -52,10 +52,10 @@ export function startRun(
   })
 }
 
-async function idsOf(tx: Transaction, work: BulkWork, selection: Selection): Promise<Result<number[]>> {
+async function idsOf(db: Database, work: BulkWork, selection: Selection): Promise<Result<number[]>> {
   if ('ids' in selection) return ok([...new Set(selection.ids)])
   const { query, expected } = selection
-  const matching = await work.ids(tx, query, MAX_BULK_ROWS + 1)
+  const matching = await work.ids(db, query, MAX_BULK_ROWS + 1)
   if (!matching.ok) return matching
   const count = matching.data.length
   if (count === 0) return refuse('bulk_none_match')

@@ -1,8 +1,7 @@
 import { refuse, type Refusal } from '@netlet/contract'
 import { and, asc, eq, gt, notExists, sql } from 'drizzle-orm'
-import type { UserActor } from '../../infra/actor.ts'
-import { SYSTEM } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { SYSTEM, type UserActor } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isTemporaryFailure, type Database } from '../../infra/db/client.ts'
 import { users } from '../accounts/tables.ts'
@@ -89,56 +88,59 @@ async function pendingAfter(db: Database, runId: number, last: number): Promise<
 }
 
 function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: number) => Promise<Outcome> {
-  const by = actorOf(run)
+  const [by, runId] = [actorOf(run), run.id]
   let told = 0
-  const isTimeToTell = () => performance.now() - told > PROGRESS_MS
+  /** Runs a command of one row, and lets it publish the progress where that is due. */
+  async function commandOfRow<T>(run: (unit: Unit, publish: () => void) => Promise<T>): Promise<T> {
+    const isDue = performance.now() - told > PROGRESS_MS
+    const result = await command(ctx, by, unit => run(unit, () => isDue && unit.publish('bulk_run', runId)))
+    if (isDue) told = performance.now()
+    return result
+  }
 
   /** Claims the row, does the work and writes the result, all or nothing. */
   async function attempt(rowId: number): Promise<Outcome | Refusal> {
-    const tells = isTimeToTell()
-    const outcome = await command(ctx, by, async unit => {
+    return commandOfRow<Outcome | Refusal>(async (unit, publish) => {
       const [now] = await unit.tx
         .select({ state: bulkRuns.state, isAdmin: sql<boolean | null>`${users.isActive} and ${users.isSuperuser}` })
         .from(bulkRuns)
         .leftJoin(users, eq(users.id, bulkRuns.actorId))
-        .where(eq(bulkRuns.id, run.id))
+        .where(eq(bulkRuns.id, runId))
       if (now?.state !== 'running') return 'stopped'
       if (!now.isAdmin) return 'not_allowed'
       const [claimed] = await unit.tx
         .select({ id: bulkRows.rowId })
         .from(bulkRows)
-        .where(isPending(run.id, rowId))
+        .where(isPending(runId, rowId))
         .for('update', { skipLocked: true })
       if (!claimed) return 'taken'
       const result = await work.run(unit, rowId)
       if (!result.ok) return result
-      await unit.tx.update(bulkRows).set({ state: 'succeeded' }).where(isPending(run.id, rowId))
+      await unit.tx.update(bulkRows).set({ state: 'succeeded' }).where(isPending(runId, rowId))
       // Last, since every worker of the run waits for it.
       await unit.tx
         .update(bulkRuns)
         .set({ succeeded: sql`${bulkRuns.succeeded} + 1` })
-        .where(eq(bulkRuns.id, run.id))
-      if (tells) unit.publish('bulk_run', run.id)
+        .where(eq(bulkRuns.id, runId))
+      publish()
       return 'done'
     })
-    if (tells) told = performance.now()
-    return outcome
   }
 
   /** The refused work has been undone, so that what became of the row is a command of its own. */
   async function writeRefusal(rowId: number, { reason, params, msg }: Refusal): Promise<void> {
-    await command(ctx, by, async unit => {
+    await commandOfRow(async (unit, publish) => {
       const written = await unit.tx
         .update(bulkRows)
         .set({ state: 'refused', reason, params: params ?? null, msg: msg ?? null })
-        .where(isPending(run.id, rowId))
+        .where(isPending(runId, rowId))
         .returning({ id: bulkRows.rowId })
       if (written.length === 0) return
       await unit.tx
         .update(bulkRuns)
         .set({ refused: sql`${bulkRuns.refused} + 1` })
-        .where(eq(bulkRuns.id, run.id))
-      unit.publish('bulk_run', run.id)
+        .where(eq(bulkRuns.id, runId))
+      publish()
     })
   }
 
@@ -151,7 +153,7 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
       // The job fails and is tried again later; the row is still to be done.
       if (isTemporaryFailure(error)) throw error
       // A bug that one row brings out must not keep the others from being done.
-      ctx.log.error({ err: error, run: run.id, row: rowId }, 'a row of a bulk run failed')
+      ctx.log.error({ err: error, run: runId, row: rowId }, 'a row of a bulk run failed')
       await writeRefusal(rowId, refuse('internal'))
     }
     return 'done'

@@ -39,11 +39,12 @@ type RequestedTask = { task_id: string; status: 'queued' }
 
 /** `requestTask` as part of a larger write. */
 export async function requestTaskIn(
-  { tx, now, by, audit, jobs }: Unit,
+  unit: Unit,
   orderId: number,
   task: OrderTask,
   userId: number | null
 ): Promise<Result<RequestedTask>> {
+  const { tx, now } = unit
   const order = await lockOrder(tx, orderId)
   if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
   const refusal = unfit(order, task, now)
@@ -51,8 +52,8 @@ export async function requestTaskIn(
   const taskId = randomUUID()
   await tx.update(orders).set({ task, taskId, taskAt: now, taskError: null }).where(eq(orders.id, orderId))
   await note(tx, orderId, 'task asked', { task })
-  if (actsAsAdmin(by) && task !== 'check') audit(`order.${task}`, orderId)
-  jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
+  if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
+  unit.jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
   return ok({ task_id: taskId, status: 'queued' as const })
 }
 

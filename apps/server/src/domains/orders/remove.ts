@@ -19,12 +19,13 @@ export const removeOrder = (
 ): Promise<Result<null>> => command(ctx, actor, unit => removeOrderIn(unit, id))
 
 /** `removeOrder` as part of a larger write. */
-export async function removeOrderIn({ tx, now, audit }: Unit, id: number): Promise<Result<null>> {
+export async function removeOrderIn(unit: Unit, id: number): Promise<Result<null>> {
+  const { tx, now } = unit
   const order = await lockOrder(tx, id)
   if (!order || order.deletedAt) return refuse('not_found')
   if ((await leasesOf(tx, id)).length > 0) return refuse('order_has_lease')
   await tx.update(orders).set({ deletedAt: now }).where(eq(orders.id, id))
   await note(tx, id, 'deleted')
-  audit('order.delete', id, { before: { order_id: order.orderId, state: order.state, amount: order.amount } })
+  unit.audit('order.delete', id, { before: { order_id: order.orderId, state: order.state, amount: order.amount } })
   return done
 }

@@ -63,11 +63,11 @@ export const deleteGiftCard = (ctx: AppContext, by: Actor, id: number): Promise<
   command(ctx, by, unit => deleteGiftCardIn(unit, id))
 
 /** `deleteGiftCard` as part of a larger write. */
-export async function deleteGiftCardIn({ tx, audit }: Unit, id: number): Promise<Result<null>> {
-  const row = await takeUnexchanged(tx, id)
+export async function deleteGiftCardIn(unit: Unit, id: number): Promise<Result<null>> {
+  const row = await takeUnexchanged(unit.tx, id)
   if (!row.ok) return row
-  await tx.delete(giftCards).where(eq(giftCards.id, id))
-  audit('gift_card.delete', id, { before: present(row.data) })
+  await unit.tx.delete(giftCards).where(eq(giftCards.id, id))
+  unit.audit('gift_card.delete', id, { before: present(row.data) })
   return done
 }
 
