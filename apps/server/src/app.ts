@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { documentationRoutes } from './api/routes.ts'
 import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
+import { bulkActions } from './bulk-actions.ts'
+import { bulkRoutes } from './domains/bulk/index.ts'
 import { catalogRoutes, variantsSellingFrom } from './domains/catalog/index.ts'
 import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
@@ -13,6 +15,7 @@ import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
 import { createApp } from './infra/http/app.ts'
+import { eventStreamRoutes } from './infra/http/event-stream.ts'
 import { mounter } from './infra/http/mount.ts'
 import { healthRoutes } from './infra/http/health.ts'
 import { serveWeb } from './infra/http/web.ts'
@@ -23,7 +26,9 @@ import { accountPorts } from './ports.ts'
 export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const app = await createApp({ log: ctx.log, trustProxy: ctx.config.trustProxy })
   healthRoutes(app, ctx)
-  const mount = mounter(app, createGuard(ctx))
+  const guard = createGuard(ctx)
+  const mount = mounter(app, guard)
+  eventStreamRoutes(mount, ctx, { app, guard })
   accountRoutes(mount, ctx, accountPorts(ctx))
   catalogRoutes(mount, ctx)
   commerceRoutes(mount, ctx)
@@ -36,6 +41,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   supportRoutes(mount, ctx)
   settingsRoutes(mount, ctx, { onPlatformChange: async unit => requestWebhooks(unit) })
   auditRoutes(mount, ctx)
+  bulkRoutes(mount, ctx, bulkActions)
   documentationRoutes(mount, ctx)
   await serveWeb(app, ctx.config)
   return app

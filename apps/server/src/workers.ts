@@ -1,4 +1,6 @@
 import { accountJobs } from './domains/accounts/index.ts'
+import { bulkActions } from './bulk-actions.ts'
+import { bulkJobs } from './domains/bulk/index.ts'
 import { applyProductUpdate, withdrawProduct } from './domains/catalog/index.ts'
 import { commerceJobs, type EventHandlers } from './domains/commerce/index.ts'
 import { confirmOutcomes, deliveryJobs, type DeliveryPorts } from './domains/delivery/index.ts'
@@ -24,6 +26,7 @@ export const allJobs: Job[] = [
   ...mailJobs,
   ...accountJobs,
   ...rewardsJobs,
+  ...bulkJobs(bulkActions),
   ...inventoryJobs,
   ...fleetJobs({ confirm: confirmOutcomes }),
   ...commerceJobs(eventHandlers),

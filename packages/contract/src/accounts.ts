@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
 import { ListQuery, Paging, page } from './list.ts'
-import { Done, Id, IdParams, Time, optionalText, storable, text } from './shapes.ts'
+import { Done, Id, IdParams, Time, optionalText, storableJson, text } from './shapes.ts'
 
 export const PASSWORD_RULE =
   'Password must contain at least one lowercase letter, one uppercase letter, one number, one special character and length should be 8 to 20'
@@ -147,11 +147,15 @@ export const ApiKeyForm = z.object({
 
 const PreferenceParams = z.object({ key: z.string().regex(/^[a-z][a-z0-9._-]{0,63}$/, 'Unknown key') })
 
+/** Things that one person can keep. */
+export const MAX_PREFERENCES = 200
+
 /** Any JSON of a moderate size. null: nothing is kept any more. */
 const Preference = z
   .unknown()
+  .refine(value => value !== undefined, 'Must be JSON, or null')
   .refine(value => JSON.stringify(value ?? null).length <= 32_000, 'At most 32000 characters')
-  .refine(value => storable(JSON.stringify(value ?? null)), 'Contains a character that is not allowed')
+  .refine(storableJson, 'Contains a character that is not allowed')
 
 export const accounts = {
   captcha: route('GET', '/api/auth/captcha', {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Paging, page } from './list.ts'
 import { route } from './route.ts'
-import { Done, Id, IdParams, Time } from './shapes.ts'
+import { Done, Id, IdParams, Time, storable } from './shapes.ts'
 
 /** What can be done to many rows at once. The part before the dot names the list that the rows come from. */
 export const BULK_ACTIONS = [
@@ -19,6 +19,8 @@ export const MAX_BULK_ROWS = 100_000
 
 export const BULK_STATES = ['queued', 'running', 'done', 'cancelled', 'failed'] as const
 
+const Params = z.record(z.string(), z.union([z.string(), z.number()]))
+
 export const BulkRun = z.object({
   id: z.number(),
   action: z.enum(BULK_ACTIONS),
@@ -31,7 +33,11 @@ export const BulkRun = z.object({
   /** Who asked for it. */
   username: z.string(),
   created_at: Time,
-  ended_at: Time.nullable()
+  ended_at: Time.nullable(),
+  /** Why it failed: a reason of the catalogue with its parameters, and the sentence. */
+  reason: z.string().nullable(),
+  params: Params,
+  msg: z.string().nullable()
 })
 export type BulkRun = z.infer<typeof BulkRun>
 
@@ -44,10 +50,12 @@ export const BulkRow = z.object({
   state: z.enum(BULK_ROW_STATES),
   /** Why it was refused: a reason of the catalogue with its parameters, and the sentence. */
   reason: z.string().nullable(),
-  params: z.record(z.string(), z.union([z.string(), z.number()])),
+  params: Params,
   msg: z.string().nullable()
 })
 export type BulkRow = z.infer<typeof BulkRow>
+
+const queryText = z.string().max(500).refine(storable, 'Contains a character that is not allowed')
 
 /**
  * The rows of a bulk command: the ids that were ticked, or everything that a list's query matches. `expected` is the
@@ -55,7 +63,7 @@ export type BulkRow = z.infer<typeof BulkRow>
  */
 export const BulkSelection = z.union([
   z.object({ ids: z.array(Id).min(1, 'Please select').max(10_000, 'Too many ids') }),
-  z.object({ query: z.record(z.string(), z.string().max(200)), expected: z.int().min(0).optional() })
+  z.object({ query: z.record(queryText, queryText), expected: z.int().min(0).optional() })
 ])
 
 const B = '/api/bulk'

@@ -92,8 +92,8 @@ export const ServerForm = z.object({
   /** Root's password, or a private key in PEM; empty leaves the stored one. */
   password: optionalText(20_000),
   agent_port: port.optional(),
-  /** Empty leaves the stored one. */
-  agent_token: optionalText(512),
+  /** Empty leaves the stored one. It travels in a header. */
+  agent_token: optionalText(512).refine(value => /^[!-~]*$/.test(value), 'Contains a character that is not allowed'),
   /** PEM of the certificate that the agent shows; '' or null: it has none. Left out: as it is. */
   agent_certificate: z
     .string()

@@ -112,7 +112,15 @@ export const refusals = {
   geofeed_region: [400, "Line {line}: '{region}' is not a region such as US-NY"],
   geofeed_no_country: [400, 'Line {line}: the region {region} is not in the country that is not given'],
   geofeed_other_country: [400, 'Line {line}: the region {region} is not in the country {country}'],
-  report_too_old: [400, 'at must lie within the last 24 hours']
+  report_too_old: [400, 'at must lie within the last 24 hours'],
+  too_many_preferences: [409, 'At most {max} settings can be kept'],
+
+  // bulk commands
+  bulk_none_match: [409, 'Nothing matches any more'],
+  bulk_too_many: [400, 'At most {max} rows can be changed at once'],
+  bulk_more_match: [409, '{count} rows match by now, not {expected}. Please look at the list again.'],
+  bulk_ended: [409, 'This bulk command has already ended'],
+  bulk_not_allowed: [403, 'Stopped, since {username} is no longer an active administrator']
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type Reason = keyof typeof refusals

@@ -23,6 +23,13 @@ export const RuleId = Id.refine(id => id <= 2_147_483_647, 'Must be an id')
 /** NUL and halves of a surrogate pair cannot be stored: PostgreSQL's text and jsonb refuse them. */
 export const storable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
 
+/** Can JSON be stored, its keys included? It comes from a body, whose nesting is limited. */
+export function storableJson(value: unknown): boolean {
+  if (typeof value === 'string') return storable(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, inner]) => storable(key) && storableJson(inner))
+}
+
 /** Text of a form: trimmed; empty is `missing`. */
 export const text = (missing: string, max = 255) =>
   z

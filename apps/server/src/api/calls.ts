@@ -7,7 +7,7 @@ export type ApiCall = {
   /** Unique: `orders.checkout`. */
   id: string
   method: Method
-  /** With `:id` for a key. */
+  /** With `:id` or `:key` where something is named. */
   path: string
   summary: string
   access: Access

@@ -30,7 +30,7 @@ const { calls, components } = describeCalls()
 describe('the OpenAPI document', () => {
   test('has every call of the contract once', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Netlet' } })
-    const wanted = calls.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`)
+    const wanted = calls.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).toSorted()).toEqual(
       wanted.toSorted()
     )

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { sessionOf } from '../testing/session.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
+import { injectEndless } from './endless.fixture.ts'
 import { exampleOf } from './examples.ts'
 import { brokenBody, HOSTILE_HEADERS, HOSTILE_IDS, hostileQuery, mutate, seeded, toJson } from './hostile.fixture.ts'
 import { CLOSED_PORT, startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
@@ -54,7 +55,9 @@ function makeAttempt(): Attempt {
     call.access === 'admin' && random.chance(0.8) ? 'admin' : random.pick(['visitor', 'customer', 'admin'] as const)
   const isNamed = !random.chance(0.25)
   const { query, isPlain } = makeQuery(call)
-  const path = call.path.replace(':id', isNamed ? honestId(call) : random.pick(HOSTILE_IDS))
+  const path = call.path.replace(/:(id|key)/, (_, name) =>
+    isNamed ? honestPart(call, name) : random.pick(HOSTILE_IDS)
+  )
   const url = `${path}${query ? `?${query}` : ''}`
   const { payload, type, body } = makeBody(call)
   const hostile = random.chance(0.05) ? random.pick(HOSTILE_HEADERS) : {}
@@ -73,8 +76,10 @@ function makeAttempt(): Attempt {
 }
 
 /** What is deleted is gone: other things are deleted than are edited. */
-const honestId = (call: ApiCall) =>
-  random.pick(call.method === 'DELETE' ? ['7', '8', '999999'] : ['1', '1', '2', '3', '999999'])
+const honestPart = (call: ApiCall, name: string) =>
+  name === 'key'
+    ? 'columns'
+    : random.pick(call.method === 'DELETE' ? ['7', '8', '999999'] : ['1', '1', '2', '3', '999999'])
 
 function makeQuery(call: ApiCall): { query: string; isPlain: boolean } {
   const honest = call.query ? (exampleOf(call.query, components) as Record<string, unknown>) : {}
@@ -121,7 +126,8 @@ async function send(attempt: Attempt): Promise<Outcome> {
   const headers = { ...attempt.headers }
   if (role !== 'visitor' && !headers['cookie'])
     headers['cookie'] = `${SESSION_COOKIE}=${ENDS_SESSION.has(call.id) ? await newSession(role) : cookieOf(role)}`
-  const reply = await shop.app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
+  const request = { method, url, headers, ...(payload === undefined ? {} : { payload }) }
+  const reply = await (call.raw === 'text/event-stream' ? injectEndless(shop.app, request) : shop.app.inject(request))
   return { status: reply.statusCode, text: reply.body, location: reply.headers.location }
 }
 

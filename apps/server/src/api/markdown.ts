@@ -12,7 +12,7 @@ is stale. Administrators of a running shop find the same with examples at \`/api
 - Every JSON reply is \`{ "code", "data", "msg" }\`. A success is HTTP 200 with \`code\` 2000. A refusal carries its HTTP
   status as \`code\`, a message that a person can act on as \`msg\`, and details as \`data\`: \`data.errors\` maps each field
   that is not valid to its message.
-- Paths work with and without the trailing slash. \`:id\` is a positive whole number.
+- Paths work with and without the trailing slash. \`:id\` is a positive whole number, \`:key\` a name.
 - Lists take \`limit\` (1 to 10000, default 10) and \`offset\` (default 0) and reply
   \`{ data: […], total, limit, offset }\`.
 - _money_ is an exact amount as text with 2 decimals (\`"20.00"\`; \`20\` and \`20.5\` are taken too), _time_ is ISO 8601 in

@@ -37,9 +37,17 @@ POST /api/users/admin/switch-back                             401  in   in   401
 GET /api/users/invite_code                                    401  in   in   401  in   403  403
 GET /api/users/invite_log                                     401  in   in   401  in   403  403
 POST /api/users/bot_webhook                                   401  401  401  401  401  401  401
+GET /api/users/preferences/:key                               401  in   in   401  in   403  403
+PUT /api/users/preferences/:key                               401  in   in   401  in   403  403
 GET /api/users/api_keys/                                      401  in   in   401  in   403  403
 POST /api/users/api_keys/                                     401  in   in   401  in   403  403
 DELETE /api/users/api_keys/:id/                               401  in   404  401  404  403  403
+POST /api/bulk/                                               401  403  403  401  in   403  403
+GET /api/bulk/                                                401  403  403  401  in   403  403
+GET /api/bulk/:id/                                            401  403  403  401  in   403  403
+GET /api/bulk/:id/rows/                                       401  403  403  401  in   403  403
+POST /api/bulk/:id/cancel/                                    401  403  403  401  in   403  403
+GET /api/events                                               401  in   in   401  in   403  403
 GET /api/products/products/                                   in   in   in   in   in   in   in
 GET /api/products/products/get_recommend_product/             in   in   in   in   in   in   in
 POST /api/products/products/stock/                            in   in   in   in   in   in   in

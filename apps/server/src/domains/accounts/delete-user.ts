@@ -10,7 +10,7 @@ import { lockUser } from './balance.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
 import type { AccountPorts } from './ports.ts'
 import { endSessionsOf } from './sessions.ts'
-import { apiKeys, emailCodes, users } from './tables.ts'
+import { apiKeys, emailCodes, userPreferences, users } from './tables.ts'
 
 /**
  * Deletes a user without live leases. Where orders, points or codes refer to the user, the row stays and is anonymised:
@@ -54,6 +54,7 @@ async function anonymise(unit: Unit, userId: number): Promise<void> {
   const { tx, now } = unit
   await endSessionsOf(unit, userId)
   await tx.delete(apiKeys).where(eq(apiKeys.userId, userId))
+  await tx.delete(userPreferences).where(eq(userPreferences.userId, userId))
   await tx
     .update(users)
     .set({

@@ -8,6 +8,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { adminRoutes } from './admin-routes.ts'
 import type { AccountPorts } from './ports.ts'
+import { preferenceRoutes } from './preferences.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
@@ -27,5 +28,6 @@ export { insertSession, SESSION_COOKIE } from './sessions.ts'
 export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   sessionRoutes(mount, ctx, ports)
   profileRoutes(mount, ctx)
+  preferenceRoutes(mount, ctx)
   adminRoutes(mount, ctx, ports)
 }

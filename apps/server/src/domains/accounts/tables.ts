@@ -1,5 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { boolean, char, check, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  char,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid
+} from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, inet, instant, lower, points, ref } from '../../infra/db/columns.ts'
 
 export const users = pgTable(
@@ -135,4 +147,18 @@ export const oauthStates = pgTable(
     index('oauth_states_expiry').on(t.expiresAt),
     check('oauth_states_mode', sql`${t.mode} in ('login', 'bind')`)
   ]
+)
+
+/** What a person keeps for the console: column choices, saved views. */
+export const userPreferences = pgTable(
+  'user_preferences',
+  {
+    userId: ref()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    key: text().notNull(),
+    value: jsonb().$type<unknown>().notNull(),
+    updatedAt: instant().notNull()
+  },
+  t => [primaryKey({ columns: [t.userId, t.key] })]
 )

@@ -34,17 +34,27 @@ export async function requestTask(
   orderId: number,
   task: OrderTask,
   userId: number | null
-): Promise<Result<{ task_id: string; status: 'queued' }>> {
-  return command(ctx, by, async unit => {
-    const order = await lockOrder(unit, orderId)
-    if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
-    const refusal = unfit(order, task, unit.now)
-    if (refusal) return refuse(refusal)
-    const taskId = await queueTask(unit, order, task)
-    if (actsAsAdmin(by) && task !== 'check') unit.audit(`order.${task}`, orderId)
-    unit.jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
-    return ok({ task_id: taskId, status: 'queued' as const })
-  })
+): Promise<Result<RequestedTask>> {
+  return command(ctx, by, unit => requestTaskIn(unit, orderId, task, userId))
+}
+
+type RequestedTask = { task_id: string; status: 'queued' }
+
+/** `requestTask` as part of a larger write. */
+export async function requestTaskIn(
+  unit: Unit,
+  orderId: number,
+  task: OrderTask,
+  userId: number | null
+): Promise<Result<RequestedTask>> {
+  const order = await lockOrder(unit, orderId)
+  if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
+  const refusal = unfit(order, task, unit.now)
+  if (refusal) return refuse(refusal)
+  const taskId = await queueTask(unit, order, task)
+  if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
+  unit.jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
+  return ok({ task_id: taskId, status: 'queued' as const })
 }
 
 function unfit(order: OrderRow, task: OrderTask, now: Date) {

@@ -2,7 +2,7 @@ import { refuse, type GiftCard } from '@netlet/contract'
 import { count, desc, eq, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing, pageOf } from '../../infra/http/paging.ts'
@@ -55,16 +55,16 @@ export function updateGiftCard(ctx: AppContext, by: Actor, id: number, form: Gif
   })
 }
 
-export async function deleteGiftCard(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
-  return command(ctx, by, async unit => {
-    const { tx } = unit
-    const row = await takeUnexchanged(tx, id)
-    if (!row.ok) return row
-    await tx.delete(giftCards).where(eq(giftCards.id, id))
-    const before = present(row.data)
-    unit.audit('gift_card.delete', id, { before })
-    return done
-  })
+export const deleteGiftCard = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
+  command(ctx, by, unit => deleteGiftCardIn(unit, id))
+
+/** `deleteGiftCard` as part of a larger write. */
+export async function deleteGiftCardIn(unit: Unit, id: number): Promise<Result<null>> {
+  const row = await takeUnexchanged(unit.tx, id)
+  if (!row.ok) return row
+  await unit.tx.delete(giftCards).where(eq(giftCards.id, id))
+  unit.audit('gift_card.delete', id, { before: present(row.data) })
+  return done
 }
 
 async function takeUnexchanged(tx: Executor, id: number): Promise<Result<typeof giftCards.$inferSelect>> {

@@ -64,3 +64,20 @@ export function violatedConstraint(error: unknown): string | undefined {
   }
   return undefined
 }
+
+/** The database is away for a moment: the caller may try again. */
+export function isConnectionLoss(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    const code = (e as { code?: unknown }).code
+    if (code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P01' || code === '57P03') return true
+    if (/connection terminated|timeout exceeded when trying to connect/i.test(e.message)) return true
+  }
+  return false
+}
+
+/** The same again, later, may succeed: the database was away, out of something, or chose to end this transaction. */
+export function isTemporaryFailure(error: unknown): boolean {
+  const state = sqlState(error) ?? ''
+  // 57014: the statement took too long, and would again.
+  return isConnectionLoss(error) || (/^(08|40|53|55|57)/.test(state) && state !== '57014')
+}

@@ -7,6 +7,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply
 } from 'fastify'
+import { isConnectionLoss } from '../db/client.ts'
 import type { Log } from '../log.ts'
 import { isDeeperThan } from './json-depth.ts'
 
@@ -15,6 +16,13 @@ declare module 'fastify' {
     /** The bytes of a JSON body as they came: webhooks are signed over them. */
     rawBody: Buffer | null
   }
+}
+
+/** Every reply has them; one that leaves Fastify's hands (`hijack`) sends them itself. */
+export const SAFE_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'SAMEORIGIN'
 }
 
 const BODY_LIMIT = 1024 * 1024
@@ -60,11 +68,7 @@ export async function createApp(options: { log: Log; trustProxy: string | false 
     void parseJson(request, text, next)
   })
   app.setErrorHandler<FastifyError>((error, _request, reply) => sendError(error, reply, options.log))
-  app.addHook('onSend', async (_request, reply) => {
-    reply.header('x-content-type-options', 'nosniff')
-    reply.header('referrer-policy', 'same-origin')
-    reply.header('x-frame-options', 'SAMEORIGIN')
-  })
+  app.addHook('onSend', async (_request, reply) => void reply.headers(SAFE_HEADERS))
   return app
 }
 
@@ -105,14 +109,4 @@ function sendError(error: FastifyError, reply: FastifyReply, log: Log): FastifyR
   const gone = isConnectionLoss(error)
   log.error({ err: error, method: reply.request?.method, path: reply.request?.routeOptions?.url }, 'request failed')
   return sendRefusal(reply, refuse(gone ? 'unavailable' : 'internal'))
-}
-
-/** The database is away for a moment: the caller may try again. */
-function isConnectionLoss(error: unknown): boolean {
-  for (let e = error; e instanceof Error; e = e.cause) {
-    const code = (e as { code?: unknown }).code
-    if (code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P01' || code === '57P03') return true
-    if (/connection terminated|timeout exceeded when trying to connect/i.test(e.message)) return true
-  }
-  return false
 }

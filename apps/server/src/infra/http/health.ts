@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { EVENT_STREAM } from './event-stream.ts'
 import { hashToken } from '../secrets.ts'
 import type { AppContext } from '../context.ts'
 
@@ -21,6 +22,8 @@ export function healthRoutes(
     registers: [registry]
   })
   app.addHook('onResponse', async (request, reply) => {
+    // An event stream lasts as long as somebody looks at the page.
+    if (reply.raw.getHeader('content-type') === EVENT_STREAM) return
     const route = request.routeOptions.url ?? 'unknown'
     durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
   })

@@ -1,0 +1,21 @@
+import type { BulkAction } from '@netlet/contract'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Result } from '../../infra/result.ts'
+
+/** What an action is, told by the domain that owns the rows. */
+export type BulkWork = {
+  /**
+   * The ids of the rows that a list's query matches, whatever page it asks for.
+   * @param limit at most this many
+   * @returns a refusal where the list does not know such a query
+   */
+  ids(db: Executor, query: Readonly<Record<string, string>>, limit: number): Promise<Result<number[]>>
+  /** The names by which people know these rows. Those that are gone are left out. */
+  labels(db: Executor, ids: number[]): Promise<ReadonlyMap<number, string>>
+  /** Does the thing to one row, as part of a command of the run's. */
+  run(unit: Unit, id: number): Promise<Result<unknown>>
+}
+
+/** Every action of the contract with its work: handed in where the server and the workers are put together. */
+export type BulkActions = Readonly<Record<BulkAction, BulkWork>>

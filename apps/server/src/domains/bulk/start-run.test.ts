@@ -1,0 +1,119 @@
+import { refuse, type BulkRow, type BulkRun, type Page } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
+import { ok } from '../../infra/result.ts'
+import {
+  admin,
+  audited,
+  marks,
+  numbers,
+  rowsOf,
+  runOf,
+  shop,
+  start,
+  started,
+  useBulkShop,
+  work
+} from './bulk.fixture.ts'
+import { bulkRuns } from './tables.ts'
+
+useBulkShop()
+
+describe('starting a run', () => {
+  test('writes down its rows with their names, one entry in the audit log, and a job', async () => {
+    const reply = await start([3, 1, 3, 2], 'order.reset')
+    expect(reply).toMatchObject({
+      code: 2000,
+      data: { action: 'order.reset', state: 'queued', total: 3, done: 0, username: admin.user.username, ended_at: null }
+    })
+    const { id } = reply.data
+    expect(await runOf(id)).toEqual(reply.data)
+    expect(await rowsOf(id)).toMatchObject({
+      total: 3,
+      data: numbers(3).map(row => ({
+        id: row,
+        label: `row ${row}`,
+        state: 'pending',
+        reason: null,
+        params: {},
+        msg: null
+      }))
+    })
+    expect(await audited(id)).toEqual([
+      { action: 'bulk_run.start', actor_name: admin.user.username, after: { action: 'order.reset', rows: 3 } }
+    ])
+    const { rows } = await shop.ctx.db.execute(
+      sql`select data from pgboss.job where name = 'bulk.run' and singleton_key = ${String(id)}`
+    )
+    expect(rows).toEqual([{ data: { runId: id } }])
+    expect(await marks()).toEqual([])
+  })
+
+  test('takes everything that a query matches, and names the query in the audit log', async () => {
+    const asked: unknown[] = []
+    work.ids = async (_db, query, limit) => {
+      asked.push([query, limit])
+      return ok([9, 8])
+    }
+    work.labels = async () => new Map([[8, 'eight']])
+    const reply = await start({ query: { search: 'x' }, expected: 2 })
+    expect(asked).toEqual([[{ search: 'x' }, 100_001]])
+    expect((await rowsOf(reply.data.id)).data.map(row => row.label)).toEqual(['eight', '#9'])
+    expect(await audited(reply.data.id)).toMatchObject([{ after: { rows: 2, query: { search: 'x' } } }])
+  })
+
+  test('is refused where nothing matches, far more than was seen, or too much', async () => {
+    work.ids = async () => ok([])
+    expect(await start({ query: {} })).toMatchObject({ code: 409, data: { reason: 'bulk_none_match' } })
+    work.ids = async (_db, _query, limit) => ok(numbers(limit))
+    expect(await start({ query: {} })).toMatchObject({
+      code: 400,
+      data: { reason: 'bulk_too_many', params: { max: 100_000 } },
+      msg: 'At most 100000 rows can be changed at once'
+    })
+    work.ids = async () => ok(numbers(111))
+    expect(await start({ query: {}, expected: 100 })).toMatchObject({
+      code: 409,
+      data: { reason: 'bulk_more_match', params: { count: 111, expected: 100 } }
+    })
+    expect(await start({ query: {}, expected: 101 })).toMatchObject({ code: 2000 })
+    // Fewer are always what was meant.
+    expect(await start({ query: {}, expected: 5000 })).toMatchObject({ code: 2000 })
+    work.ids = async () => refuse('invalid', { data: { errors: { 'selection.query.x': 'no' } } })
+    expect(await start({ query: { x: '1' } })).toMatchObject({
+      code: 400,
+      data: { errors: { 'selection.query.x': 'no' } }
+    })
+  })
+
+  test.each([
+    ['no rows', { action: 'order.check', selection: { ids: [] } }],
+    ['no selection', { action: 'order.check' }],
+    ['an unknown action', { action: 'order.explode', selection: { ids: [1] } }],
+    ['ids that cannot be', { action: 'order.check', selection: { ids: [0, -1, 1.5] } }],
+    ['more ids than can be ticked', { action: 'order.check', selection: { ids: numbers(10_001) } }],
+    ['what cannot be stored', { action: 'order.check', selection: { query: { search: 'a\0b' } } }],
+    ['a name that cannot be stored', { action: 'order.check', selection: { query: { '\ud800': 'a' } } }]
+  ])('is refused: %s', async (_what, body) => {
+    const [before] = await shop.ctx.db.select({ count: sql<number>`count(*)` }).from(bulkRuns)
+    expect(await admin.post('/api/bulk/', body)).toMatchObject({ code: 400 })
+    const [after] = await shop.ctx.db.select({ count: sql<number>`count(*)` }).from(bulkRuns)
+    expect(after).toEqual(before)
+  })
+
+  test('takes 100,000 rows', async () => {
+    work.ids = async () => ok(numbers(100_000))
+    const reply = await start({ query: {} })
+    expect(reply).toMatchObject({ code: 2000, data: { total: 100_000 } })
+    const page = await admin.get<Page<BulkRow>>(`/api/bulk/${reply.data.id}/rows/?limit=2&offset=99999`)
+    expect(page.data).toMatchObject({ total: 100_000, data: [{ id: 100_000 }] })
+    await admin.post(`/api/bulk/${reply.data.id}/cancel/`)
+  })
+})
+
+test('runs are listed newest first', async () => {
+  const [first, second] = [await started([1]), await started([2])]
+  const page = await admin.get<Page<BulkRun>>('/api/bulk/?limit=2')
+  expect(page.data).toMatchObject({ limit: 2, offset: 0, total_exact: true, data: [{ id: second }, { id: first }] })
+  expect(await admin.get('/api/bulk/987654/rows/')).toMatchObject({ code: 404 })
+})

@@ -1,0 +1,77 @@
+import { MAX_BULK_ROWS, refuse, type BulkAction, type BulkRun, type BulkSelection } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { UserActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Database, Transaction } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { BulkActions, BulkWork } from './actions.ts'
+import { presentRun } from './list-runs.ts'
+import { bulkRunQueue } from './queues.ts'
+import { bulkRows, bulkRuns } from './tables.ts'
+
+type Selection = z.output<typeof BulkSelection>
+
+/** Rows that are named and written at once. */
+const BATCH = 10_000
+
+/**
+ * Writes down a run with all its rows and enqueues it: what is worked on is what was asked for, whatever the list's
+ * query matches later.
+ */
+export async function startRun(
+  ctx: AppContext,
+  by: UserActor,
+  actions: BulkActions,
+  { action, selection }: { action: BulkAction; selection: Selection }
+): Promise<Result<BulkRun>> {
+  const chosen = await idsOf(ctx.db, actions[action], selection)
+  if (!chosen.ok) return chosen
+  const ids = chosen.data
+  return command(ctx, by, async unit => {
+    const [run] = await unit.tx
+      .insert(bulkRuns)
+      .values({
+        action,
+        total: ids.length,
+        actorId: by.id,
+        actorName: by.username,
+        actorIp: by.ip,
+        createdAt: unit.now
+      })
+      .returning()
+    if (!run) throw new Error('the bulk run was not added')
+    for (let at = 0; at < ids.length; at += BATCH) {
+      await insertRows(unit.tx, run.id, ids.slice(at, at + BATCH), actions[action])
+    }
+    const query = 'query' in selection ? selection.query : undefined
+    unit.audit('bulk_run.start', run.id, { after: { action, rows: ids.length, ...(query ? { query } : {}) } })
+    unit.jobs.send(bulkRunQueue, { runId: run.id }, { key: String(run.id) })
+    return ok(presentRun(run))
+  })
+}
+
+async function idsOf(db: Database, work: BulkWork, selection: Selection): Promise<Result<number[]>> {
+  if ('ids' in selection) return ok([...new Set(selection.ids)])
+  const { query, expected } = selection
+  const matching = await work.ids(db, query, MAX_BULK_ROWS + 1)
+  if (!matching.ok) return matching
+  const count = matching.data.length
+  if (count === 0) return refuse('bulk_none_match')
+  if (count > MAX_BULK_ROWS) return refuse('bulk_too_many', { params: { max: MAX_BULK_ROWS } })
+  if (expected !== undefined && isFarMore(count, expected))
+    return refuse('bulk_more_match', { params: { count, expected } })
+  return matching
+}
+
+/** A few rows come and go while somebody reads a list; more than these were not meant. */
+const isFarMore = (count: number, expected: number): boolean => count > expected + Math.max(10, expected / 10)
+
+async function insertRows(tx: Transaction, runId: number, ids: number[], work: BulkWork): Promise<void> {
+  const labels = await work.labels(tx, ids)
+  const texts = ids.map(id => labels.get(id) ?? `#${id}`)
+  await tx.execute(sql`
+    insert into ${bulkRows} (run_id, row_id, label)
+    select ${runId}, * from unnest(${sql.param(ids)}::bigint[], ${sql.param(texts)}::text[])`)
+}

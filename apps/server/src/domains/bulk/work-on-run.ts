@@ -1,0 +1,176 @@
+import { refuse, type Refusal } from '@netlet/contract'
+import { and, asc, eq, gt, notExists, sql } from 'drizzle-orm'
+import { SYSTEM, type UserActor } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { isTemporaryFailure, type Database } from '../../infra/db/client.ts'
+import { users } from '../accounts/tables.ts'
+import type { BulkActions, BulkWork } from './actions.ts'
+import { transition } from './states.ts'
+import { bulkRows, bulkRuns } from './tables.ts'
+
+/** Ids that are read at once. */
+const BATCH = 100
+/** After this long a job gives way, so that it never expires and other runs get their turn (milliseconds). */
+const SLICE_MS = 20_000
+/** Watchers are told of the progress at most once in this time (milliseconds). */
+const PROGRESS_MS = 300
+
+type Run = Pick<typeof bulkRuns.$inferSelect, 'id' | 'action' | 'actorId' | 'actorName' | 'actorIp'>
+type Outcome = 'done' | 'taken' | 'stopped' | 'not_allowed'
+
+/**
+ * Works on a run's rows. Each row is one command, which does the work and writes the row's result: whoever dies in
+ * between leaves a row that is either done or still to be done. Several may work on one run at once.
+ * @returns whether rows may be left: then it wants to be called again
+ */
+export async function workOnRun(
+  ctx: AppContext,
+  actions: BulkActions,
+  runId: number,
+  { sliceMs = SLICE_MS }: { sliceMs?: number } = {}
+): Promise<boolean> {
+  const run = await takeUp(ctx, runId)
+  if (!run) return false
+  const worker = createRowWorker(ctx, run, actions[run.action])
+  const until = performance.now() + sliceMs
+  let last = 0
+  for (;;) {
+    const batch = await pendingAfter(ctx.db, runId, last)
+    for (const rowId of batch) {
+      const outcome = await worker(rowId)
+      if (outcome === 'stopped') return false
+      if (outcome === 'not_allowed') {
+        await command(ctx, SYSTEM, unit =>
+          transition(unit, runId, 'fail', { reason: 'bulk_not_allowed', params: { username: run.actorName } })
+        )
+        return false
+      }
+      if (performance.now() > until) return true
+      last = rowId
+    }
+    if (batch.length === 0) break
+  }
+  // Another worker may still be at a row: then it is the one who finds nothing left.
+  await command(ctx, SYSTEM, async unit => {
+    const pending = unit.tx
+      .select({ one: sql`1` })
+      .from(bulkRows)
+      .where(and(eq(bulkRows.runId, runId), eq(bulkRows.state, 'pending')))
+    const [finished] = await unit.tx
+      .select({ id: bulkRuns.id })
+      .from(bulkRuns)
+      .where(and(eq(bulkRuns.id, runId), notExists(pending)))
+    if (finished) await transition(unit, runId, 'finish')
+  })
+  return false
+}
+
+async function takeUp(ctx: AppContext, runId: number): Promise<Run | null> {
+  return command(ctx, SYSTEM, async unit => {
+    await transition(unit, runId, 'start')
+    const [run] = await unit.tx
+      .select()
+      .from(bulkRuns)
+      .where(and(eq(bulkRuns.id, runId), eq(bulkRuns.state, 'running')))
+    return run ?? null
+  })
+}
+
+async function pendingAfter(db: Database, runId: number, last: number): Promise<number[]> {
+  const rows = await db
+    .select({ id: bulkRows.rowId })
+    .from(bulkRows)
+    .where(and(eq(bulkRows.runId, runId), eq(bulkRows.state, 'pending'), gt(bulkRows.rowId, last)))
+    .orderBy(asc(bulkRows.rowId))
+    .limit(BATCH)
+  return rows.map(({ id }) => id)
+}
+
+function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: number) => Promise<Outcome> {
+  const [by, runId] = [actorOf(run), run.id]
+  let told = 0
+  /** Runs a command of one row, and lets it publish the progress where that is due. */
+  async function commandOfRow<T>(run: (unit: Unit, publish: () => void) => Promise<T>): Promise<T> {
+    const isDue = performance.now() - told > PROGRESS_MS
+    const result = await command(ctx, by, unit => run(unit, () => isDue && unit.publish('bulk_run', runId)))
+    if (isDue) told = performance.now()
+    return result
+  }
+
+  /** Claims the row, does the work and writes the result, all or nothing. */
+  async function attempt(rowId: number): Promise<Outcome | Refusal> {
+    return commandOfRow<Outcome | Refusal>(async (unit, publish) => {
+      const [now] = await unit.tx
+        .select({ state: bulkRuns.state, isAdmin: sql<boolean | null>`${users.isActive} and ${users.isSuperuser}` })
+        .from(bulkRuns)
+        .leftJoin(users, eq(users.id, bulkRuns.actorId))
+        .where(eq(bulkRuns.id, runId))
+      if (now?.state !== 'running') return 'stopped'
+      if (!now.isAdmin) return 'not_allowed'
+      const [claimed] = await unit.tx
+        .select({ id: bulkRows.rowId })
+        .from(bulkRows)
+        .where(isPending(runId, rowId))
+        .for('update', { skipLocked: true })
+      if (!claimed) return 'taken'
+      const result = await work.run(unit, rowId)
+      if (!result.ok) return result
+      await unit.tx.update(bulkRows).set({ state: 'succeeded' }).where(isPending(runId, rowId))
+      // Last, since every worker of the run waits for it.
+      await unit.tx
+        .update(bulkRuns)
+        .set({ succeeded: sql`${bulkRuns.succeeded} + 1` })
+        .where(eq(bulkRuns.id, runId))
+      publish()
+      return 'done'
+    })
+  }
+
+  /** The refused work has been undone, so that what became of the row is a command of its own. */
+  async function writeRefusal(rowId: number, { reason, params, msg }: Refusal): Promise<void> {
+    await commandOfRow(async (unit, publish) => {
+      const written = await unit.tx
+        .update(bulkRows)
+        .set({ state: 'refused', reason, params: params ?? null, msg: msg ?? null })
+        .where(isPending(runId, rowId))
+        .returning({ id: bulkRows.rowId })
+      if (written.length === 0) return
+      await unit.tx
+        .update(bulkRuns)
+        .set({ refused: sql`${bulkRuns.refused} + 1` })
+        .where(eq(bulkRuns.id, runId))
+      publish()
+    })
+  }
+
+  return async rowId => {
+    try {
+      const outcome = await attempt(rowId)
+      if (typeof outcome === 'string') return outcome
+      await writeRefusal(rowId, outcome)
+    } catch (error) {
+      // The job fails and is tried again later; the row is still to be done.
+      if (isTemporaryFailure(error)) throw error
+      // A bug that one row brings out must not keep the others from being done.
+      ctx.log.error({ err: error, run: runId, row: rowId }, 'a row of a bulk run failed')
+      await writeRefusal(rowId, refuse('internal'))
+    }
+    return 'done'
+  }
+}
+
+const isPending = (runId: number, rowId: number) =>
+  and(eq(bulkRows.runId, runId), eq(bulkRows.rowId, rowId), eq(bulkRows.state, 'pending'))
+
+/** Who asked for the run, as the actor of its rows' commands. Nobody starts one while viewing the shop as a user. */
+const actorOf = ({ actorId, actorName, actorIp }: Run): UserActor => ({
+  kind: 'user',
+  id: actorId,
+  username: actorName,
+  isSuperuser: true,
+  ip: actorIp,
+  sessionHash: null,
+  impersonator: null,
+  scopes: null
+})

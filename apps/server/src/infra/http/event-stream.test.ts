@@ -1,0 +1,399 @@
+import { once } from 'node:events'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { accountPorts } from '../../ports.ts'
+import { accountRoutes, createGuard } from '../../domains/accounts/index.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import type { Socket } from 'node:net'
+import { openChangeFeed, type ChangeFeed } from '../change-feed.ts'
+import type { AppContext } from '../context.ts'
+import { closeDatabase, openDatabase } from '../db/client.ts'
+import { createApp } from './app.ts'
+import { eventStreamRoutes, type EventStreamOptions } from './event-stream.ts'
+import { mounter } from './mount.ts'
+import { serveWeb } from './web.ts'
+
+type Options = Partial<Omit<EventStreamOptions, 'app'>>
+
+/** The calls of accounts and the stream, with a heartbeat that a test can wait for. */
+const composing = (options: Options) => async (ctx: AppContext) => {
+  const app = await createApp({ log: ctx.log, trustProxy: '127.0.0.1' })
+  const guard = createGuard(ctx)
+  const mount = mounter(app, guard)
+  eventStreamRoutes(mount, ctx, { app, guard, heartbeatMs: 100, ...options })
+  accountRoutes(mount, ctx, accountPorts(ctx))
+  await serveWeb(app, ctx.config, '/nowhere')
+  return app
+}
+const startShop = (options: Options = {}) => startTestShop({ app: composing(options) })
+const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 20 })
+
+type Stream = {
+  status: number
+  headers: IncomingMessage['headers']
+  /** Everything that has come so far. */
+  text: () => string
+  events: () => { id?: string; event?: string; data?: unknown }[]
+  ended: () => boolean
+  response: IncomingMessage
+  close: () => void
+}
+
+const streams: ClientRequest[] = []
+afterEach(() => {
+  for (const stream of streams.splice(0)) stream.destroy()
+})
+
+async function openStream(
+  { url }: { url: string },
+  client: TestClient,
+  headers: Record<string, string> = {}
+): Promise<Stream> {
+  const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const asked = request(`${url}/api/events`, { agent: false, headers: { cookie, ...headers } })
+  streams.push(asked)
+  asked.on('error', () => undefined)
+  asked.end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  let text = ''
+  let ended = false
+  response.setEncoding('utf8')
+  response.on('data', (part: string) => (text += part))
+  response.on('error', () => undefined)
+  response.on('close', () => (ended = true))
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text: () => text,
+    events: () =>
+      text
+        .split('\n\n')
+        .map(block => Object.fromEntries(block.split('\n').map(line => line.split(/: (.*)/s).slice(0, 2))))
+        .filter(({ event }) => event)
+        .map(({ id, event, data }) => ({ ...(id ? { id } : {}), event, data: JSON.parse(data) as unknown })),
+    ended: () => ended,
+    response,
+    close: () => asked.destroy()
+  }
+}
+
+const changesIn = (stream: Stream) =>
+  stream.events().flatMap(({ data }) => (data as { changes?: unknown[] }).changes ?? [])
+
+describe('the event stream', () => {
+  let shop: TestShop
+  let admin: Awaited<ReturnType<TestShop['admin']>>
+  let customer: Awaited<ReturnType<TestShop['customer']>>
+  let other: Awaited<ReturnType<TestShop['customer']>>
+
+  beforeAll(async () => {
+    shop = await startShop()
+  })
+  beforeEach(async () => {
+    ;[admin, customer, other] = [await shop.admin(), await shop.customer(), await shop.customer()]
+  })
+  afterAll(() => shop?.close())
+
+  const publish: ChangeFeed['publish'] = changes => shop.ctx.changes.publish(changes)
+
+  test('is server-sent events that nothing in between keeps back, with the headers of every reply', async () => {
+    const stream = await openStream(shop, admin)
+    expect(stream.status).toBe(200)
+    expect(stream.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'x-frame-options': 'SAMEORIGIN'
+    })
+    expect(stream.headers['content-security-policy']).toContain("default-src 'self'")
+    // Comments show that it lives.
+    await eventually(() =>
+      expect(
+        stream
+          .text()
+          .split('\n')
+          .filter(line => line === ':').length
+      ).toBeGreaterThan(2)
+    )
+    expect(stream.events()).toEqual([])
+  })
+
+  test('tells administrators everything, customers what is theirs, and nobody whose it is', async () => {
+    const [all, own, others] = [
+      await openStream(shop, admin),
+      await openStream(shop, customer),
+      await openStream(shop, other)
+    ]
+    publish([
+      { resource: 'order', id: 5 },
+      { resource: 'order', id: 5, userId: customer.user.id },
+      { resource: 'server', id: 6 },
+      { resource: 'order', id: 7, userId: other.user.id }
+    ])
+    await eventually(() => expect(changesIn(all)).toHaveLength(3))
+    await eventually(() => expect(changesIn(own)).toEqual([{ resource: 'order', id: 5 }]))
+    await eventually(() => expect(changesIn(others)).toEqual([{ resource: 'order', id: 7 }]))
+    expect(changesIn(all)).toEqual([
+      { resource: 'order', id: 5 },
+      { resource: 'server', id: 6 },
+      { resource: 'order', id: 7 }
+    ])
+    expect(all.text() + own.text() + others.text()).not.toMatch(/user/i)
+    expect(all.events()[0]).toMatchObject({ event: 'change', id: expect.stringMatching(/^\d+$/) })
+  })
+
+  test('of too many customers each hears that something may be theirs', async () => {
+    const own = await openStream(shop, customer)
+    publish([
+      { resource: 'server', id: 1 },
+      ...Array.from({ length: 900 }, (_, at) => ({ resource: 'order' as const, id: at, userId: 1_000_000 + at }))
+    ])
+    await eventually(() => expect(changesIn(own)).toEqual([{ resource: 'order' }]))
+  })
+
+  test('an administrator who views the shop as a user hears what the user hears', async () => {
+    await admin.post('/api/users/admin/switch-user', { user_id: customer.user.id })
+    const stream = await openStream(shop, admin)
+    publish([
+      { resource: 'order', id: 1, userId: other.user.id },
+      { resource: 'order', id: 2, userId: customer.user.id }
+    ])
+    await eventually(() => expect(changesIn(stream)).toEqual([{ resource: 'order', id: 2 }]))
+  })
+
+  test('goes on after the last event that a browser got', async () => {
+    const first = await openStream(shop, customer)
+    publish([{ resource: 'order', id: 1, userId: customer.user.id }])
+    await eventually(() => expect(first.events()).toHaveLength(1))
+    const id = first.events()[0]?.id ?? ''
+    first.close()
+    const watcher = await openStream(shop, admin)
+    publish([{ resource: 'order', id: 2, userId: customer.user.id }])
+    await eventually(() => expect(changesIn(watcher)).toHaveLength(1))
+    publish([{ resource: 'order', id: 3, userId: other.user.id }])
+    await eventually(() => expect(changesIn(watcher)).toHaveLength(2))
+    const again = await openStream(shop, customer, { 'last-event-id': id })
+    publish([{ resource: 'order', id: 4, userId: customer.user.id }])
+    await eventually(() => expect(changesIn(again)).toContainEqual({ resource: 'order', id: 4 }))
+    expect(again.events().map(event => event.event)).toEqual(['change', 'change'])
+    expect(changesIn(again)).toEqual([
+      { resource: 'order', id: 2 },
+      { resource: 'order', id: 4 }
+    ])
+  })
+
+  test('a heartbeat carries the number of events that were of no concern', async () => {
+    const stream = await openStream(shop, customer)
+    const watcher = await openStream(shop, admin)
+    publish([{ resource: 'server', id: 1 }])
+    await eventually(() => expect(watcher.events()).toHaveLength(1))
+    const id = watcher.events()[0]?.id
+    await eventually(() => expect(stream.text()).toContain(`:\nid: ${id}\n\n`))
+    expect(stream.events()).toEqual([])
+  })
+
+  test.each(['0', '999999999', 'nonsense', '-1', '1e3', ''])('starts afresh after an unknown event: %j', async id => {
+    const stream = await openStream(shop, customer, { 'last-event-id': id })
+    await eventually(() => expect(stream.events()).toEqual([{ event: 'reset', data: {} }]))
+  })
+
+  test('starts afresh where what was missed is more than a reader takes at once', async () => {
+    const watcher = await openStream(shop, admin)
+    publish([{ resource: 'faq', id: 1 }])
+    await eventually(() => expect(watcher.events()).toHaveLength(1))
+    const id = watcher.events()[0]?.id ?? ''
+    for (let burst = 1; burst <= 8; burst++) {
+      publish(Array.from({ length: 150 }, (_, at) => ({ resource: 'platform_event' as const, id: at })))
+      await eventually(() => expect(watcher.events()).toHaveLength(burst + 1))
+    }
+    const again = await openStream(shop, admin, { 'last-event-id': id })
+    await eventually(() => expect(again.events()).toEqual([{ event: 'reset', data: {} }]))
+  })
+
+  test('says that events may be missing when the database has cut the connection', async () => {
+    const stream = await openStream(shop, customer)
+    await shop.ctx.db.$client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'netlet changes' and datname = current_database()`
+    )
+    await eventually(() => expect(stream.events()).toEqual([{ event: 'reset', data: {} }]))
+  })
+
+  test.each([
+    ['a ban', async () => admin.post(`/api/users/u/${customer.user.id}/baned_user/`)],
+    ['a logout', async () => customer.get('/api/auth/logout')],
+    [
+      "an administrator's new password",
+      async () => admin.post(`/api/users/u/${customer.user.id}/change_password/`, { password: 'Other#2026' })
+    ],
+    [
+      'a password that was changed elsewhere',
+      async () => {
+        const elsewhere = shop.visitor()
+        const { username } = customer.user
+        await elsewhere.post('/api/auth/login', { username, password: TEST_PASSWORD })
+        const body = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }
+        return elsewhere.post('/api/users/change_password', body)
+      }
+    ]
+  ])('ends with the session: %s', async (_what, end) => {
+    const [stream, stays] = [await openStream(shop, customer), await openStream(shop, other)]
+    expect(await end()).toMatchObject({ code: 2000 })
+    await eventually(() => expect(stream.ended()).toBe(true))
+    expect(stays.ended()).toBe(false)
+    expect((await openStream(shop, customer)).status).toBe(401)
+  })
+
+  test('what one may hear follows the account: an administrator no longer', async () => {
+    const boss = await shop.admin()
+    const stream = await openStream(shop, boss)
+    const body = { username: boss.user.username, email: boss.user.email, is_superuser: false }
+    expect(await admin.put(`/api/users/u/${boss.user.id}/`, body)).toMatchObject({ code: 2000 })
+    // Two heartbeats later at the latest.
+    const beats = () =>
+      stream
+        .text()
+        .split('\n')
+        .filter(line => line === ':').length
+    const before = beats()
+    await eventually(() => expect(stream.ended() || beats() > before + 2).toBe(true))
+    const [heard, watcher] = [stream.events().length, await openStream(shop, admin)]
+    publish([{ resource: 'server', id: 77 }])
+    await eventually(() => expect(changesIn(watcher)).toContainEqual({ resource: 'server', id: 77 }))
+    expect(stream.events()).toHaveLength(heard)
+  })
+
+  test('is not for visitors, other sites, and API keys', async () => {
+    expect((await openStream(shop, shop.visitor())).status).toBe(401)
+    expect((await openStream(shop, customer, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    const made = await customer.post<{ key: string }>('/api/users/api_keys/', {
+      name: 'script',
+      scopes: ['read', 'renew']
+    })
+    const authorization = `Bearer ${made.data.key}`
+    expect((await openStream(shop, shop.visitor(), { authorization })).status).toBe(403)
+  })
+
+  test('a person has ten at most; one that was closed makes room', async () => {
+    const ten = await Promise.all(Array.from({ length: 10 }, () => openStream(shop, customer)))
+    expect(ten.map(stream => stream.status)).toEqual(Array.from({ length: 10 }, () => 200))
+    expect((await openStream(shop, customer)).status).toBe(429)
+    expect((await openStream(shop, other)).status).toBe(200)
+    // Whoever views the shop as that user has room of the own.
+    await admin.post('/api/users/admin/switch-user', { user_id: customer.user.id })
+    expect((await openStream(shop, admin)).status).toBe(200)
+    ten[0]?.close()
+    await eventually(async () => expect((await openStream(shop, customer)).status).toBe(200))
+  })
+
+  test('a look at the headers ends at once', async () => {
+    const reply = await customer.fetch('/api/events', { method: 'HEAD' })
+    expect(reply.status).toBe(200)
+    expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  })
+
+  test('a reader that does not read is ended, and the others hear on', async () => {
+    const accepted = once(shop.app.server, 'connection') as Promise<[Socket]>
+    const stuck = await openStream(shop, admin)
+    const [atServer] = await accepted
+    const reads = await openStream(shop, customer)
+    stuck.response.pause()
+    stuck.response.socket.pause()
+    const padding = JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ resource: 'platform_event', id })))
+    let most = 0
+    await eventually(async () => {
+      most = Math.max(most, atServer.writableLength)
+      // Many at once, since the kernel takes some megabytes before anything has to wait with us.
+      await shop.ctx.db.$client.query(
+        `select pg_notify('netlet_changes', '[' || nextval('change_event_id') || ',' || $1 || ']')
+         from generate_series(1, 200)`,
+        [padding]
+      )
+      most = Math.max(most, atServer.writableLength)
+      expect(atServer.destroyed).toBe(true)
+    })
+    expect(most).toBeLessThan(100_000)
+    publish([{ resource: 'order', id: 3, userId: customer.user.id }])
+    await eventually(() => expect(changesIn(reads)).toEqual([{ resource: 'order', id: 3 }]))
+  })
+
+  test('while the database is away nothing is told; then all is read again', async () => {
+    const stream = await openStream(shop, customer)
+    const query = vi.spyOn(shop.ctx.db.$client, 'query').mockRejectedValue(new Error('away'))
+    try {
+      const failed = query.mock.calls.length
+      await eventually(() => expect(query.mock.calls.length).toBeGreaterThan(failed))
+    } finally {
+      query.mockRestore()
+    }
+    await eventually(() => expect(stream.events()).toEqual([{ event: 'reset', data: {} }]))
+    expect(stream.ended()).toBe(false)
+  })
+
+  test('one who left while the session was looked up leaves nothing open', async () => {
+    const gone = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const cookie = [...customer.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+        const asked = request(`${shop.url}/api/events`, { agent: false, headers: { cookie } })
+        asked.on('error', () => undefined)
+        asked.end()
+        const [socket] = (await once(asked, 'socket')) as [Socket]
+        await once(socket, 'connect')
+        asked.destroy()
+      })
+    )
+    expect(gone).toHaveLength(30)
+    await eventually(async () => {
+      const ten = await Promise.all(Array.from({ length: 10 }, () => openStream(shop, customer)))
+      for (const stream of ten) stream.close()
+      expect(ten.every(stream => stream.status === 200)).toBe(true)
+    })
+  })
+})
+
+describe('a process', () => {
+  test('has a most number of streams over all people', async () => {
+    const shop = await startShop({ mostStreams: 3 })
+    try {
+      const people = [await shop.customer(), await shop.customer(), await shop.admin()]
+      for (const person of people) expect((await openStream(shop, person)).status).toBe(200)
+      expect((await openStream(shop, await shop.customer())).status).toBe(429)
+    } finally {
+      await shop.close()
+    }
+  })
+
+  test('that closes ends all streams at once, also of those who do not read', async () => {
+    const shop = await startShop({ heartbeatMs: 60_000 })
+    try {
+      const admin = await shop.admin()
+      const [reads, stuck] = [await openStream(shop, admin), await openStream(shop, admin)]
+      stuck.response.socket.pause()
+      const began = performance.now()
+      await shop.app.close()
+      expect(performance.now() - began).toBeLessThan(5000)
+      await eventually(() => expect(reads.ended()).toBe(true))
+    } finally {
+      await shop.close()
+    }
+  })
+
+  test('hears what another one publishes', async () => {
+    const shop = await startShop()
+    const db = openDatabase(shop.ctx.config.databaseUrl, { max: 1 })
+    const { databaseUrl } = shop.ctx.config
+    const feed = await openChangeFeed({ databaseUrl, db, log: shop.ctx.log })
+    try {
+      const stream = await openStream(shop, await shop.admin())
+      feed.publish([{ resource: 'bulk_run', id: 8 }])
+      await eventually(() => expect(changesIn(stream)).toEqual([{ resource: 'bulk_run', id: 8 }]))
+    } finally {
+      await feed.stop()
+      await closeDatabase(db)
+      await shop.close()
+    }
+  })
+})

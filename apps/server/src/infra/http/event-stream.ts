@@ -1,0 +1,167 @@
+import { refuse, routes, type Change } from '@netlet/contract'
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { UserActor } from '../actor.ts'
+import type { FeedEvent } from '../change-feed.ts'
+import type { AppContext } from '../context.ts'
+import { SAFE_HEADERS } from './app.ts'
+import { SENT, type Guard, type Mount } from './mount.ts'
+
+export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
+
+/** Streams that one process keeps open: each costs a socket and a query at each heartbeat. */
+const MOST_STREAMS = 5000
+const MOST_STREAMS_OF_A_USER = 10
+/** Bytes that may wait for a reader that does not read. */
+const MOST_WAITING_BYTES = 64 * 1024
+const HEARTBEAT_MS = 25_000
+/** How long a browser waits before it opens the stream again. */
+const RETRY_MS = 3000
+/** Events may have been missed: everything on the screen is to be read again. */
+const RESET = 'event: reset\ndata: {}\n\n'
+
+export type EventStreamOptions = {
+  app: FastifyInstance
+  guard: Pick<Guard, 'authenticate'>
+  /** Milliseconds between two heartbeats; at each of them the session is looked at again. */
+  heartbeatMs?: number
+  mostStreams?: number
+}
+
+/**
+ * The change feed as server-sent events. A stream ends with the session that opened it, with the server, and when its
+ * reader does not keep up; a browser then opens it again and goes on after the last event that it got.
+ */
+export function eventStreamRoutes(
+  mount: Mount,
+  ctx: Pick<AppContext, 'changes' | 'log'>,
+  { app, guard, heartbeatMs = HEARTBEAT_MS, mostStreams = MOST_STREAMS }: EventStreamOptions
+): void {
+  const open = new Map<ServerResponse, number>()
+  let closing = false
+
+  app.addHook('preClose', async () => {
+    closing = true
+    for (const stream of open.keys()) stream.destroy()
+  })
+
+  mount(routes.changes.feed, async ({ caller, request, reply }) => {
+    if (closing) return refuse('unavailable')
+    // A look at the headers is no stream that stays open.
+    if (request.method === 'HEAD') {
+      await reply.type(EVENT_STREAM).header('cache-control', 'no-store').send()
+      return SENT
+    }
+    // Whoever views the shop as a user does not use up that user's streams.
+    const owner = caller.impersonator?.id ?? caller.id
+    const theirs = [...open.values()].filter(id => id === owner).length
+    if (theirs >= MOST_STREAMS_OF_A_USER || open.size >= mostStreams) return refuse('too_many')
+    const stream = startStream(reply)
+    // Gone while we found out who it is.
+    if (stream.destroyed) return SENT
+    open.set(stream, owner)
+    stream.once('close', () => open.delete(stream))
+    follow(ctx, stream, { caller, request, heartbeatMs, authenticate: () => guard.authenticate(request) })
+    return SENT
+  })
+}
+
+function startStream(reply: FastifyReply): ServerResponse {
+  reply.hijack()
+  const headers = {
+    ...reply.getHeaders(),
+    ...SAFE_HEADERS,
+    'content-type': EVENT_STREAM,
+    'cache-control': 'no-store',
+    // nginx would keep the events back until they fill a buffer.
+    'x-accel-buffering': 'no'
+  }
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.raw.setHeader(name, value)
+  reply.raw.flushHeaders()
+  return reply.raw
+}
+
+type Following = {
+  caller: UserActor
+  request: FastifyRequest
+  heartbeatMs: number
+  authenticate: () => Promise<UserActor | null>
+}
+
+/** Writes what the caller may hear of until the stream ends. */
+function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse, following: Following): void {
+  const { request, heartbeatMs, authenticate } = following
+  /** Null while nobody can say whether the session still lives: then nothing is told. */
+  let hears: UserActor | null = following.caller
+  let lastId: number | undefined
+
+  const write = (text: string) => {
+    if (stream.destroyed || stream.writableEnded) return
+    if (stream.writableLength > MOST_WAITING_BYTES) stream.destroy()
+    else if (text) stream.write(text)
+  }
+  const tell = (event: FeedEvent | null) => {
+    if (!hears) return
+    if (!event) return write(RESET)
+    lastId = event.id
+    write(textOf(event, hears))
+  }
+
+  const unsubscribe = ctx.changes.subscribe(tell)
+  write(`retry: ${RETRY_MS}\n\n`)
+  const resumeFrom = lastEventId(request)
+  if (resumeFrom !== null) {
+    const missed = ctx.changes.since(resumeFrom)
+    const text = missed?.map(event => textOf(event, following.caller)).join('') ?? RESET
+    // More than this at once would look like a reader that does not read.
+    write(text.length <= MOST_WAITING_BYTES / 2 ? text : RESET)
+    lastId = missed?.at(-1)?.id
+  }
+
+  async function beat(): Promise<void> {
+    const were = hears
+    try {
+      const now = await authenticate()
+      if (!now) return void stream.end()
+      hears = now
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'the session of an event stream could not be looked at')
+      hears = null
+    }
+    if (!were && hears) tell(null)
+    // The id of what others heard: whoever resumes from it need not start afresh for events of no concern to them.
+    write(lastId === undefined || !hears ? ':\n\n' : `:\nid: ${lastId}\n\n`)
+    if (!stream.destroyed) timer = setTimeout(() => void beat(), heartbeatMs)
+  }
+
+  let timer = setTimeout(() => void beat(), heartbeatMs)
+  const stop = () => {
+    clearTimeout(timer)
+    unsubscribe()
+  }
+  stream.once('finish', stop)
+  stream.once('close', stop)
+}
+
+/** Empty where the event is of no concern to the caller. */
+function textOf(event: FeedEvent, caller: UserActor): string {
+  const changes = audible(event, caller)
+  return changes.length === 0 ? '' : `id: ${event.id}\nevent: change\ndata: ${JSON.stringify({ changes })}\n\n`
+}
+
+/** Administrators hear of everything, customers of what is theirs. Whose a change is stays here. */
+function audible({ changes }: FeedEvent, { id: callerId, isSuperuser }: UserActor): Change[] {
+  const heard = new Map<string, Change>()
+  for (const { resource, id, userId, everyone } of changes) {
+    if (!isSuperuser && !everyone && userId !== callerId) continue
+    heard.set(`${resource} ${id ?? ''}`, id === undefined ? { resource } : { resource, id })
+  }
+  return [...heard.values()]
+}
+
+/** Null: this is not a browser that comes back. */
+function lastEventId({ headers }: FastifyRequest): number | null {
+  const given = headers['last-event-id']
+  if (given === undefined) return null
+  return typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : NaN
+}
