@@ -1,11 +1,13 @@
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
+import { mountList } from '../../infra/list/index.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createCoupon, deleteCoupon, listCoupons, updateCoupon } from './coupons.ts'
 import { exchangeCoins, listExchangeOptions } from './exchange.ts'
-import { createGiftCard, deleteGiftCard, listGiftCards, updateGiftCard } from './gift-cards.ts'
+import { createGiftCard, deleteGiftCard, updateGiftCard } from './gift-cards.ts'
+import { giftCardList } from './list-gift-cards.ts'
 import { createLevelCode, deleteLevelCode, listLevelCodes, updateLevelCode } from './level-codes.ts'
 import { listPointRecords } from './point-history.ts'
 
@@ -21,7 +23,7 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   mount(rewards.updateCoupon, async call => updateCoupon(db, call.caller, call.params.id, call.body))
   mount(rewards.deleteCoupon, async call => deleteCoupon(db, call.caller, call.params.id))
 
-  mount(rewards.giftCards, async ({ query }) => ok(await listGiftCards(db, query)))
+  mountList(mount, ctx, rewards.giftCards, () => giftCardList)
   mount(rewards.createGiftCard, async call => createGiftCard(db, call.caller, call.body))
   mount(rewards.updateGiftCard, async call => updateGiftCard(db, call.caller, call.params.id, call.body))
   mount(rewards.deleteGiftCard, async call => deleteGiftCard(db, call.caller, call.params.id))
