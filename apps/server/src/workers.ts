@@ -6,7 +6,8 @@ import { inventoryJobs, inventoryQueues } from './domains/inventory/index.ts'
 import { mailJobs, mailQueues } from './domains/mail/index.ts'
 import { paymentJobs, paymentQueues } from './domains/payments/index.ts'
 import { rewardsJobs, rewardsQueues } from './domains/rewards/index.ts'
-import type { JobQueue } from './infra/jobs.ts'
+import { figureJobs } from './domains/orders/index.ts'
+import { startJobs, type JobQueue } from './infra/jobs.ts'
 import type { AppContext } from './infra/context.ts'
 
 /** Every queue of the shop: each process may send to all of them. */
@@ -19,7 +20,8 @@ export const allQueues: JobQueue<object>[] = [
   ...deliveryQueues,
   ...checkQueues,
   ...paymentQueues,
-  ...rewardsQueues
+  ...rewardsQueues,
+  ...figureJobs.map(({ queue }) => queue)
 ]
 
 /** Lets this process work on all of them. */
@@ -36,4 +38,5 @@ export async function startWorkers(ctx: AppContext): Promise<void> {
     rewardsJobs
   ]
   for (const start of starts) await start(ctx)
+  await startJobs(ctx, figureJobs)
 }

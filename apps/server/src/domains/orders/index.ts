@@ -1,5 +1,6 @@
 export { orderRoutes } from './routes.ts'
-export { findOrder, listOrders, type OrderFilter } from './list.ts'
+export { compareFigures, figureJobs } from './figures.ts'
+export { findOrder, orderList, type OrderQuery } from './list.ts'
 export { paymentStatus } from './payment.ts'
 export { placeOrder, type Placed, type Placing } from './place-order.ts'
 export { LIVE_STATES, TRANSITIONS, isLive, next, type OrderEvent } from './states.ts'

@@ -25,7 +25,9 @@ export const LOCKS = {
   /** A code may stand among the gift cards or the promo codes, not among both. */
   rewardCodes: 7310,
   /** Key: the user. */
-  preferences: 7311
+  preferences: 7311,
+  /** Folds the deltas of the orders' figures. */
+  orderFigures: 7312
 } as const
 
 export type Lock = keyof typeof LOCKS

@@ -20,7 +20,7 @@ export async function csvOf<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,
   query: Q,
-  { columns, now }: { columns: readonly string[]; now: Date }
+  { columns = [], now }: { columns?: readonly string[]; now: Date }
 ): Promise<Result<CsvFile>> {
   const match = (await list.match?.(db, query)) ?? {}
   // Read before anything is sent, so that a failure can still be answered as one.

@@ -1,4 +1,4 @@
-import { and, sql, type SQL } from 'drizzle-orm'
+import { and, or, sql, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Executor } from '../db/client.ts'
 import { containing } from '../http/paging.ts'
@@ -123,3 +123,11 @@ export const NEWEST = { limit: 1, offset: 0, sort_by: 'id', sort_order: 'desc' }
 /** `column` is one of `ids`: one parameter, however many they are. */
 export const among = (column: PgColumn, ids: readonly number[]): SQL =>
   sql`${column} = any(${sql.param([...ids])}::bigint[])`
+
+/** Any of these holds, as a condition. */
+export const anyAmong = (anyOf: readonly Among[]): SQL =>
+  or(
+    ...anyOf.map(({ column, among: values }) => {
+      return sql`${column} = any(${sql.param([...values])}::${sql.raw(column.getSQLType())}[])`
+    })
+  ) ?? sql`false`
