@@ -14,9 +14,7 @@ CREATE TABLE "order_figures" (
 );
 --> statement-breakpoint
 CREATE TABLE "order_product_names" (
-	"product_id" bigint NOT NULL,
-	"name" text NOT NULL,
-	CONSTRAINT "order_product_names_product_id_name_pk" PRIMARY KEY("product_id","name")
+	"name" text PRIMARY KEY NOT NULL
 );
 --> statement-breakpoint
 DROP INDEX "orders_paid_at";--> statement-breakpoint
@@ -26,7 +24,7 @@ DROP INDEX "orders_product";--> statement-breakpoint
 DROP INDEX "orders_search";--> statement-breakpoint
 CREATE INDEX "proxies_live" ON "proxies" USING btree ("order_id","id") WHERE "proxies"."state" = 'live';--> statement-breakpoint
 CREATE INDEX "orders_listed" ON "orders" USING btree ("id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
-CREATE INDEX "orders_user_product" ON "orders" USING btree ("user_id","product_id","id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
+CREATE INDEX "orders_product_name" ON "orders" USING btree ("product_name","id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "orders_state_listed" ON "orders" USING btree ("state","id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "orders_paid_listed" ON "orders" USING btree ("id") WHERE "orders"."deleted_at" is null and "orders"."paid_at" is not null;--> statement-breakpoint
 CREATE INDEX "orders_unpaid_listed" ON "orders" USING btree ("id") WHERE "orders"."deleted_at" is null and "orders"."paid_at" is null;--> statement-breakpoint
@@ -43,10 +41,10 @@ BEGIN
   INSERT INTO order_figure_deltas (day, orders, paid)
   SELECT (created_at AT TIME ZONE 'UTC')::date, count(*), count(paid_at) FROM added WHERE deleted_at IS NULL GROUP BY 1;
   -- Looked up first: only a name that is new could make two orders wait for each other.
-  INSERT INTO order_product_names (product_id, name)
-  SELECT DISTINCT product_id, product_name FROM added
-  WHERE NOT EXISTS (SELECT 1 FROM order_product_names n WHERE n.product_id = added.product_id AND n.name = added.product_name)
-  ORDER BY 1, 2 ON CONFLICT DO NOTHING;
+  INSERT INTO order_product_names (name)
+  SELECT DISTINCT product_name FROM added
+  WHERE NOT EXISTS (SELECT 1 FROM order_product_names n WHERE n.name = added.product_name)
+  ORDER BY 1 ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $$;--> statement-breakpoint
 CREATE FUNCTION order_figures_changed() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -109,4 +107,4 @@ SELECT day, sum(orders), sum(paid), sum(revenue) FROM (
   SELECT (p.created_at AT TIME ZONE 'UTC')::date, 0, 0, p.amount
   FROM payments p JOIN orders o ON o.id = p.order_id WHERE p.accepted AND o.deleted_at IS NULL
 ) counted GROUP BY day;--> statement-breakpoint
-INSERT INTO order_product_names (product_id, name) SELECT DISTINCT product_id, product_name FROM orders;
+INSERT INTO order_product_names (name) SELECT DISTINCT product_name FROM orders;

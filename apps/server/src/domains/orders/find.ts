@@ -1,4 +1,4 @@
-import { eq, ilike, inArray, or, sql } from 'drizzle-orm'
+import { asc, eq, ilike, inArray, or, sql } from 'drizzle-orm'
 import { isIP } from 'node:net'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/http/paging.ts'
@@ -60,15 +60,16 @@ export async function findUsers(db: Executor, text: string): Promise<Found> {
   return { anyOf: [{ column: orders.userId, among }], capped: similar.length > MOST_USERS }
 }
 
-/** Products that were ever sold under a name with this text in it. */
+/** Orders of products by a part of the name that they were sold under. */
 export async function findProducts(db: Executor, text: string): Promise<Found> {
   const rows = await db
-    .selectDistinct({ id: orderProductNames.productId })
+    .select()
     .from(orderProductNames)
     .where(ilike(orderProductNames.name, containing(text)))
+    .orderBy(asc(orderProductNames.name))
     .limit(MOST_PRODUCTS + 1)
-  const among = rows.slice(0, MOST_PRODUCTS).map(({ id }) => id)
-  return { anyOf: [{ column: orders.productId, among }], capped: rows.length > MOST_PRODUCTS }
+  const among = rows.slice(0, MOST_PRODUCTS).map(({ name }) => name)
+  return { anyOf: [{ column: orders.productName, among }], capped: rows.length > MOST_PRODUCTS }
 }
 
 /** Products of a collection. */

@@ -9,7 +9,6 @@ import {
   jsonb,
   numeric,
   pgTable,
-  primaryKey,
   text,
   uniqueIndex
 } from 'drizzle-orm/pg-core'
@@ -91,8 +90,8 @@ export const orders = pgTable(
     // `desc()` puts nulls last, an order that no list asks for. A deleted order is on no list.
     index('orders_listed').on(t.id).where(listed(t)),
     index('orders_user').on(t.userId, t.id, t.deletedAt),
-    index('orders_user_product').on(t.userId, t.productId, t.id).where(listed(t)),
     index('orders_product').on(t.productId, t.id, t.deletedAt),
+    index('orders_product_name').on(t.productName, t.id).where(listed(t)),
     index('orders_state_listed').on(t.state, t.id).where(listed(t)),
     index('orders_paid_listed')
       .on(t.id)
@@ -170,14 +169,10 @@ export const payments = pgTable(
 )
 
 /**
- * Names under which products were sold, which later edits of the catalogue do not change: what a search of orders by
- * product goes through. Kept by a trigger on orders.
+ * Names under which products were sold, which later edits of the catalogue do not change: a search of orders by product
+ * looks here first. Kept by a trigger on orders.
  */
-export const orderProductNames = pgTable(
-  'order_product_names',
-  { productId: ref().notNull(), name: text().notNull() },
-  t => [primaryKey({ columns: [t.productId, t.name] })]
-)
+export const orderProductNames = pgTable('order_product_names', { name: text().primaryKey() })
 
 /** Figures of orders by day (UTC), folded from `orderFigureDeltas`; see docs/adr/kept-figures.md. */
 export const orderFigures = pgTable('order_figures', {

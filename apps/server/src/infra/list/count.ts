@@ -25,7 +25,9 @@ export async function countMatching<Q extends ListInput, Item extends { id: numb
     sql`select ${list.id} as id from ${list.table} where ${and(...all, condition) ?? sql`true`} limit ${CAP + 1}`
   const rows = anyOf
     ? sql.join(
-        anyOf.filter(({ among }) => among.length > 0).map(among => sql`(select id from (${eachOf(among, some)}) found limit ${CAP + 1})`),
+        anyOf
+          .filter(({ among }) => among.length > 0)
+          .map(among => sql`(select id from (${eachOf(among, some)}) found limit ${CAP + 1})`),
         sql` union `
       )
     : some()
