@@ -19,9 +19,13 @@ CREATE TABLE "order_product_names" (
 --> statement-breakpoint
 DROP INDEX "orders_paid_at";--> statement-breakpoint
 DROP INDEX "orders_created";--> statement-breakpoint
+DROP INDEX "users_invited_by";--> statement-breakpoint
 DROP INDEX "orders_user";--> statement-breakpoint
 DROP INDEX "orders_product";--> statement-breakpoint
 DROP INDEX "orders_search";--> statement-breakpoint
+DROP INDEX "coupons_holder";--> statement-breakpoint
+DROP INDEX "point_records_user";--> statement-breakpoint
+CREATE INDEX "users_listed" ON "users" USING btree ("id") WHERE "users"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "proxies_live" ON "proxies" USING btree ("order_id","id") WHERE "proxies"."state" = 'live';--> statement-breakpoint
 CREATE INDEX "orders_listed" ON "orders" USING btree ("id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "orders_product_name" ON "orders" USING btree ("product_name","id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
@@ -32,9 +36,15 @@ CREATE INDEX "orders_undelivered" ON "orders" USING btree ("id") WHERE "orders".
 CREATE INDEX "orders_by_expiry" ON "orders" USING btree (coalesce("expired_at", 'infinity'),"id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "orders_by_amount" ON "orders" USING btree ("amount","id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "orders_platform_number" ON "orders" USING btree ("platform_order_number");--> statement-breakpoint
+CREATE INDEX "gift_cards_exchanged" ON "gift_cards" USING btree ("is_exchanged","id");--> statement-breakpoint
+CREATE INDEX "gift_cards_mount" ON "gift_cards" USING btree ("mount","id");--> statement-breakpoint
+CREATE INDEX "gift_cards_point" ON "gift_cards" USING btree ("point","id");--> statement-breakpoint
+CREATE INDEX "users_invited_by" ON "users" USING btree ("invited_by","id","deleted_at");--> statement-breakpoint
 CREATE INDEX "orders_user" ON "orders" USING btree ("user_id","id","deleted_at");--> statement-breakpoint
 CREATE INDEX "orders_product" ON "orders" USING btree ("product_id","id","deleted_at");--> statement-breakpoint
 CREATE INDEX "orders_search" ON "orders" USING gin ("order_id" gin_trgm_ops);--> statement-breakpoint
+CREATE INDEX "coupons_holder" ON "coupons" USING btree ("holder_id","id");--> statement-breakpoint
+CREATE INDEX "point_records_user" ON "point_records" USING btree ("user_id","id");--> statement-breakpoint
 -- Figures of orders: every change inserts a delta and so waits for nobody (docs/adr/kept-figures.md).
 CREATE FUNCTION order_figures_placed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

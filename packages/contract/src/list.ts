@@ -57,6 +57,3 @@ export type Page<T> = {
   offset: number
   next: string | null
 }
-
-/** A list that is not sorted or filtered. */
-export const ListQuery = Paging.extend({ search: Search })

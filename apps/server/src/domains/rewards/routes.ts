@@ -4,21 +4,19 @@ import { mountList } from '../../infra/list/index.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { createCoupon, deleteCoupon, listCoupons, updateCoupon } from './coupons.ts'
+import { createCoupon, deleteCoupon, couponList, updateCoupon } from './coupons.ts'
 import { exchangeCoins, listExchangeOptions } from './exchange.ts'
 import { createGiftCard, deleteGiftCard, updateGiftCard } from './gift-cards.ts'
 import { giftCardList } from './list-gift-cards.ts'
-import { createLevelCode, deleteLevelCode, listLevelCodes, updateLevelCode } from './level-codes.ts'
-import { listPointRecords } from './point-history.ts'
+import { createLevelCode, deleteLevelCode, levelCodeList, updateLevelCode } from './level-codes.ts'
+import { pointRecordList } from './point-history.ts'
 
 /** Puts the calls about promo codes, gift cards, levels and points on the server. */
 export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   const { db } = ctx
   const { rewards } = routes
 
-  mount(rewards.coupons, async ({ query, caller }) =>
-    ok(await listCoupons(db, caller.isSuperuser ? query : { ...query, holderId: caller.id }))
-  )
+  mountList(mount, ctx, rewards.coupons, ({ caller }) => couponList(caller.isSuperuser ? undefined : caller.id))
   mount(rewards.createCoupon, async call => createCoupon(db, call.caller, call.body))
   mount(rewards.updateCoupon, async call => updateCoupon(db, call.caller, call.params.id, call.body))
   mount(rewards.deleteCoupon, async call => deleteCoupon(db, call.caller, call.params.id))
@@ -34,14 +32,10 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
       refuseWhileImpersonating(caller) ?? exchangeCoins(db, { userId: caller.id, mount: body.mount, now: ctx.now() })
   )
 
-  mount(rewards.levelCodes, async ({ query, caller }) =>
-    ok(await listLevelCodes(db, query, { withCodes: caller.isSuperuser }))
-  )
+  mountList(mount, ctx, rewards.levelCodes, ({ caller }) => levelCodeList({ withCodes: caller.isSuperuser }))
   mount(rewards.createLevelCode, async call => createLevelCode(db, call.caller, call.body))
   mount(rewards.updateLevelCode, async call => updateLevelCode(db, call.caller, call.params.id, call.body))
   mount(rewards.deleteLevelCode, async call => deleteLevelCode(db, call.caller, call.params.id))
 
-  mount(rewards.pointRecords, async ({ query, caller }) =>
-    ok(await listPointRecords(db, { userId: caller.id, ...query }))
-  )
+  mountList(mount, ctx, rewards.pointRecords, ({ caller }) => pointRecordList(caller.id))
 }

@@ -1,10 +1,10 @@
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
-import { ok } from '../../infra/result.ts'
+import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { clientAddress, clientNetwork } from '../accounts/index.ts'
-import { createFaq, deleteFaq, listFaqs, updateFaq } from './faqs.ts'
-import { deleteTicket, listTickets, submitTicket } from './tickets.ts'
+import { createFaq, deleteFaq, faqList, updateFaq } from './faqs.ts'
+import { deleteTicket, ticketList, submitTicket } from './tickets.ts'
 
 export { createFaq } from './faqs.ts'
 
@@ -13,7 +13,7 @@ export function supportRoutes(mount: Mount, ctx: AppContext): void {
   const { db } = ctx
   const { support } = routes
 
-  mount(support.faqs, async ({ query }) => ok(await listFaqs(db, query)))
+  mountList(mount, ctx, support.faqs, () => faqList)
   mount(support.createFaq, async call => createFaq(db, call.caller, call.body))
   mount(support.updateFaq, async call => updateFaq(db, call.caller, call.params.id, call.body))
   mount(support.deleteFaq, async call => deleteFaq(db, call.caller, call.params.id))
@@ -21,6 +21,6 @@ export function supportRoutes(mount: Mount, ctx: AppContext): void {
   mount(support.createTicket, async ({ body, request }) =>
     submitTicket(ctx, { ...body, client: clientNetwork(clientAddress(request)) })
   )
-  mount(support.tickets, async ({ query }) => ok(await listTickets(db, query)))
+  mountList(mount, ctx, support.tickets, () => ticketList)
   mount(support.deleteTicket, async call => deleteTicket(db, call.caller, call.params.id))
 }

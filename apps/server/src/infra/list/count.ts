@@ -12,28 +12,44 @@ const FEW = 3000
 
 export type Total = { total: number; total_exact: boolean }
 
+/**
+ * The query that counts up to one more than the cap; undefined where a text decides, see `countText`. It reads indexes
+ * only, as the page does.
+ */
+export function countQuery<Q extends ListInput, Item extends { id: number }>(
+  list: List<Q, Item>,
+  { text, anyOf, where = [] }: Match
+): SQL | undefined {
+  if (text && !anyOf) return undefined
+  const all = [...where, text ? sql`${text.in} ilike ${containing(text.term)}` : undefined]
+  const some = (condition?: SQL) =>
+    sql`select ${list.id} as id from ${list.table} where ${and(...all, condition) ?? sql`true`} limit ${CAP + 1}`
+  const values = anyOf?.filter(({ among }) => among.length > 0) ?? []
+  if (anyOf && values.length === 0) return sql`select 0 as found`
+  const rows = anyOf
+    ? sql.join(
+        values.map(among => sql`(select id from (${eachOf(among, some)}) each limit ${CAP + 1})`),
+        sql` union `
+      )
+    : some()
+  return sql`select count(*) as found from (${rows}) matching`
+}
+
+/** What a count up to the cap says. */
+export const totalOf = (found: number, { capped = false }: Match): Total => ({
+  total: Math.min(found, CAP),
+  total_exact: found <= CAP && !capped
+})
+
 /** How many rows match: exact up to the cap, and a lower bound beyond it. */
 export async function countMatching<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,
   match: Match
 ): Promise<Total> {
-  const { text, anyOf } = match
-  if (text && !anyOf) return countText(db, list, match, text)
-  const all = [...(match.where ?? []), text ? sql`${text.in} ilike ${containing(text.term)}` : undefined]
-  const some = (condition?: SQL) =>
-    sql`select ${list.id} as id from ${list.table} where ${and(...all, condition) ?? sql`true`} limit ${CAP + 1}`
-  const rows = anyOf
-    ? sql.join(
-        anyOf
-          .filter(({ among }) => among.length > 0)
-          .map(among => sql`(select id from (${eachOf(among, some)}) found limit ${CAP + 1})`),
-        sql` union `
-      )
-    : some()
-  if (anyOf && anyOf.every(({ among }) => among.length === 0)) return { total: 0, total_exact: !match.capped }
-  const found = await one(db, sql`select count(*) as found from (${rows}) matching`)
-  return { total: Math.min(found, CAP), total_exact: found <= CAP && !match.capped }
+  const query = countQuery(list, match)
+  if (query) return totalOf(await one(db, query), match)
+  return match.text ? countText(db, list, match, match.text) : totalOf(0, match)
 }
 
 /**
@@ -60,7 +76,7 @@ async function countText<Q extends ListInput, Item extends { id: number }>(
     db,
     sql`select count(*) as found from ${list.table} where ${where} and ${text.in} ilike ${pattern}`
   )
-  return { total: Math.min(found, CAP), total_exact: found <= CAP }
+  return totalOf(found, match)
 }
 
 async function one(db: Executor, query: SQL): Promise<number> {

@@ -2,6 +2,6 @@
 export { csvOf, sendCsv } from './csv.ts'
 export { defineList, type List, type ListInput, type Match } from './list.ts'
 export { matchingIds } from './matching-ids.ts'
-export { columnsOf, mountList } from './mount-list.ts'
+export { answerList, columnsOf, mountList } from './mount-list.ts'
 export { paginate } from './paginate.ts'
 export { among, anyAmong, idsByText, NEWEST } from './select-ids.ts'

@@ -1,7 +1,9 @@
-import type { ReplyOf, Route } from '@netlet/contract'
+import type { Page, ReplyOf, Route } from '@netlet/contract'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../context.ts'
 import { SENT, type Call, type Mount, type WhoCalls } from '../http/mount.ts'
+import type { Result } from '../result.ts'
 import { csvOf, sendCsv } from './csv.ts'
 import type { List, ListInput } from './list.ts'
 import { paginate } from './paginate.ts'
@@ -23,13 +25,22 @@ export function mountList<R extends Route>(
   const columns = columnsOf(route)
   mount(route, async call => {
     const list = listFor(call) as List<Query, ItemOf<R>>
-    const query = call.query as Query
-    if (query.format !== 'csv') return (await paginate(ctx.db, list, query)) as never
-    const file = await csvOf(ctx.db, list, query, { columns, now: ctx.now() })
-    if (!file.ok) return file
-    await sendCsv(call.reply, file.data)
-    return SENT
+    return (await answerList(ctx, list, call.query as Query, { columns, reply: call.reply })) as never
   })
+}
+
+/** Answers one call of a list: with a page, or with the file where the query asks for it. */
+export async function answerList<Q extends Query, Item extends { id: number }>(
+  ctx: Pick<AppContext, 'db' | 'now'>,
+  list: List<Q, Item>,
+  query: Q,
+  { columns, reply }: { columns: readonly string[]; reply: FastifyReply }
+): Promise<Result<Page<Item>> | typeof SENT> {
+  if (query.format !== 'csv') return paginate(ctx.db, list, query)
+  const file = await csvOf(ctx.db, list, query, { columns, now: ctx.now() })
+  if (!file.ok) return file
+  await sendCsv(reply, file.data)
+  return SENT
 }
 
 /** The fields of a list's items, as the contract names them. */

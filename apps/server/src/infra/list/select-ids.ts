@@ -21,14 +21,17 @@ const direction = (desc: boolean) => (desc ? sql`desc` : sql`asc`)
 
 type Source = { table: PgTable; id: PgColumn; order: Order; match: Match }
 type Range = { after?: Place | undefined; offset: number; limit: number }
+/** A row's place, and beside it what `total` counted, where it was asked for. */
+type Found = Place & { total: number | null }
 
 /**
  * The ids of a range of rows in the list's order, each with its place. Only ids and keys are read here, so that an
  * index can answer without the table: rows are fetched for those that are shown.
+ * @param range.total a query of one number that is to come along
  */
-export async function selectIds(db: Executor, source: Source, range: Range): Promise<Place[]> {
+export async function selectIds(db: Executor, source: Source, range: Range & { total?: SQL }): Promise<Found[]> {
   const { match, order } = source
-  if (match.anyOf && match.anyOf.every(({ among }) => among.length === 0)) return []
+  if (match.anyOf && match.anyOf.every(({ among: values }) => values.length === 0)) return []
   // Common words are found by walking, rare ones by the index. Which of the two a word is, only the rows tell: the
   // planner guesses, and a wrong guess reads the whole table.
   if (match.text && !match.anyOf && order.byId && range.offset + range.limit <= WALK / 10) {
@@ -38,28 +41,33 @@ export async function selectIds(db: Executor, source: Source, range: Range): Pro
   return run(db, idsInOrder(source, range))
 }
 
-async function run(db: Executor, query: SQL): Promise<Place[]> {
-  return (await db.execute<Place>(query)).rows
+async function run(db: Executor, query: SQL): Promise<Found[]> {
+  return (await db.execute<Found>(query)).rows
 }
 
 /** In one statement: of each value of `anyOf` the first rows in order, then the first of all of these. */
-function idsInOrder({ table, id, order, match }: Source, { after, offset, limit }: Range): SQL {
+function idsInOrder({ table, id, order, match }: Source, range: Range & { total?: SQL }): SQL {
+  const { after, offset, limit, total } = range
   const all = conditions({ match, after, order, id })
-  const ordered = sql`order by key ${order.dir}, id ${order.tiesDir}`
   const first = (condition?: SQL) =>
-    sql`select ${id} as id, ${order.by} as key from ${table} where ${and(...all, condition) ?? sql`true`}
+    sql`select ${id} as id, ${order.by} as sorted from ${table} where ${and(...all, condition) ?? sql`true`}
       order by ${order.by} ${order.dir}, ${id} ${order.tiesDir}`
   const [only, ...more] = match.anyOf ?? []
-  if (!only) return sql`select id, key::text as key from (${first()} offset ${offset} limit ${limit}) found ${ordered}`
-  const some = [only, ...more].map(
-    among => sql`(${eachOf(among, condition => sql`${first(condition)} limit ${offset + limit}`)})`
-  )
-  return sql`select id, key::text as key from (${sql.join(some, sql` union `)}) found ${ordered} offset ${offset} limit ${limit}`
+  const found = only
+    ? sql.join(
+        [only, ...more].map(
+          each => sql`(${eachOf(each, condition => sql`${first(condition)} limit ${offset + limit}`)})`
+        ),
+        sql` union `
+      )
+    : sql`${first()} offset ${offset} limit ${limit}`
+  return sql`select id, sorted::text as key, ${total ? sql`(${total})` : sql`null`} as total from (${found}) found
+    order by sorted ${order.dir}, id ${order.tiesDir} ${only ? sql`offset ${offset}` : sql``} limit ${limit}`
 }
 
 function walkedIds({ table, id, order, match }: Source, text: NonNullable<Match['text']>, range: Range): SQL {
   const all = conditions({ match: { ...match, text: undefined }, after: range.after, order, id })
-  return sql`select id, id::text as key from (
+  return sql`select id, id::text as key, null as total from (
       select ${id} as id, ${text.in} as text from ${table} where ${and(...all) ?? sql`true`}
       order by ${id} ${order.dir} limit ${WALK}
     ) walked where text ilike ${containing(text.term)} order by id ${order.dir} offset ${range.offset} limit ${range.limit}`
@@ -69,7 +77,7 @@ function indexedIds({ table, id, order, match }: Source, text: NonNullable<Match
   const all = conditions({ match: { ...match, text }, after: range.after, order, id })
   // Materialized: otherwise the limit could persuade the planner to walk the key after all.
   return sql`with found as materialized (select ${id} as id from ${table} where ${and(...all) ?? sql`true`})
-    select id, id::text as key from found order by id ${order.dir} offset ${range.offset} limit ${range.limit}`
+    select id, id::text as key, null as total from found order by id ${order.dir} offset ${range.offset} limit ${range.limit}`
 }
 
 /** A subquery for each value, or a plain one where there is one value only. */
