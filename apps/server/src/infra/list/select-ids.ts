@@ -82,10 +82,10 @@ function indexedIds({ table, id, order, match }: Source, text: NonNullable<Match
 
 /** A subquery for each value, or a plain one where there is one value only. */
 export function eachOf({ column, among }: Among, subquery: (condition: SQL) => SQL): SQL {
-  const [value] = among
-  if (among.length === 1) return subquery(sql`${column} = ${value}`)
+  const values = [...new Set(among)]
+  if (values.length === 1) return subquery(sql`${column} = ${values[0]}`)
   const type = sql.raw(column.getSQLType())
-  return sql`select each.* from unnest(${sql.param([...among])}::${type}[]) value
+  return sql`select each.* from unnest(${sql.param(values)}::${type}[]) value
     cross join lateral (${subquery(sql`${column} = value`)}) each`
 }
 
