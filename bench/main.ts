@@ -3,8 +3,9 @@ import { cpus, totalmem } from 'node:os'
 import { catalogBench } from './catalog/index.ts'
 import { type Bench, table } from './figures.ts'
 import { inventoryBench } from './inventory/index.ts'
+import { listsBench } from './lists/index.ts'
 
-const benches: Record<string, Bench> = { catalog: catalogBench, inventory: inventoryBench }
+const benches: Record<string, Bench> = { catalog: catalogBench, inventory: inventoryBench, lists: listsBench }
 
 const chosen = process.argv.slice(2)
 const unknown = chosen.filter(name => !(name in benches))

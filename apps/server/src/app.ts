@@ -10,7 +10,7 @@ import { deliveryRoutes } from './domains/delivery/index.ts'
 import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
-import { paymentRoutes } from './domains/payments/index.ts'
+import { ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
@@ -32,7 +32,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   accountRoutes(mount, ctx, accountPorts(ctx))
   catalogRoutes(mount, ctx)
   commerceRoutes(mount, ctx)
-  orderRoutes(mount, ctx)
+  orderRoutes(mount, ctx, { ordersPaidBy })
   deliveryRoutes(mount, ctx)
   paymentRoutes(mount, ctx)
   inventoryRoutes(mount, ctx, { onRulesChanged: enqueueDenyLists })

@@ -1,20 +1,17 @@
-import { refuse, routes, type GiftCard, type Order, type Page } from '@netlet/contract'
+import { refuse, routes } from '@netlet/contract'
 import { inArray } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
 import { requestTaskIn } from './domains/delivery/index.ts'
-import { listOrders, removeOrderIn } from './domains/orders/index.ts'
+import { orderList, removeOrderIn } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
-import { deleteGiftCardIn, listGiftCards } from './domains/rewards/index.ts'
+import { ordersPaidBy } from './domains/payments/index.ts'
+import { deleteGiftCardIn, giftCardList } from './domains/rewards/index.ts'
 import { giftCards } from './domains/rewards/tables.ts'
+import { matchingIds } from './infra/list/index.ts'
 import { ok, type Result } from './infra/result.ts'
 
 type Rows = Pick<BulkWork, 'ids' | 'labels'>
-type Range = { limit: number; offset: number }
-
-/** Rows that are read at once. */
-const PAGE = 10_000
-
 /** A list's query, as the list itself would read it. What it does not know would match more than was meant. */
 function parseQuery<Q extends z.ZodObject>(list: { query?: Q }, given: object): Result<z.output<Q>> {
   const parsed = list.query?.strict().safeParse(given)
@@ -26,37 +23,12 @@ function parseQuery<Q extends z.ZodObject>(list: { query?: Q }, given: object): 
   return refuse('invalid', { data: { errors } })
 }
 
-/** Reads a list to its end, or until there are `limit` rows that are meant. */
-async function idsOfPages<Row extends { id: number }>(
-  read: (range: Range) => Promise<Page<Row>>,
-  isMeant: (row: Row) => boolean,
-  limit: number
-): Promise<number[]> {
-  const ids: number[] = []
-  for (let offset = 0; ; offset += PAGE) {
-    const { data } = await read({ limit: PAGE, offset })
-    for (const row of data) if (isMeant(row) && ids.length < limit) ids.push(row.id)
-    if (data.length < PAGE || ids.length >= limit) return ids
-  }
-}
-
 const orderRows: Rows = {
   async ids(db, given, limit) {
     const query = parseQuery(routes.orders.list, given)
     if (!query.ok) return query
-    const { search, order_id, product_name, username, product_type, pay_status, state, problem } = query.data
-    const filter = {
-      userId: null,
-      search,
-      orderId: order_id,
-      productName: product_name,
-      username,
-      collection: product_type,
-      state,
-      paid: pay_status === undefined ? undefined : pay_status === '1'
-    }
-    const isMeant = (order: Order) => problem === undefined || (order.pay_status === 1 && order.delivery_num === 0)
-    return ok(await idsOfPages(range => listOrders(db, { ...filter, ...range }, new Date()), isMeant, limit))
+    const list = orderList({ userId: null, now: new Date(), ordersPaidBy })
+    return ok(await matchingIds(db, list, query.data, { limit }))
   },
   async labels(db, ids) {
     const found = await db.select({ id: orders.id, label: orders.publicId }).from(orders).where(inArray(orders.id, ids))
@@ -68,9 +40,7 @@ const giftCardRows: Rows = {
   async ids(db, given, limit) {
     const query = parseQuery(routes.rewards.giftCards, given)
     if (!query.ok) return query
-    const { search, is_exchanged } = query.data
-    const isMeant = (card: GiftCard) => is_exchanged === undefined || card.is_exchanged === (is_exchanged === '1')
-    return ok(await idsOfPages(range => listGiftCards(db, { search, ...range }), isMeant, limit))
+    return ok(await matchingIds(db, giftCardList, query.data, { limit }))
   },
   async labels(db, ids) {
     const found = await db

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
-import { ListQuery, Paging, page } from './list.ts'
+import { page, listQuery } from './list.ts'
 import { Done, Id, IdParams, Time, optionalText, storableJson, text } from './shapes.ts'
 
 export const PASSWORD_RULE =
@@ -230,7 +230,12 @@ export const accounts = {
     body: ChangePasswordBody,
     reply: Done
   }),
-  users: route('GET', '/api/users/u/', { summary: 'Users', access: 'admin', query: ListQuery, reply: page(User) }),
+  users: route('GET', '/api/users/u/', {
+    summary: 'Users',
+    access: 'admin',
+    query: listQuery({ sort: ['id'] }),
+    reply: page(User)
+  }),
   ban: route('POST', '/api/users/u/:id/baned_user/', {
     summary: 'Ban; its sessions end',
     access: 'admin',
@@ -284,7 +289,7 @@ export const accounts = {
   inviteLog: route('GET', '/api/users/invite_log', {
     summary: 'Whom the user invited',
     access: 'user',
-    query: Paging,
+    query: listQuery({ sort: ['id'] }),
     reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))
   }),
   preferences: route('GET', '/api/users/preferences/:key', {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Paging, page } from './list.ts'
+import { Paging, listQuery, page } from './list.ts'
 import { route } from './route.ts'
 import { Done, Id, IdParams, Time, storable } from './shapes.ts'
 
@@ -78,7 +78,7 @@ export const bulk = {
   runs: route('GET', `${B}/`, {
     summary: 'Bulk runs, newest first',
     access: 'admin',
-    query: Paging,
+    query: listQuery({ sort: ['id'] }),
     reply: page(BulkRun)
   }),
   run: route('GET', `${B}/:id/`, {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { ListQuery, page } from './list.ts'
+import { listQuery, page } from './list.ts'
 import {
   CART_STEPS,
   Done,
@@ -172,10 +172,15 @@ export const catalog = {
   products: route('GET', `${P}/products/`, {
     summary: 'Products; visitors and customers see the active ones',
     access: 'public',
-    query: ListQuery.extend({
-      collection: Id.optional(),
-      tags: IdList.optional(),
-      id: Id.optional()
+    query: listQuery({
+      sort: ['id'],
+      filters: {
+        /** The shop's list begins with the oldest, an administrator's with the newest. */
+        sort_order: z.enum(['asc', 'desc'], { error: 'sort_order must be asc or desc' }).optional(),
+        collection: Id.optional(),
+        tags: IdList.optional(),
+        id: Id.optional()
+      }
     }),
     reply: page(Product)
   }),
@@ -230,7 +235,7 @@ export const catalog = {
   collections: route('GET', `${P}/product_collections/`, {
     summary: 'Collections',
     access: 'public',
-    query: ListQuery,
+    query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(Collection)
   }),
   updateCollection: route('PUT', `${P}/product_collections/:id/`, {
@@ -251,7 +256,12 @@ export const catalog = {
     access: 'admin',
     reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
   }),
-  tags: route('GET', `${P}/product_tags/`, { summary: 'Tags', access: 'public', query: ListQuery, reply: page(Tag) }),
+  tags: route('GET', `${P}/product_tags/`, {
+    summary: 'Tags',
+    access: 'public',
+    query: listQuery({ sort: ['name'], order: 'asc' }),
+    reply: page(Tag)
+  }),
   syncTags: route('GET', `${P}/product_tags/sync_tags/`, {
     summary: 'Take the tags from the platform',
     access: 'admin',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { ListQuery, page } from './list.ts'
+import { page, listQuery } from './list.ts'
 import { serverTroubles, type ServerTrouble } from './messages.ts'
 import { Done, Id, IdName, IdParams, Time, optionalText, text } from './shapes.ts'
 
@@ -126,7 +126,7 @@ export const fleet = {
   groups: route('GET', `${S}/server-groups/`, {
     summary: 'Server groups',
     access: 'admin',
-    query: ListQuery,
+    query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(ServerGroup)
   }),
   createGroup: route('POST', `${S}/server-groups/`, {
@@ -151,7 +151,7 @@ export const fleet = {
   servers: route('GET', `${S}/servers/`, {
     summary: 'Servers',
     access: 'admin',
-    query: ListQuery,
+    query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(Server)
   }),
   createServer: route('POST', `${S}/servers/`, {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { ListQuery, page } from './list.ts'
+import { listQuery, page } from './list.ts'
 import { Done, Id, IdName, IdParams, Money, MoneyInput, RuleId, Time, text } from './shapes.ts'
 
 export const AclRule = z.object({
@@ -61,7 +61,7 @@ export const inventory = {
   rules: route('GET', `${S}/acls/`, {
     summary: 'Access rules',
     access: 'admin',
-    query: ListQuery,
+    query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(AclRule)
   }),
   createRule: route('POST', `${S}/acls/`, {
@@ -86,7 +86,7 @@ export const inventory = {
   groups: route('GET', `${S}/acl-groups/`, {
     summary: 'Groups of access rules',
     access: 'admin',
-    query: ListQuery,
+    query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(AclGroup)
   }),
   createGroup: route('POST', `${S}/acl-groups/`, {
@@ -111,17 +111,19 @@ export const inventory = {
   cidrs: route('GET', `${S}/cidrs/`, {
     summary: 'Address ranges',
     access: 'admin',
-    query: ListQuery.extend({
-      sort_by: z.enum(['id', 'cidr', 'delivery_count']).default('id'),
-      sort_order: z.enum(['asc', 'desc']).default('asc'),
-      delivery_count_exact: count.optional(),
-      delivery_count_min: count.optional(),
-      exclude_acl: RuleId.optional(),
-      unreferenced: z
-        .enum(['true', 'false', '1', '0'])
-        .optional()
-        .transform(value => value === 'true' || value === '1'),
-      server_id: Id.optional()
+    query: listQuery({
+      sort: ['id', 'cidr', 'delivery_count'],
+      order: 'asc',
+      filters: {
+        delivery_count_exact: count.optional(),
+        delivery_count_min: count.optional(),
+        exclude_acl: RuleId.optional(),
+        unreferenced: z
+          .enum(['true', 'false', '1', '0'])
+          .optional()
+          .transform(value => value === 'true' || value === '1'),
+        server_id: Id.optional()
+      }
     }),
     reply: page(Cidr)
   }),

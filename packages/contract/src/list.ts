@@ -24,11 +24,10 @@ type ListOptions<S extends readonly [string, ...string[]], F extends z.ZodRawSha
  * The query of a list: paging by number (`limit`, `offset`) or by key (`after`), sorting, a search, the list's own
  * filters. `format=csv` streams everything that matches as CSV instead of a page.
  */
-export function listQuery<const S extends readonly [string, ...string[]], F extends z.ZodRawShape = z.ZodRawShape>({
-  sort,
-  order = 'desc',
-  filters
-}: ListOptions<S, F>) {
+export function listQuery<
+  const S extends readonly [string, ...string[]],
+  F extends z.ZodRawShape = Record<never, never>
+>({ sort, order = 'desc', filters }: ListOptions<S, F>) {
   return Paging.extend({
     search: Search,
     sort_by: z.enum(sort, { error: `sort_by must be one of ${sort.join(', ')}` }).default(sort[0] as never),
@@ -58,6 +57,3 @@ export type Page<T> = {
   offset: number
   next: string | null
 }
-
-/** A list that is not sorted or filtered. */
-export const ListQuery = Paging.extend({ search: Search })

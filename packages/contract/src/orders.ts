@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Selection } from './catalog.ts'
 import { ORDER_EVENTS, ORDER_FAILURES, type OrderFailure } from './order-codes.ts'
 import { route } from './route.ts'
-import { Paging, listQuery, page } from './list.ts'
+import { listQuery, page } from './list.ts'
 import { Done, Id, IdList, IdParams, Money, Search, Task, Time } from './shapes.ts'
 
 export const ORDER_STATES = [
@@ -160,7 +160,10 @@ export const orders = {
   search: route('GET', '/api/orders/search', {
     summary: 'Orders by id, user or product',
     access: 'admin',
-    query: Paging.extend({ order_id: Search, username: Search, product_name: Search }),
+    query: listQuery({
+      sort: ['id', 'expired_at', 'amount'],
+      filters: { order_id: Search, username: Search, product_name: Search }
+    }),
     reply: page(Order)
   }),
   export: route('GET', '/api/orders/export', {
@@ -183,7 +186,7 @@ export const orders = {
         product_type: Id.optional(),
         pay_status: z.enum(['0', '1']).optional(),
         state: z.enum(ORDER_STATES).optional(),
-        /** Paid, and nothing delivered. */
+        /** Paid, and nothing delivered, while it should be. */
         problem: z.enum(['1']).optional()
       }
     }),
@@ -200,14 +203,10 @@ export const orders = {
     access: 'user',
     scope: 'read',
     params: IdParams,
-    query: Paging,
-    reply: z.object({
-      proxy_list: z.array(Proxy),
-      order: Order,
-      total: z.number(),
-      limit: z.number(),
-      offset: z.number()
-    })
+    query: listQuery({ sort: ['id'], order: 'asc' }),
+    reply: page(Proxy)
+      .omit({ data: true })
+      .extend({ proxy_list: z.array(Proxy), order: Order })
   }),
   resetPassword: route('POST', `${O}/:id/reset_proxy_password/`, {
     summary: 'New credentials on the same addresses',

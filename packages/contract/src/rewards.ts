@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { route } from './route.ts'
 import { toCents } from './money.ts'
-import { ListQuery, Paging, listQuery, page } from './list.ts'
+import { listQuery, page } from './list.ts'
 import { Done, IdParams, Money, MoneyInput, Time, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
@@ -99,7 +99,7 @@ export const rewards = {
   coupons: route('GET', `${R}/coupon_code/`, {
     summary: 'Promo codes: an administrator sees all, a user the own ones',
     access: 'user',
-    query: ListQuery,
+    query: listQuery({ sort: ['id'] }),
     reply: page(Coupon)
   }),
   createCoupon: route('POST', `${R}/coupon_code/`, {
@@ -160,7 +160,7 @@ export const rewards = {
   levelCodes: route('GET', `${R}/level_code/`, {
     summary: 'Level thresholds',
     access: 'user',
-    query: ListQuery,
+    query: listQuery({ sort: ['level'], order: 'asc' }),
     reply: page(LevelCode)
   }),
   createLevelCode: route('POST', `${R}/level_code/`, {
@@ -185,7 +185,7 @@ export const rewards = {
   pointRecords: route('GET', `${R}/point_record/`, {
     summary: "The user's points history",
     access: 'user',
-    query: Paging,
+    query: listQuery({ sort: ['id'] }),
     reply: page(PointRecord)
   }),
   botWebhook: route('POST', '/api/users/bot_webhook', {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { ListQuery, page } from './list.ts'
+import { listQuery, page } from './list.ts'
 import { Done, Time, storable } from './shapes.ts'
 
 const line = z
@@ -140,7 +140,7 @@ export const settings = {
   audit: route('GET', '/api/settings/audit_log/', {
     summary: 'What administrators changed',
     access: 'admin',
-    query: ListQuery,
+    query: listQuery({ sort: ['id'] }),
     reply: page(AuditEntry)
   }),
   geofeed: route('GET', '/geofeed.csv', {

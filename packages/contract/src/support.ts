@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
-import { ListQuery, page } from './list.ts'
+import { listQuery, page } from './list.ts'
 import { Done, IdParams, Time, text } from './shapes.ts'
 
 export const Faq = z.object({ id: z.number(), question: z.string(), answer: z.string() })
@@ -53,7 +53,7 @@ export const support = {
   faqs: route('GET', `${T}/fqa/`, {
     summary: 'Questions and answers',
     access: 'public',
-    query: ListQuery,
+    query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(Faq)
   }),
   createFaq: route('POST', `${T}/fqa/`, { summary: 'Add a question', access: 'admin', body: FaqForm, reply: Faq }),
@@ -76,7 +76,12 @@ export const support = {
     body: TicketForm,
     reply: Done
   }),
-  tickets: route('GET', `${T}/ticket/`, { summary: 'Tickets', access: 'admin', query: ListQuery, reply: page(Ticket) }),
+  tickets: route('GET', `${T}/ticket/`, {
+    summary: 'Tickets',
+    access: 'admin',
+    query: listQuery({ sort: ['id'] }),
+    reply: page(Ticket)
+  }),
   deleteTicket: route('DELETE', `${T}/ticket/:id/`, {
     summary: 'Delete a ticket',
     access: 'admin',

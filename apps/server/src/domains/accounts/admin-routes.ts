@@ -1,11 +1,12 @@
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
+import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { banUser, setUserPassword, unbanUser } from './ban-user.ts'
 import { deleteUser } from './delete-user.ts'
 import { editUser } from './edit-user.ts'
-import { listUsers } from './list-users.ts'
+import { userList } from './list-users.ts'
 import type { AccountPorts } from './ports.ts'
 import { currentUser } from './present-user.ts'
 import { browserOf } from './session-routes.ts'
@@ -16,7 +17,7 @@ import { switchBack, switchUser } from './switch-user.ts'
 export function adminRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   const calls = routes.accounts
 
-  mount(calls.users, async ({ query }) => ok(await listUsers(ctx.db, ports, query)))
+  mountList(mount, ctx, calls.users, () => userList(ports))
   mount(calls.updateUser, async ({ caller, params, body }) => editUser(ctx, caller, ports, params.id, body))
   mount(calls.ban, async ({ caller, params }) => banUser(ctx, caller, params.id))
   mount(calls.unban, async ({ caller, params }) => unbanUser(ctx, caller, params.id))

@@ -1,55 +1,56 @@
-import type { ListQuery, Paging } from '@netlet/contract'
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
-import type { z } from 'zod'
+import type { ReplyOf, routes, User } from '@netlet/contract'
+import { eq, ilike, isNull, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
-import type { Executor } from '../../infra/db/client.ts'
-import { rowCounter } from '../../infra/db/row-counter.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/http/paging.ts'
 import type { AccountPorts } from './ports.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { presentUser, userColumns } from './present-user.ts'
 import { users } from './tables.ts'
 
-const notDeleted = isNull(users.deletedAt)
-const countUsers = rowCounter(users, users.id, notDeleted)
+/** Users, found by username and e-mail. */
+export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThresholds'>) =>
+  defineList<ListInput<'id'>, User>({
+    name: 'users',
+    table: users,
+    id: users.id,
+    sort: { id: users.id },
+    async match(db, { search }) {
+      const where = [isNull(users.deletedAt)]
+      if (search === undefined) return { where }
+      // An e-mail that is somebody's names one user.
+      const byEmail = eq(sql`lower(${users.email})`, search.toLowerCase())
+      const [known] = search.includes('@') ? await db.select({ id: users.id }).from(users).where(byEmail) : []
+      if (known) return { where, anyOf: [{ column: users.id, among: [known.id] }] }
+      // Letter for letter what the trigram index is made of.
+      return { where, text: { in: sql`(${users.username} || ' ' || ${users.email})`, term: search } }
+    },
+    async load(db, ids) {
+      const [rows, thresholds] = await Promise.all([
+        db.select(userColumns).from(users).where(among(users.id, ids)),
+        levelThresholds(db)
+      ])
+      return rows.map(row => presentUser(row, thresholds))
+    }
+  })
 
-// Exactly the expression of the trigram index.
-const searched = sql`(${users.username} || ' ' || ${users.email})`
+type Invited = ReplyOf<(typeof routes)['accounts']['inviteLog']>['data'][number]
 
-/** Users, newest first. `search` is looked for in username and email. */
-export async function listUsers(
-  db: Executor,
-  { levelThresholds }: Pick<AccountPorts, 'levelThresholds'>,
-  query: z.output<typeof ListQuery>
-) {
-  const where = query.search ? and(notDeleted, sql`${searched} ilike ${containing(query.search)}`) : notDeleted
-  const [rows, total, thresholds] = await Promise.all([
-    db.select(userColumns).from(users).where(where).orderBy(desc(users.id)).limit(query.limit).offset(query.offset),
-    query.search ? db.$count(users, where) : countUsers(db),
-    levelThresholds(db)
-  ])
-  return pageOf(
-    rows.map(row => presentUser(row, thresholds)),
-    total,
-    query
-  )
-}
-
-/** Whom a user invited, newest first. */
-export async function listInvited(db: Executor, inviterId: number, query: z.output<typeof Paging>) {
-  const where = and(eq(users.invitedBy, inviterId), notDeleted)
-  const [rows, total] = await Promise.all([
-    db
-      .select({ id: users.id, username: users.username, createdAt: users.createdAt })
-      .from(users)
-      .where(where)
-      .orderBy(desc(users.id))
-      .limit(query.limit)
-      .offset(query.offset),
-    db.$count(users, where)
-  ])
-  return pageOf(
-    rows.map(row => ({ id: row.id, username: row.username, created_at: iso(row.createdAt) })),
-    total,
-    query
-  )
-}
+/** Whom a user invited, found by username. */
+export const invitedList = (inviterId: number) =>
+  defineList<ListInput<'id'>, Invited>({
+    name: 'invited_users',
+    table: users,
+    id: users.id,
+    sort: { id: users.id },
+    match: (_db, { search }) => ({
+      where: [isNull(users.deletedAt), search === undefined ? undefined : ilike(users.username, containing(search))],
+      anyOf: [{ column: users.invitedBy, among: [inviterId] }]
+    }),
+    async load(db, ids) {
+      const rows = await db
+        .select({ id: users.id, username: users.username, createdAt: users.createdAt })
+        .from(users)
+        .where(among(users.id, ids))
+      return rows.map(({ id, username, createdAt }) => ({ id, username, created_at: iso(createdAt) }))
+    }
+  })

@@ -2,12 +2,13 @@ import { routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
+import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
 import { oauthTokenOf, setOauthCookie } from './discord-cookie.ts'
 import { finishDiscordBind, finishDiscordLogin, startDiscord } from './discord.ts'
-import { listInvited } from './list-users.ts'
+import { invitedList } from './list-users.ts'
 import { browserOf } from './session-routes.ts'
 import { setSessionCookie } from './sessions.ts'
 import { users } from './tables.ts'
@@ -42,7 +43,7 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
     const code = user?.code ?? ''
     return ok({ invite_code: code, invite_url: `${ctx.config.publicUrl}/createAccount?invite_code=${code}` })
   })
-  mount(calls.inviteLog, async ({ caller, query }) => ok(await listInvited(ctx.db, caller.id, query)))
+  mountList(mount, ctx, calls.inviteLog, ({ caller }) => invitedList(caller.id))
 
   mount(calls.apiKeys, async ({ caller }) => ok(await listApiKeys(ctx.db, caller.id)))
   mount(

@@ -44,7 +44,11 @@ export const users = pgTable(
     uniqueIndex('users_email_key').on(lower(t.email)),
     uniqueIndex('users_discord_key').on(t.discordId),
     index('users_search').using('gin', sql`(${t.username} || ' ' || ${t.email}) gin_trgm_ops`),
-    index('users_invited_by').on(t.invitedBy, t.id.desc()),
+    // Ascending: a list newest first reads it backwards.
+    index('users_listed')
+      .on(t.id)
+      .where(sql`${t.deletedAt} is null`),
+    index('users_invited_by').on(t.invitedBy, t.id, t.deletedAt),
     check('users_coins', sql`${t.coins} >= 0`),
     check('users_level_points', sql`${t.levelPoints} >= 0`)
   ]

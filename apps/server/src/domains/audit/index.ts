@@ -4,11 +4,11 @@
  */
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
-import { ok } from '../../infra/result.ts'
+import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { listEntries } from './list-entries.ts'
+import { entryList } from './list-entries.ts'
 
 /** Puts the domain's calls on the server. */
-export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db'>): void {
-  mount(routes.settings.audit, async ({ query }) => ok(await listEntries(ctx.db, query)))
+export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db' | 'now'>): void {
+  mountList(mount, ctx, routes.settings.audit, () => entryList)
 }

@@ -1,26 +1,21 @@
-import type { AuditEntry, settings } from '@netlet/contract'
-import { desc, sql } from 'drizzle-orm'
-import type { z } from 'zod'
+import type { AuditEntry } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
-import type { Executor } from '../../infra/db/client.ts'
-import { rowCounter } from '../../infra/db/row-counter.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { auditLog } from '../../infra/tables.ts'
 
-const countEntries = rowCounter(auditLog, auditLog.id)
-
-// Exactly the expression of the trigram index, or the database would read every row.
+// Letter for letter what the trigram index is made of, or the database would read every row.
 const searched = sql`(${auditLog.actorName} || ' ' || ${auditLog.action} || ' ' || ${auditLog.targetType} || ' ' || ${auditLog.targetId})`
 
-/** What was changed, newest first. `search` is looked for in who, what and on what: 'boss', 'user.ban', 'user 42'. */
-export async function listEntries(db: Executor, query: z.output<typeof settings.audit.query & object>) {
-  const where = query.search ? sql`${searched} ilike ${containing(query.search)}` : undefined
-  const [rows, total] = await Promise.all([
-    db.select().from(auditLog).where(where).orderBy(desc(auditLog.id)).limit(query.limit).offset(query.offset),
-    where ? db.$count(auditLog, where) : countEntries(db)
-  ])
-  return pageOf(rows.map(present), total, query)
-}
+/** What was changed. `search` is looked for in who, what and on what: 'boss', 'user.ban', 'user 42'. */
+export const entryList = defineList<ListInput<'id'>, AuditEntry>({
+  name: 'audit_log',
+  table: auditLog,
+  id: auditLog.id,
+  sort: { id: auditLog.id },
+  match: (_db, { search }) => ({ text: search ? { in: searched, term: search } : undefined }),
+  load: async (db, ids) => (await db.select().from(auditLog).where(among(auditLog.id, ids))).map(present)
+})
 
 const present = (row: typeof auditLog.$inferSelect): AuditEntry => ({
   id: row.id,

@@ -1,21 +1,21 @@
 import { refuse, sentenceOf, type BulkRow, type BulkRun, type Page } from '@netlet/contract'
-import { and, asc, count, desc, eq } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { pageOf } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
 
 type Range = { limit: number; offset: number }
 
-/** A page of runs, newest first. */
-export async function listRuns(db: Executor, range: Range): Promise<Page<BulkRun>> {
-  const [[counted], runs] = await Promise.all([
-    db.select({ total: count() }).from(bulkRuns),
-    db.select().from(bulkRuns).orderBy(desc(bulkRuns.id)).limit(range.limit).offset(range.offset)
-  ])
-  return pageOf(runs.map(presentRun), counted?.total ?? 0, range)
-}
+/** Runs, newest first. */
+export const runList = defineList<ListInput<'id'>, BulkRun>({
+  name: 'bulk_runs',
+  table: bulkRuns,
+  id: bulkRuns.id,
+  sort: { id: bulkRuns.id },
+  load: async (db, ids) => (await db.select().from(bulkRuns).where(among(bulkRuns.id, ids))).map(presentRun)
+})
 
 export async function findRun(db: Executor, id: number): Promise<Result<BulkRun>> {
   const [run] = await db.select().from(bulkRuns).where(eq(bulkRuns.id, id))
@@ -39,7 +39,13 @@ export async function listRows(
     .offset(range.offset)
   const { total, succeeded, refused } = run
   const totals = { pending: total - succeeded - refused, succeeded, refused }
-  return ok(pageOf(rows.map(presentRow), state ? totals[state] : total, range))
+  return ok({
+    data: rows.map(presentRow),
+    total: state ? totals[state] : total,
+    total_exact: true,
+    ...range,
+    next: null
+  })
 }
 
 export const presentRun = (run: typeof bulkRuns.$inferSelect): BulkRun => ({

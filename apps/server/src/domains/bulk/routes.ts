@@ -3,9 +3,10 @@ import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
+import { mountList } from '../../infra/list/index.ts'
+import { done, type Result } from '../../infra/result.ts'
 import type { BulkActions } from './actions.ts'
-import { findRun, listRows, listRuns } from './list-runs.ts'
+import { findRun, listRows, runList } from './list-runs.ts'
 import { startRun } from './start-run.ts'
 import { transition } from './states.ts'
 
@@ -13,7 +14,7 @@ import { transition } from './states.ts'
 export function bulkRoutes(mount: Mount, ctx: AppContext, actions: BulkActions): void {
   const { bulk } = routes
   mount(bulk.start, ({ body, caller }) => startRun(ctx, caller, actions, body))
-  mount(bulk.runs, async ({ query }) => ok(await listRuns(ctx.db, query)))
+  mountList(mount, ctx, bulk.runs, () => runList)
   mount(bulk.run, ({ params }) => findRun(ctx.db, params.id))
   mount(bulk.rows, ({ params, query }) => listRows(ctx.db, params.id, query))
   mount(bulk.cancel, ({ params, caller }) => cancelRun(ctx, caller, params.id))

@@ -1,15 +1,13 @@
 import type { Product } from '@netlet/contract'
-import { and, asc, count, desc, eq, isNull, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, ilike, isNull, sql, type SQL } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { loadProducts, type Viewer } from './load-products.ts'
 import type { StockBoard } from './stock-board.ts'
 import { collections, productCollections, products, productTags, tags, variants } from './tables.ts'
 
-export type ProductFilter = {
-  limit: number
-  offset: number
-  search?: string | undefined
+type ProductQuery = ListInput<'id'> & {
   collection?: number | undefined
   /** Products with any of these. */
   tags?: number[] | undefined
@@ -21,28 +19,26 @@ export const onSale = (): SQL =>
   sql`${products.active} and ${products.valid} and exists (
     select 1 from ${variants} v where v.product_id = ${products.id} and v.is_active and v.deleted_at is null)`
 
-/** A page of products: the shop's oldest first, as they were put on the shelf; the console's newest first. */
-export async function listProducts(db: Executor, stock: StockBoard, filter: ProductFilter, viewer: Viewer) {
-  const where = and(
-    isNull(products.deletedAt),
-    viewer === 'shop' ? onSale() : undefined,
-    filter.id === undefined ? undefined : eq(products.id, filter.id),
-    filter.search === undefined ? undefined : sql`${products.name} ilike ${containing(filter.search)}`,
-    filter.collection === undefined ? undefined : inCollection(filter.collection),
-    filter.tags === undefined || filter.tags.length === 0 ? undefined : withAnyTag(filter.tags)
-  )
-  const [[counted], rows] = await Promise.all([
-    db.select({ total: count() }).from(products).where(where),
-    db
-      .select()
-      .from(products)
-      .where(where)
-      .orderBy(viewer === 'shop' ? asc(products.id) : desc(products.id))
-      .limit(filter.limit)
-      .offset(filter.offset)
-  ])
-  return pageOf(await loadProducts(db, stock, rows, viewer), counted?.total ?? 0, filter)
-}
+/** Products, found by name: what the shop sells, or all that the console knows. */
+export const productList = (stock: StockBoard, viewer: Viewer) =>
+  defineList<ProductQuery, Product>({
+    name: 'products',
+    table: products,
+    id: products.id,
+    sort: { id: products.id },
+    match: (_db, { id, search, collection, tags: anyTag }) => ({
+      where: [
+        isNull(products.deletedAt),
+        viewer === 'shop' ? onSale() : undefined,
+        id === undefined ? undefined : eq(products.id, id),
+        search === undefined ? undefined : ilike(products.name, containing(search)),
+        collection === undefined ? undefined : inCollection(collection),
+        anyTag === undefined || anyTag.length === 0 ? undefined : withAnyTag(anyTag)
+      ]
+    }),
+    load: async (db, ids) =>
+      loadProducts(db, stock, await db.select().from(products).where(among(products.id, ids)), viewer)
+  })
 
 const RECOMMENDED = 100
 

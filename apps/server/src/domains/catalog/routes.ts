@@ -1,15 +1,18 @@
-import { routes, SUCCESS } from '@netlet/contract'
+import { routes, SUCCESS, type Route } from '@netlet/contract'
 import type { FastifyReply } from 'fastify'
 import type { Actor } from '../../infra/actor.ts'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
-import { ok } from '../../infra/result.ts'
+import { answerList, columnsOf, paginate, type List, type ListInput } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
-import { listCollections, listTags } from './list-groupings.ts'
-import { listProducts, recommendProducts } from './list-products.ts'
+import { collectionList, tagList } from './list-groupings.ts'
+import { productList, recommendProducts } from './list-products.ts'
+import type { Viewer } from './load-products.ts'
 import { quoteEachRule, quoteVariant } from './quote.ts'
 import { openReplyCache } from './reply-cache.ts'
 import { largestStock, openStockBoard } from './stock-board.ts'
+
+type ShopQuery = ListInput & { format: 'json' | 'csv' }
 
 const isAdmin = (caller: Actor) => caller.kind === 'user' && caller.isSuperuser
 
@@ -27,21 +30,34 @@ export function catalogRoutes(mount: Mount, ctx: AppContext): void {
     return SENT
   }
 
-  mount(catalog.products, async ({ query, caller, reply }) => {
-    if (isAdmin(caller)) return ok(await listProducts(db, stock, query, 'admin'))
-    return sendShared(reply, keyOf('products', query), () => listProducts(db, stock, query, 'shop'))
-  })
+  /** Administrators see what is there now; everyone else shares what the cache has. */
+  const mountShopList = <R extends Route>(
+    route: R,
+    name: string,
+    listFor: (viewer: Viewer) => List<never, { id: number }>
+  ) => {
+    const columns = columnsOf(route)
+    mount(route, async ({ query: asked, caller, reply }) => {
+      const viewer = isAdmin(caller) ? 'admin' : 'shop'
+      const given = asked as ShopQuery
+      const query = { ...given, sort_order: given.sort_order ?? (viewer === 'admin' ? 'desc' : 'asc') }
+      const list = listFor(viewer) as List<ShopQuery, { id: number }>
+      if (viewer === 'admin' || query.format === 'csv' || query.after !== undefined)
+        return (await answerList(ctx, list, query, { columns, reply })) as never
+      return sendShared(reply, keyOf(name, query), async () => {
+        const page = await paginate(db, list, query)
+        if (!page.ok) throw new Error('only a cursor is refused')
+        return page.data
+      })
+    })
+  }
+
+  mountShopList(catalog.products, 'products', viewer => productList(stock, viewer))
   mount(catalog.recommended, async ({ query, reply }) =>
     sendShared(reply, keyOf('recommended', query), () => recommendProducts(db, stock, query.tags))
   )
-  mount(catalog.collections, async ({ query, caller, reply }) => {
-    if (isAdmin(caller)) return ok(await listCollections(db, query, 'admin'))
-    return sendShared(reply, keyOf('collections', query), () => listCollections(db, query, 'shop'))
-  })
-  mount(catalog.tags, async ({ query, caller, reply }) => {
-    if (isAdmin(caller)) return ok(await listTags(db, query))
-    return sendShared(reply, keyOf('tags', query), () => listTags(db, query))
-  })
+  mountShopList(catalog.collections, 'collections', collectionList)
+  mountShopList(catalog.tags, 'tags', () => tagList)
   mount(catalog.ruleStock, async ({ body }) =>
     quoteEachRule(db, { productId: body.product_id, options: body.option_selected })
   )

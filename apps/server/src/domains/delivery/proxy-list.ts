@@ -1,58 +1,36 @@
-import { refuse, type Proxy } from '@netlet/contract'
+import { Proxy, refuse } from '@netlet/contract'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { csvOf, paginate, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { servers } from '../fleet/tables.ts'
 import { findOrder } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
+import { proxyList } from './list-proxies.ts'
 import { proxies } from './tables.ts'
 
-const host = sql<string>`host(${proxies.ip})`
-
-/** A page of an order's live proxies with the order itself. `userId` null: anyone's order. */
-export async function proxyDetail(
-  db: Executor,
-  orderId: number,
-  userId: number | null,
-  { limit, offset }: { limit: number; offset: number },
+type Scope = {
+  orderId: number
+  /** Null: anyone's order. */
+  userId: number | null
   now: Date
-) {
+}
+
+/** A page of an order's live proxies with the order itself. */
+export async function proxyDetail(db: Executor, { orderId, userId, now }: Scope, query: ListInput<'id'>) {
   const order = await findOrder(db, orderId, userId, now)
   if (!order.ok) return order
-  const live = and(eq(proxies.orderId, orderId), eq(proxies.state, 'live'))
-  const [rows, total] = await Promise.all([
-    db
-      .select({
-        proxy: proxies,
-        ip: host,
-        port: servers.proxyPort,
-        username: orders.proxyUsername,
-        password: orders.proxyPassword
-      })
-      .from(proxies)
-      .innerJoin(orders, eq(orders.id, proxies.orderId))
-      .innerJoin(servers, eq(servers.id, proxies.serverId))
-      .where(live)
-      .orderBy(asc(proxies.id))
-      .limit(limit)
-      .offset(offset),
-    db.$count(proxies, live)
-  ])
-  const proxy_list: Proxy[] = rows.map(({ proxy, ip, port, username, password }) => ({
-    id: proxy.id,
-    ip,
-    port,
-    username,
-    password,
-    status: proxy.available === null ? null : proxy.available === 1,
-    bing_delay: proxy.bingDelay,
-    google_delay: proxy.googleDelay,
-    amazon_delay: proxy.amazonDelay,
-    created_at: iso(proxy.createdAt),
-    updated_at: iso(proxy.updatedAt)
-  }))
-  return ok({ proxy_list, order: order.data, total, limit, offset })
+  const page = await paginate(db, proxyList(orderId), query)
+  if (!page.ok) return page
+  const { data, ...rest } = page.data
+  return ok({ proxy_list: data, order: order.data, ...rest })
+}
+
+/** The same proxies as CSV, all that match. */
+export async function proxyCsv(db: Executor, { orderId, userId, now }: Scope, query: ListInput<'id'>) {
+  const order = await findOrder(db, orderId, userId, now)
+  if (!order.ok) return order
+  return csvOf(db, proxyList(orderId), query, { columns: Object.keys(Proxy.shape), now })
 }
 
 /** All live proxies of an order as `ip:port:user:password` lines. The database writes the lines: nothing is built per row here. */

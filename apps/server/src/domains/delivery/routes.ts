@@ -1,10 +1,11 @@
 import { refuse, routes, sentenceOf, type OrderTask } from '@netlet/contract'
 import { type UserActor } from '../../infra/actor.ts'
-import type { Mount } from '../../infra/http/mount.ts'
+import { type Mount, SENT } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { proxyDetail, proxyLines } from './proxy-list.ts'
+import { proxyDetail, proxyLines, proxyCsv } from './proxy-list.ts'
 import { requestTask } from './tasks.ts'
+import { sendCsv } from '../../infra/list/index.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
 const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null : caller.id)
@@ -12,9 +13,14 @@ const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null
 export function deliveryRoutes(mount: Mount, ctx: AppContext): void {
   const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
     requestTask(ctx, call.caller, orderId, task, scopeOf(call.caller))
-  mount(routes.orders.proxyDetail, ({ params, query, caller }) =>
-    proxyDetail(ctx.db, params.id, scopeOf(caller), query, ctx.now())
-  )
+  mount(routes.orders.proxyDetail, async ({ params, query, caller, reply }) => {
+    const scope = { orderId: params.id, userId: scopeOf(caller), now: ctx.now() }
+    if (query.format === 'json') return proxyDetail(ctx.db, scope, query)
+    const file = await proxyCsv(ctx.db, scope, query)
+    if (!file.ok) return file
+    await sendCsv(reply, file.data)
+    return SENT
+  })
   mount(routes.orders.exportProxies, ({ params, caller }) => proxyLines(ctx.db, params.id, scopeOf(caller)))
   mount(routes.orders.copyProxies, async ({ params, caller }) => {
     const lines = await proxyLines(ctx.db, params.id, scopeOf(caller))

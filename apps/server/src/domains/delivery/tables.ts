@@ -37,6 +37,9 @@ export const proxies = pgTable(
       .on(t.orderId, t.ip)
       .where(sql`${t.state} <> 'retired'`),
     index('proxies_order').on(t.orderId, t.id),
+    index('proxies_live')
+      .on(t.orderId, t.id)
+      .where(sql`${t.state} = 'live'`),
     index('proxies_server').on(t.serverId)
   ]
 )

@@ -1,22 +1,18 @@
 import { refuse, type Cidr } from '@netlet/contract'
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { addressCount, cleanUnused, excludeRules, lockInventory, ruleNames } from '../inventory/index.ts'
 import { cidrs } from '../inventory/tables.ts'
 import { servers } from './tables.ts'
 
-export type CidrFilter = {
-  limit: number
-  offset: number
-  search?: string | undefined
-  sort_by: 'id' | 'cidr' | 'delivery_count'
-  sort_order: 'asc' | 'desc'
+type CidrQuery = ListInput<'id' | 'cidr' | 'delivery_count'> & {
   delivery_count_exact?: number | undefined
   /** More than so many. */
   delivery_count_min?: number | undefined
@@ -30,29 +26,29 @@ type CidrRow = typeof cidrs.$inferSelect
 /** A server that was removed refers to nothing any more. */
 const referenced = sql`exists (select 1 from servers s where s.id = ${cidrs.serverId} and s.deleted_at is null)`
 
-/** Ranges by every filter of the list, sorted; equals by id. */
-export async function listCidrs(db: Executor, filter: CidrFilter) {
-  const { limit, offset, search } = filter
-  const where = and(
-    isNull(cidrs.deletedAt),
-    search ? sql`${cidrs.cidr}::text ilike ${containing(search)}` : undefined,
-    filter.delivery_count_exact === undefined ? undefined : eq(cidrs.deliveryCount, filter.delivery_count_exact),
-    filter.delivery_count_min === undefined ? undefined : gt(cidrs.deliveryCount, filter.delivery_count_min),
-    filter.exclude_acl === undefined ? undefined : sql`${filter.exclude_acl} = any(${cidrs.excludedRules})`,
-    filter.unreferenced ? sql`not ${referenced}` : undefined,
-    filter.server_id === undefined ? undefined : and(eq(cidrs.serverId, filter.server_id), referenced)
-  )
-  const column = { id: cidrs.id, cidr: cidrs.cidr, delivery_count: cidrs.deliveryCount }[filter.sort_by]
-  const direction = filter.sort_order === 'desc' ? desc : asc
-  const rows = await db
-    .select()
-    .from(cidrs)
-    .where(where)
-    .orderBy(direction(column), asc(cidrs.id))
-    .limit(limit)
-    .offset(offset)
-  return pageOf(await present(db, rows), await db.$count(cidrs, where), { limit, offset })
-}
+/** Ranges by every filter of the list; equals by id, ascending. */
+export const cidrList = defineList<CidrQuery, Cidr>({
+  name: 'cidrs',
+  table: cidrs,
+  id: cidrs.id,
+  sort: {
+    id: cidrs.id,
+    cidr: { by: cidrs.cidr, ties: 'asc' },
+    delivery_count: { by: cidrs.deliveryCount, ties: 'asc' }
+  },
+  match: (_db, { search, delivery_count_exact: exact, delivery_count_min: min, ...query }) => ({
+    where: [
+      isNull(cidrs.deletedAt),
+      search ? sql`${cidrs.cidr}::text ilike ${containing(search)}` : undefined,
+      exact === undefined ? undefined : eq(cidrs.deliveryCount, exact),
+      min === undefined ? undefined : gt(cidrs.deliveryCount, min),
+      query.exclude_acl === undefined ? undefined : sql`${query.exclude_acl} = any(${cidrs.excludedRules})`,
+      query.unreferenced ? sql`not ${referenced}` : undefined,
+      query.server_id === undefined ? undefined : and(eq(cidrs.serverId, query.server_id), referenced)
+    ]
+  }),
+  load: async (db, ids) => present(db, await db.select().from(cidrs).where(among(cidrs.id, ids)))
+})
 
 /** The ranges of each of these servers, ascending. */
 export async function rangesOfServers(

@@ -1,33 +1,30 @@
 import { refuse, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, ilike, inArray, isNull, or } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { nameTaken } from './refusals.ts'
 import { serverGroups, serverGroupServers, servers } from './tables.ts'
 
 type GroupRow = typeof serverGroups.$inferSelect
-type Listing = { limit: number; offset: number; search?: string | undefined }
 
 /** Server groups, oldest first: found by name or description. */
-export async function listGroups(db: Executor, { limit, offset, search }: Listing) {
-  const pattern = search && containing(search)
-  const where = and(
-    isNull(serverGroups.deletedAt),
-    pattern ? sql`(${serverGroups.name} ilike ${pattern} or ${serverGroups.description} ilike ${pattern})` : undefined
-  )
-  const rows = await db
-    .select()
-    .from(serverGroups)
-    .where(where)
-    .orderBy(asc(serverGroups.id))
-    .limit(limit)
-    .offset(offset)
-  return pageOf(await present(db, rows), await db.$count(serverGroups, where), { limit, offset })
-}
+export const groupList = defineList<ListInput<'id'>, ServerGroup>({
+  name: 'server_groups',
+  table: serverGroups,
+  id: serverGroups.id,
+  sort: { id: serverGroups.id },
+  match(_db, { search }) {
+    const pattern = search && containing(search)
+    const found = pattern ? or(ilike(serverGroups.name, pattern), ilike(serverGroups.description, pattern)) : undefined
+    return { where: [isNull(serverGroups.deletedAt), found] }
+  },
+  load: async (db, ids) => present(db, await db.select().from(serverGroups).where(among(serverGroups.id, ids)))
+})
 
 const unique = { server_groups_name_key: nameTaken }
 

@@ -1,27 +1,29 @@
 import { fillIn, serverTroubles, type Server } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, sql, ilike, or } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/http/paging.ts'
 import { addressCount } from '../inventory/index.ts'
 import type { ServerRow, Trouble } from './agents.ts'
 import { rangesOfServers } from './cidrs.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { agentUsers, servers } from './tables.ts'
 
-type Listing = { limit: number; offset: number; search?: string | undefined }
-
-/** Servers, newest last: found by name, address or description. Three queries, however many there are. */
-export async function listServers(db: Executor, { limit, offset, search }: Listing) {
-  const pattern = search && containing(search)
-  const where = and(
-    isNull(servers.deletedAt),
-    pattern
-      ? sql`(${servers.name} ilike ${pattern} or host(${servers.ip}) ilike ${pattern} or ${servers.description} ilike ${pattern})`
+/** Servers, newest last: found by name, address or description. */
+export const serverList = defineList<ListInput<'id'>, Server>({
+  name: 'servers',
+  table: servers,
+  id: servers.id,
+  sort: { id: servers.id },
+  match(_db, { search }) {
+    const pattern = search && containing(search)
+    const found = pattern
+      ? or(ilike(servers.name, pattern), ilike(sql`host(${servers.ip})`, pattern), ilike(servers.description, pattern))
       : undefined
-  )
-  const rows = await db.select().from(servers).where(where).orderBy(asc(servers.id)).limit(limit).offset(offset)
-  return pageOf(await present(db, rows), await db.$count(servers, where), { limit, offset })
-}
+    return { where: [isNull(servers.deletedAt), found] }
+  },
+  load: async (db, ids) => present(db, await db.select().from(servers).where(among(servers.id, ids)))
+})
 
 export async function readServer(db: Executor, id: number): Promise<Server | undefined> {
   const rows = await db

@@ -1,11 +1,11 @@
 import { refuse, routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
-import { ok } from '../../infra/result.ts'
+import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { cleanUnusedCidrs, editCidr, listCidrs } from './cidrs.ts'
+import { cidrList, cleanUnusedCidrs, editCidr } from './cidrs.ts'
 import { deleteServer } from './delete-server.ts'
-import { createGroup, deleteGroup, listGroups, updateGroup, type VariantsSellingFrom } from './groups.ts'
-import { listServers } from './list-servers.ts'
+import { createGroup, deleteGroup, updateGroup, type VariantsSellingFrom, groupList } from './groups.ts'
+import { serverList } from './list-servers.ts'
 import { applyRemovals, flushAccessLog, listAcl, requestApi, resetAllProxy, serverInfo } from './manage-agent.ts'
 import { createUserByPrefix, deleteAllUsers, deleteProxyUser } from './manage-users.ts'
 import { createServer, updateServer } from './save-server.ts'
@@ -15,17 +15,17 @@ export type FleetPorts = { variantsSellingFrom: VariantsSellingFrom }
 /** Puts the fleet's calls on the server, and those on address ranges: their lists name servers. */
 export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom }: FleetPorts): void {
   const { fleet, inventory } = routes
-  mount(fleet.servers, async ({ query }) => ok(await listServers(ctx.db, query)))
+  mountList(mount, ctx, fleet.servers, () => serverList)
   mount(fleet.createServer, call => createServer(ctx, call.caller, call.body))
   mount(fleet.updateServer, call => updateServer(ctx, call.caller, call.params.id, call.body))
   mount(fleet.deleteServer, call => deleteServer(ctx, call.caller, call.params.id))
 
-  mount(fleet.groups, async ({ query }) => ok(await listGroups(ctx.db, query)))
+  mountList(mount, ctx, fleet.groups, () => groupList)
   mount(fleet.createGroup, call => createGroup(ctx, call.caller, call.body))
   mount(fleet.updateGroup, call => updateGroup(ctx, call.caller, call.params.id, call.body))
   mount(fleet.deleteGroup, call => deleteGroup(ctx, call.caller, call.params.id, variantsSellingFrom))
 
-  mount(inventory.cidrs, async ({ query }) => ok(await listCidrs(ctx.db, query)))
+  mountList(mount, ctx, inventory.cidrs, () => cidrList)
   mount(inventory.updateCidr, call => editCidr(ctx, call.caller, call.params.id, call.body.exclude_acl))
   mount(inventory.cleanUnusedCidrs, call =>
     cleanUnusedCidrs(ctx, call.caller, { ofRemovedServers: call.body?.include_soft_deleted ?? false })

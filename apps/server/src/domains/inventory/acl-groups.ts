@@ -1,25 +1,28 @@
 import { refuse, type AclGroup, type AclGroupForm } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ilike, or } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import type { Executor, Transaction } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { type Executor, type Transaction } from '../../infra/db/client.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { aclGroupRules, aclGroups, aclRules } from './tables.ts'
 
 type GroupRow = typeof aclGroups.$inferSelect
-type Listing = { limit: number; offset: number; search?: string | undefined }
 
 /** Groups of access rules, oldest first: found by name or description. */
-export async function listAclGroups(db: Executor, { limit, offset, search }: Listing) {
-  const pattern = search && containing(search)
-  const where = pattern
-    ? sql`(${aclGroups.name} ilike ${pattern} or ${aclGroups.description} ilike ${pattern})`
-    : undefined
-  const rows = await db.select().from(aclGroups).where(where).orderBy(asc(aclGroups.id)).limit(limit).offset(offset)
-  return pageOf(await present(db, rows), await db.$count(aclGroups, where), { limit, offset })
-}
+export const aclGroupList = defineList<ListInput<'id'>, AclGroup>({
+  name: 'acl_groups',
+  table: aclGroups,
+  id: aclGroups.id,
+  sort: { id: aclGroups.id },
+  match(_db, { search }) {
+    const pattern = search && containing(search)
+    return { where: [pattern ? or(ilike(aclGroups.name, pattern), ilike(aclGroups.description, pattern)) : undefined] }
+  },
+  load: async (db, ids) => present(db, await db.select().from(aclGroups).where(among(aclGroups.id, ids)))
+})
 
 /** Ids of a group's rules on sale, ascending; undefined where there is no such group. */
 export async function groupRules(db: Executor, groupId: number): Promise<number[] | undefined> {

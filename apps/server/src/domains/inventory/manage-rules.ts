@@ -1,10 +1,11 @@
 import { refusals, refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, ilike, or } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { leasedBy } from './refusals.ts'
@@ -14,20 +15,21 @@ import { aclRules } from './tables.ts'
 /** Called within the command that changed what the rules deny: the agents have to learn it. */
 export type OnRulesChanged = (unit: Unit) => void
 
-type Listing = { limit: number; offset: number; search?: string | undefined }
-
 /** Rules on sale, oldest first: found by name, description or a domain in them. */
-export async function listRules(db: Executor, { limit, offset, search }: Listing) {
-  const pattern = search && containing(search)
-  const where = and(
-    isNull(aclRules.deletedAt),
-    pattern
-      ? sql`(${aclRules.name} ilike ${pattern} or ${aclRules.description} ilike ${pattern} or ${aclRules.aclValue} ilike ${pattern})`
+export const ruleList = defineList<ListInput<'id'>, AclRule>({
+  name: 'acl_rules',
+  table: aclRules,
+  id: aclRules.id,
+  sort: { id: aclRules.id },
+  match(_db, { search }) {
+    const pattern = search && containing(search)
+    const found = pattern
+      ? or(ilike(aclRules.name, pattern), ilike(aclRules.description, pattern), ilike(aclRules.aclValue, pattern))
       : undefined
-  )
-  const rows = await db.select().from(aclRules).where(where).orderBy(asc(aclRules.id)).limit(limit).offset(offset)
-  return pageOf(rows.map(present), await db.$count(aclRules, where), { limit, offset })
-}
+    return { where: [isNull(aclRules.deletedAt), found] }
+  },
+  load: async (db, ids) => (await db.select().from(aclRules).where(among(aclRules.id, ids))).map(present)
+})
 
 const unique = { [RULE_NAME]: refuse('name_taken', { data: { errors: { name: refusals.name_taken[1] } } }) }
 

@@ -1,9 +1,9 @@
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
-import { ok } from '../../infra/result.ts'
+import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { createAclGroup, deleteAclGroup, listAclGroups, updateAclGroup } from './acl-groups.ts'
-import { addAclRule, editAclRule, listRules, type OnRulesChanged, removeAclRule } from './manage-rules.ts'
+import { createAclGroup, deleteAclGroup, updateAclGroup, aclGroupList } from './acl-groups.ts'
+import { addAclRule, editAclRule, type OnRulesChanged, removeAclRule, ruleList } from './manage-rules.ts'
 
 /**
  * Puts the calls for access rules and their groups on the server; those for ranges are the fleet's, which knows servers.
@@ -15,12 +15,12 @@ export function inventoryRoutes(
   { onRulesChanged }: { onRulesChanged: OnRulesChanged }
 ): void {
   const { inventory } = routes
-  mount(inventory.rules, async ({ query }) => ok(await listRules(ctx.db, query)))
+  mountList(mount, ctx, inventory.rules, () => ruleList)
   mount(inventory.createRule, call => addAclRule(ctx, call.caller, call.body, onRulesChanged))
   mount(inventory.updateRule, call => editAclRule(ctx, call.caller, call.params.id, call.body, onRulesChanged))
   mount(inventory.deleteRule, call => removeAclRule(ctx, call.caller, call.params.id, onRulesChanged))
 
-  mount(inventory.groups, async ({ query }) => ok(await listAclGroups(ctx.db, query)))
+  mountList(mount, ctx, inventory.groups, () => aclGroupList)
   mount(inventory.createGroup, call => createAclGroup(ctx, call.caller, call.body))
   mount(inventory.updateGroup, call => updateAclGroup(ctx, call.caller, call.params.id, call.body))
   mount(inventory.deleteGroup, call => deleteAclGroup(ctx, call.caller, call.params.id))

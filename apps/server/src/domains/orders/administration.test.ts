@@ -5,6 +5,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { TestClient } from '../../testing/client.ts'
+import { ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'
@@ -22,7 +23,7 @@ let plan: { productId: number; variantId: number; serverGroupId: number; rules: 
 const NOW = new Date('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: orderRoutes, now: () => NOW })
+  shop = await startTestShop({ routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy }), now: () => NOW })
   const { db } = shop.ctx
   admin = await shop.admin({ username: 'boss' })
   buyer = await shop.customer({ username: 'buyer' })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
+import { ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
 import { addGroup, addOrders } from '../inventory/fixtures.ts'
@@ -30,7 +31,7 @@ let shop: TestShop
 let groupId = 0
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: orderRoutes })
+  shop = await startTestShop({ routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy }) })
   groupId = await addGroup(shop.ctx.db, 'here', [])
 })
 afterAll(() => shop?.close())

@@ -18,7 +18,8 @@ export {
   type Failure
 } from './commands.ts'
 export { orderJobs } from './jobs.ts'
-export { findOrder, listOrders, type OrderFilter } from './list.ts'
+export { figuresOf, kept, type Statistics } from './figures.ts'
+export { findOrder, orderList, type OrderQuery } from './list.ts'
 export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
 export { removeOrderIn } from './remove.ts'

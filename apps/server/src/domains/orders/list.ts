@@ -1,107 +1,126 @@
 import { refuse, type Order, type OrderState } from '@netlet/contract'
-import { and, desc, eq, exists, ilike, inArray, isNotNull, isNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { rowCounter } from '../../infra/db/row-counter.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { among, anyAmong, defineList, type List, type ListInput, type Match } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
-import { productCollections } from '../catalog/tables.ts'
 import { ruleNames } from '../inventory/index.ts'
+import { countKept } from './figures.ts'
+import { findByOrderId, findByText, findProducts, findUsers, productsIn, type FindPorts, type Found } from './find.ts'
 import { presentOrder } from './present.ts'
-import { orders } from './tables.ts'
+import { expiry, listed, orders, undelivered } from './tables.ts'
 
-export type OrderFilter = {
+export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount'> & {
+  order_id?: string | undefined
+  product_name?: string | undefined
+  /** Only an administrator's list knows other users' names. */
+  username?: string | undefined
+  /** A collection's id. */
+  product_type?: number | undefined
+  pay_status?: '0' | '1' | undefined
+  state?: OrderState | undefined
+  problem?: '1' | undefined
+}
+
+/** The columns of the exported file. */
+const COLUMNS = [
+  'id',
+  'order_id',
+  'shopify_order_number',
+  'username',
+  'email',
+  'product_name',
+  'variant_name',
+  'product_quantity',
+  'acl_names',
+  'amount',
+  'pay_amount',
+  'pay_status',
+  'state',
+  'is_expired',
+  'created_at',
+  'expired_at',
+  'proxy_num',
+  'delivery_num',
+  'fail_reason'
+] as const
+
+type Scope = FindPorts & {
   /** Only this user's: null for everyone's. */
   userId: number | null
-  search?: string | undefined
-  orderId?: string | undefined
-  username?: string | undefined
-  productName?: string | undefined
-  /** A collection's id. */
-  collection?: number | undefined
-  state?: OrderState | undefined
-  paid?: boolean | undefined
-  limit: number
-  offset: number
+  now: Date
+  /** Only these orders. */
+  ids?: readonly number[] | undefined
 }
 
-/** The expression of the trigram index. */
-const searchable = sql`(${orders.publicId} || ' ' || ${orders.productName} || ' ' || coalesce(${orders.platformOrderNumber}, ''))`
+/** Orders that are not deleted, newest first. */
+export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<OrderQuery, Order> =>
+  defineList<OrderQuery, Order>({
+    name: 'orders',
+    table: orders,
+    id: orders.id,
+    sort: { id: orders.id, expired_at: expiry(orders), amount: orders.amount },
+    async match(db, query) {
+      const { pay_status, state, problem } = query
+      const found = await findAll(db, query, { userId, now, ordersPaidBy })
+      if (ids) found.unshift({ anyOf: [{ column: orders.id, among: ids }] })
+      return narrow(found, userId, [
+        listed(orders),
+        pay_status === undefined ? undefined : pay_status === '1' ? isNotNull(orders.paidAt) : isNull(orders.paidAt),
+        state === undefined ? undefined : eq(orders.state, state),
+        problem === undefined ? undefined : undelivered(orders)
+      ])
+    },
+    async load(db, shown) {
+      const [rows, names] = await Promise.all([selectOrders(db).where(among(orders.id, shown)), ruleNames(db)])
+      return rows.map(row => presentOrder(row, names, now))
+    },
+    async total(db, query) {
+      const { order_id, product_name, username, product_type, pay_status, state, problem, search } = query
+      const filters = [ids, order_id, product_name, username, product_type, pay_status, state, problem, search]
+      return userId === null && filters.every(filter => filter === undefined) ? countKept(db) : undefined
+    },
+    csv: { columns: COLUMNS, line: order => order }
+  })
 
-const countAll = rowCounter(orders, orders.id, isNull(orders.deletedAt))
-
-const filtersOf = ({ limit: _limit, offset: _offset, ...filters }: OrderFilter) => filters
-
-/** A page of orders, newest first, in three queries. */
-export async function listOrders(db: Executor, filter: OrderFilter, now: Date) {
-  const where = conditions(db, filter)
-  const everything = Object.values(filtersOf(filter)).every(value => value === null || value === undefined)
-  const [rows, total, names] = await Promise.all([
-    db
-      .select({ order: orders, username: users.username, email: users.email })
-      .from(orders)
-      .innerJoin(users, eq(users.id, orders.userId))
-      .where(where)
-      .orderBy(desc(orders.id))
-      .limit(filter.limit)
-      .offset(filter.offset),
-    everything ? countAll(db) : db.$count(orders, where),
-    ruleNames(db)
+/** What each filter of the query comes down to, the narrowest kind first. */
+async function findAll(db: Executor, query: OrderQuery, { userId, now, ordersPaidBy }: Scope): Promise<Found[]> {
+  const { order_id, product_name, username, product_type, search } = query
+  return Promise.all([
+    ...(order_id ? [findByOrderId(db, order_id, { ordersPaidBy })] : []),
+    ...(username && userId === null ? [findUsers(db, username)] : []),
+    ...(search ? [findByText(db, search, { withUsers: userId === null, now, ordersPaidBy })] : []),
+    ...(product_name ? [findProducts(db, product_name)] : []),
+    ...(product_type ? [productsIn(db, product_type)] : [])
   ])
-  return pageOf(
-    rows.map(row => presentOrder(row, names, now)),
-    total,
-    filter
-  )
 }
+
+/** The first of what was found is what rows are read by; the rest are conditions. */
+function narrow([first, ...others]: Found[], userId: number | null, where: Match['where'] & object): Match {
+  const own = userId === null ? undefined : eq(orders.userId, userId)
+  if (!first) return { where, ...(userId === null ? {} : { anyOf: [{ column: orders.userId, among: [userId] }] }) }
+  return {
+    where: [...where, own, ...others.map(({ anyOf }) => anyAmong(anyOf))],
+    anyOf: first.anyOf,
+    capped: [first, ...others].some(({ capped }) => capped)
+  }
+}
+
+const selectOrders = (db: Executor) =>
+  db
+    .select({ order: orders, username: users.username, email: users.email })
+    .from(orders)
+    .innerJoin(users, eq(users.id, orders.userId))
+    .$dynamic()
 
 /** One order, if it is the user's own (null: anyone's). */
 export async function findOrder(db: Executor, id: number, userId: number | null, now: Date): Promise<Result<Order>> {
   const [rows, names] = await Promise.all([
-    db
-      .select({ order: orders, username: users.username, email: users.email })
-      .from(orders)
-      .innerJoin(users, eq(users.id, orders.userId))
-      .where(and(eq(orders.id, id), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))),
+    selectOrders(db).where(
+      and(eq(orders.id, id), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))
+    ),
     ruleNames(db)
   ])
   const [row] = rows
   return row ? ok(presentOrder(row, names, now)) : refuse('not_found')
 }
-
-function conditions(db: Executor, filter: OrderFilter): SQL | undefined {
-  const { userId, search, orderId, username, productName, collection, state, paid } = filter
-  return and(
-    isNull(orders.deletedAt),
-    userId === null ? undefined : eq(orders.userId, userId),
-    state ? eq(orders.state, state) : undefined,
-    paid === undefined ? undefined : paid ? isNotNull(orders.paidAt) : isNull(orders.paidAt),
-    search
-      ? or(
-          ilike(searchable, containing(search)),
-          userId === null ? inArray(orders.userId, usersNamed(db, search)) : undefined
-        )
-      : undefined,
-    orderId ? ilike(searchable, containing(orderId)) : undefined,
-    productName
-      ? and(ilike(searchable, containing(productName)), ilike(orders.productName, containing(productName)))
-      : undefined,
-    username ? inArray(orders.userId, usersNamed(db, username)) : undefined,
-    collection
-      ? exists(
-          db
-            .select({ one: sql`1` })
-            .from(productCollections)
-            .where(
-              and(eq(productCollections.productId, orders.productId), eq(productCollections.collectionId, collection))
-            )
-        )
-      : undefined
-  )
-}
-
-const usersNamed = (db: Executor, name: string) =>
-  db
-    .select({ id: users.id })
-    .from(users)
-    .where(ilike(sql`(${users.username} || ' ' || ${users.email})`, containing(name)))

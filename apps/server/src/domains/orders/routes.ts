@@ -1,17 +1,18 @@
 import { routes } from '@netlet/contract'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
+import { csvOf, mountList, NEWEST, sendCsv } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { exportOrders } from './export-csv.ts'
 import { setExpiry } from './extend.ts'
+import { statistics } from './figures.ts'
+import type { FindPorts } from './find.ts'
 import { historyOf } from './history.ts'
-import { listOrders } from './list.ts'
+import { orderList } from './list.ts'
 import { paymentStatus } from './payment.ts'
 import { placeOrder } from './place-order.ts'
 import { removeOrder } from './remove.ts'
-import { statistics } from './statistics.ts'
 
-export function orderRoutes(mount: Mount, ctx: AppContext): void {
+export function orderRoutes(mount: Mount, ctx: AppContext, { ordersPaidBy }: FindPorts): void {
   mount(routes.orders.checkout, ({ body, caller }) => {
     const { acl_selected, ...options } = body.option_selected
     return placeOrder(ctx, caller, {
@@ -22,35 +23,17 @@ export function orderRoutes(mount: Mount, ctx: AppContext): void {
     })
   })
   mount(routes.orders.payment, ({ query, caller }) => paymentStatus(ctx.db, caller.id, query.order_id, ctx.now()))
-  mount(routes.orders.list, async ({ query, caller }) => {
-    const { product_type, pay_status, username, ...filter } = query
-    const page = await listOrders(
-      ctx.db,
-      {
-        ...filter,
-        userId: caller.isSuperuser ? null : caller.id,
-        username: caller.isSuperuser ? username : undefined,
-        collection: product_type,
-        paid: pay_status === undefined ? undefined : pay_status === '1'
-      },
-      ctx.now()
-    )
-    return ok(page)
-  })
-  mount(routes.orders.search, async ({ query }) => {
-    const { order_id, product_name, ...filter } = query
-    return ok(
-      await listOrders(ctx.db, { ...filter, orderId: order_id, productName: product_name, userId: null }, ctx.now())
-    )
-  })
+  mountList(mount, ctx, routes.orders.list, ({ caller }) =>
+    orderList({ userId: caller.isSuperuser ? null : caller.id, now: ctx.now(), ordersPaidBy })
+  )
+  mountList(mount, ctx, routes.orders.search, () => orderList({ userId: null, now: ctx.now(), ordersPaidBy }))
   mount(routes.orders.statistics, async () => ok(await statistics(ctx.db, ctx.now())))
   mount(routes.orders.export, async ({ query, reply }) => {
-    const { filename, content } = await exportOrders(ctx, query.order_ids?.length ? query.order_ids : undefined)
-    await reply
-      .type('text/csv; charset=utf-8')
-      .header('content-disposition', `attachment; filename="${filename}"`)
-      .header('cache-control', 'no-store')
-      .send(content)
+    const ids = query.order_ids?.length ? query.order_ids : undefined
+    const list = orderList({ userId: null, now: ctx.now(), ids, ordersPaidBy })
+    const file = await csvOf(ctx.db, list, NEWEST, { now: ctx.now() })
+    if (!file.ok) return file
+    await sendCsv(reply, file.data)
     return SENT
   })
   mount(routes.orders.remove, call => removeOrder(ctx, call.caller, call.params.id))

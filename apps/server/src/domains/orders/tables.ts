@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { check, index, integer, jsonb, pgTable, text, bigint, date, numeric } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, oneOf, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
@@ -14,6 +14,16 @@ import {
   type Params,
   type TaskFailure
 } from '@netlet/contract'
+
+type Columns = Record<'deletedAt' | 'expiredAt' | 'paidAt' | 'deliveryNum' | 'state', unknown>
+
+/** Conditions and sorts of lists: letter for letter what the indexes are made of. */
+export const listed = (t: Pick<Columns, 'deletedAt'>) => sql`${t.deletedAt} is null`
+/** Paid, and nothing delivered, while it should be. */
+export const undelivered = (t: Pick<Columns, 'paidAt' | 'deliveryNum' | 'state'>) =>
+  sql`${t.paidAt} is not null and ${t.deliveryNum} = 0 and ${t.state} <> 'expired'`
+/** An order without an end ends after all others. */
+export const expiry = (t: Pick<Columns, 'expiredAt'>) => sql`coalesce(${t.expiredAt}, 'infinity')`
 
 export const orders = pgTable(
   'orders',
@@ -78,21 +88,33 @@ export const orders = pgTable(
     deletedAt: instant()
   },
   t => [
-    index('orders_user').on(t.userId, t.id.desc()),
-    index('orders_product').on(t.productId, t.id.desc()),
-    index('orders_paid_at').on(t.paidAt),
+    // What lists are read by. Ascending: PostgreSQL reads an index backwards for "newest first", whereas drizzle's
+    // `desc()` puts nulls last, an order that no list asks for. A deleted order is on no list.
+    index('orders_listed').on(t.id).where(listed(t)),
+    index('orders_user').on(t.userId, t.id, t.deletedAt),
+    index('orders_product').on(t.productId, t.id, t.deletedAt),
+    index('orders_product_name').on(t.productName, t.id).where(listed(t)),
+    index('orders_state_listed').on(t.state, t.id).where(listed(t)),
+    index('orders_paid_listed')
+      .on(t.id)
+      .where(sql`${listed(t)} and ${t.paidAt} is not null`),
+    index('orders_unpaid_listed')
+      .on(t.id)
+      .where(sql`${listed(t)} and ${t.paidAt} is null`),
+    index('orders_undelivered')
+      .on(t.id)
+      .where(sql`${listed(t)} and ${undelivered(t)}`),
+    index('orders_by_expiry').on(expiry(t), t.id).where(listed(t)),
+    index('orders_by_amount').on(t.amount, t.id).where(listed(t)),
     index('orders_platform').on(t.platformOrderId),
-    index('orders_created').on(t.createdAt),
+    index('orders_platform_number').on(t.platformOrderNumber),
+    index('orders_search').using('gin', sql`${t.publicId} gin_trgm_ops`),
     index('orders_reservations')
       .on(t.reservedUntil)
       .where(sql`${t.state} = 'placed'`),
     index('orders_expiry')
       .on(t.expiredAt)
       .where(sql`${t.state} in ('paid', 'delivering', 'partly_delivered', 'delivered', 'failed')`),
-    index('orders_search').using(
-      'gin',
-      sql`(${t.publicId} || ' ' || ${t.productName} || ' ' || coalesce(${t.platformOrderNumber}, '')) gin_trgm_ops`
-    ),
     check(
       'orders_state',
       sql`${t.state} in ('placed', 'timed_out', 'paid', 'delivering', 'partly_delivered', 'delivered', 'expired', 'failed')`
@@ -126,3 +148,28 @@ export const orderEvents = pgTable(
   },
   t => [index('order_events_order').on(t.orderId, t.id), check('order_events_kind', oneOf(t.kind, ORDER_EVENTS))]
 )
+
+/**
+ * Names under which products were sold, which later edits of the catalogue do not change: a search of orders by product
+ * looks here first. Kept by a trigger on orders.
+ */
+export const orderProductNames = pgTable('order_product_names', { name: text().primaryKey() })
+
+/** Figures of orders by day (UTC), folded from `orderFigureDeltas`; see docs/adr/kept-figures.md. */
+export const orderFigures = pgTable('order_figures', {
+  day: date({ mode: 'string' }).primaryKey(),
+  /** Orders placed on that day that are not deleted, and how many of them are paid. */
+  orders: bigint({ mode: 'number' }).notNull(),
+  paid: bigint({ mode: 'number' }).notNull(),
+  /** What accepted payments of that day brought, for orders that are not deleted. */
+  revenue: numeric({ precision: 16, scale: 2 }).notNull()
+})
+
+/** Changes of the figures, only ever inserted, by triggers on orders and payments. */
+export const orderFigureDeltas = pgTable('order_figure_deltas', {
+  id: id(),
+  day: date({ mode: 'string' }).notNull(),
+  orders: integer().notNull().default(0),
+  paid: integer().notNull().default(0),
+  revenue: numeric({ precision: 16, scale: 2 }).notNull().default('0')
+})

@@ -1,11 +1,12 @@
 import { refuse, type Coupon } from '@netlet/contract'
-import { and, count, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, ilike, isNull, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { among, defineList, idsByText, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import { isGiftCardCode, lockCodes } from './codes.ts'
@@ -13,22 +14,38 @@ import { coupons } from './tables.ts'
 
 type CouponInput = { username: string; code: string; discount: string; code_type: 1 | 2; is_used?: boolean | undefined }
 
-/** A page of promo codes, newest first: all of them, or those of `holderId`. */
-export async function listCoupons(
-  db: Executor,
-  { limit, offset, search, holderId }: { limit: number; offset: number; search?: string | undefined; holderId?: number }
-) {
-  const found = search === undefined ? undefined : containing(search)
-  const where = and(
-    holderId === undefined ? undefined : eq(coupons.holderId, holderId),
-    found === undefined ? undefined : sql`(${coupons.code} ilike ${found} or ${users.username} ilike ${found})`
-  )
-  const [[counted], rows] = await Promise.all([
-    db.select({ total: count() }).from(coupons).innerJoin(users, eq(users.id, coupons.holderId)).where(where),
-    selectCoupons(db).where(where).orderBy(desc(coupons.id)).limit(limit).offset(offset)
-  ])
-  return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
-}
+/** Promo codes, found by code and by their holder's name: everyone's, or those that `holderId` holds. */
+export const couponList = (holderId?: number) =>
+  defineList<ListInput<'id'>, Coupon>({
+    name: 'promo_codes',
+    table: coupons,
+    id: coupons.id,
+    sort: { id: coupons.id },
+    async match(db, { search }) {
+      const own = holderId === undefined ? undefined : eq(coupons.holderId, holderId)
+      if (search === undefined) return { where: [own] }
+      const [ids, holders] = await Promise.all([
+        idsByText(db, { table: coupons, id: coupons.id, text: coupons.code, where: own }, search, FOUND + 1),
+        idsByText(db, { table: users, id: users.id, text: usernameAndEmail, where: named(search) }, search, FOUND + 1)
+      ])
+      return {
+        where: [own],
+        anyOf: [
+          { column: coupons.id, among: ids.slice(0, FOUND) },
+          { column: coupons.holderId, among: holders.slice(0, FOUND) }
+        ],
+        capped: ids.length > FOUND || holders.length > FOUND
+      }
+    },
+    load: async (db, ids) => (await selectCoupons(db).where(among(coupons.id, ids))).map(present)
+  })
+
+/** Codes, and holders, that a search goes through: the newest so many. */
+const FOUND = 500
+
+// The trigram index covers the name and the e-mail; only the name is searched here.
+const usernameAndEmail = sql`(${users.username} || ' ' || ${users.email})`
+const named = (text: string) => ilike(users.username, containing(text))
 
 /** Gives a user a promo code. Refuses 'unknown_user' and 'code_taken'. */
 export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Promise<Result<Coupon>> {

@@ -1,29 +1,15 @@
 import { refuse, type GiftCard } from '@netlet/contract'
-import { count, desc, eq, sql } from 'drizzle-orm'
-import { iso } from '../../infra/clock.ts'
+import { eq } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { isCouponCode, lockCodes } from './codes.ts'
+import { presentGiftCard as present } from './list-gift-cards.ts'
 import { giftCards } from './tables.ts'
 
 type GiftCardInput = { mount: string; code: string; point: number }
-
-/** A page of gift cards, newest first. */
-export async function listGiftCards(
-  db: Executor,
-  { limit, offset, search }: { limit: number; offset: number; search?: string | undefined }
-) {
-  const where = search === undefined ? undefined : sql`${giftCards.code} ilike ${containing(search)}`
-  const [[counted], rows] = await Promise.all([
-    db.select({ total: count() }).from(giftCards).where(where),
-    db.select().from(giftCards).where(where).orderBy(desc(giftCards.id)).limit(limit).offset(offset)
-  ])
-  return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
-}
 
 export function createGiftCard(ctx: AppContext, by: Actor, form: GiftCardInput): Promise<Result<GiftCard>> {
   return command(ctx, by, { unique: { gift_cards_code_key: 'code_taken' } }, async unit => {
@@ -72,12 +58,3 @@ async function takeUnexchanged(tx: Executor, id: number): Promise<Result<typeof 
   if (!row) return refuse('not_found')
   return row.isExchanged ? refuse('gift_card_exchanged') : ok(row)
 }
-
-const present = (row: typeof giftCards.$inferSelect): GiftCard => ({
-  id: row.id,
-  mount: row.mount,
-  point: row.point,
-  code: row.code,
-  is_exchanged: row.isExchanged,
-  created_at: iso(row.createdAt)
-})

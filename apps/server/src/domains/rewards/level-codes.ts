@@ -1,10 +1,11 @@
 import { refuse, sentenceOf, type LevelCode } from '@netlet/contract'
-import { asc, count, desc, eq, lte, ne, sql } from 'drizzle-orm'
+import { asc, desc, eq, lte, ne, sql, ilike, or } from 'drizzle-orm'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { Threshold } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
@@ -39,26 +40,24 @@ export async function discountCodeFor(db: Executor, userId: number): Promise<str
   return level?.code || null
 }
 
-/** Levels in their order; only administrators get the codes. */
-export async function listLevelCodes(
-  db: Executor,
-  { limit, offset, search }: { limit: number; offset: number; search?: string | undefined },
-  { withCodes }: { withCodes: boolean }
-) {
-  // A search must not tell those who may not see the codes which ones there are.
-  const where =
-    search === undefined
-      ? undefined
-      : withCodes
-        ? sql`(${levelCodes.code} ilike ${containing(search)} or ${levelCodes.level}::text = ${search})`
-        : sql`${levelCodes.level}::text = ${search}`
-  const [[counted], rows] = await Promise.all([
-    db.select({ total: count() }).from(levelCodes).where(where),
-    db.select().from(levelCodes).where(where).orderBy(asc(levelCodes.level)).limit(limit).offset(offset)
-  ])
-  const shown = rows.map(row => ({ ...row, code: withCodes ? row.code : null }))
-  return pageOf<LevelCode>(shown, counted?.total ?? 0, { limit, offset })
-}
+/** Levels in their order; codes are for administrators' eyes. */
+export const levelCodeList = ({ withCodes }: { withCodes: boolean }) =>
+  defineList<ListInput<'level'>, LevelCode>({
+    name: 'level_codes',
+    table: levelCodes,
+    id: levelCodes.id,
+    sort: { level: levelCodes.level },
+    match: (_db, { search }) => {
+      if (search === undefined) return {}
+      const level = sql`${levelCodes.level}::text = ${search}`
+      // A search must not tell those who may not see the codes which ones there are.
+      return { where: [withCodes ? or(ilike(levelCodes.code, containing(search)), level) : level] }
+    },
+    async load(db, ids) {
+      const rows = await db.select().from(levelCodes).where(among(levelCodes.id, ids))
+      return rows.map(row => ({ ...row, code: withCodes ? row.code : null }))
+    }
+  })
 
 type LevelForm = { discount: string; code: string; point: number }
 

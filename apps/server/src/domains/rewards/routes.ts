@@ -1,28 +1,28 @@
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
+import { mountList } from '../../infra/list/index.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { rewardChatMessage } from './chat-points.ts'
-import { createCoupon, deleteCoupon, listCoupons, updateCoupon } from './coupons.ts'
+import { createCoupon, deleteCoupon, updateCoupon, couponList } from './coupons.ts'
 import { exchangeCoins, listExchangeOptions } from './exchange.ts'
-import { createGiftCard, deleteGiftCard, listGiftCards, updateGiftCard } from './gift-cards.ts'
-import { createLevelCode, deleteLevelCode, listLevelCodes, updateLevelCode } from './level-codes.ts'
-import { listPointRecords } from './point-history.ts'
+import { createGiftCard, deleteGiftCard, updateGiftCard } from './gift-cards.ts'
+import { giftCardList } from './list-gift-cards.ts'
+import { createLevelCode, deleteLevelCode, levelCodeList, updateLevelCode } from './level-codes.ts'
+import { pointRecordList } from './point-history.ts'
 
 /** Puts the calls about promo codes, gift cards, levels and points on the server. */
 export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   const { db } = ctx
   const { rewards } = routes
 
-  mount(rewards.coupons, async ({ query, caller }) =>
-    ok(await listCoupons(db, caller.isSuperuser ? query : { ...query, holderId: caller.id }))
-  )
+  mountList(mount, ctx, rewards.coupons, ({ caller }) => couponList(caller.isSuperuser ? undefined : caller.id))
   mount(rewards.createCoupon, async call => createCoupon(ctx, call.caller, call.body))
   mount(rewards.updateCoupon, async call => updateCoupon(ctx, call.caller, call.params.id, call.body))
   mount(rewards.deleteCoupon, async call => deleteCoupon(ctx, call.caller, call.params.id))
 
-  mount(rewards.giftCards, async ({ query }) => ok(await listGiftCards(db, query)))
+  mountList(mount, ctx, rewards.giftCards, () => giftCardList)
   mount(rewards.createGiftCard, async call => createGiftCard(ctx, call.caller, call.body))
   mount(rewards.updateGiftCard, async call => updateGiftCard(ctx, call.caller, call.params.id, call.body))
   mount(rewards.deleteGiftCard, async call => deleteGiftCard(ctx, call.caller, call.params.id))
@@ -32,16 +32,12 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
     async ({ caller, body }) => refuseWhileImpersonating(caller) ?? exchangeCoins(ctx, caller, body.mount)
   )
 
-  mount(rewards.levelCodes, async ({ query, caller }) =>
-    ok(await listLevelCodes(db, query, { withCodes: caller.isSuperuser }))
-  )
+  mountList(mount, ctx, rewards.levelCodes, ({ caller }) => levelCodeList({ withCodes: caller.isSuperuser }))
   mount(rewards.createLevelCode, async call => createLevelCode(ctx, call.caller, call.body))
   mount(rewards.updateLevelCode, async call => updateLevelCode(ctx, call.caller, call.params.id, call.body))
   mount(rewards.deleteLevelCode, async call => deleteLevelCode(ctx, call.caller, call.params.id))
 
-  mount(rewards.pointRecords, async ({ query, caller }) =>
-    ok(await listPointRecords(db, { userId: caller.id, ...query }))
-  )
+  mountList(mount, ctx, rewards.pointRecords, ({ caller }) => pointRecordList(caller.id))
 
   mount(rewards.botWebhook, async ({ caller, body, request }) =>
     rewardChatMessage(ctx, caller, body, {

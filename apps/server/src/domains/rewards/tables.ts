@@ -20,7 +20,7 @@ export const coupons = pgTable(
   },
   t => [
     uniqueIndex('coupons_code_key').on(sql`lower(${t.code})`),
-    index('coupons_holder').on(t.holderId, t.id.desc()),
+    index('coupons_holder').on(t.holderId, t.id),
     index('coupons_search').using('gin', sql`${t.code} gin_trgm_ops`),
     check('coupons_type', sql`${t.codeType} in (1, 2)`),
     check('coupons_discount', sql`${t.discount} >= 0`)
@@ -44,6 +44,9 @@ export const giftCards = pgTable(
   t => [
     uniqueIndex('gift_cards_code_key').on(sql`lower(${t.code})`),
     index('gift_cards_search').using('gin', sql`${t.code} gin_trgm_ops`),
+    index('gift_cards_exchanged').on(t.isExchanged, t.id),
+    index('gift_cards_mount').on(t.mount, t.id),
+    index('gift_cards_point').on(t.point, t.id),
     index('gift_cards_free')
       .on(t.mount, t.point, t.id)
       .where(sql`not ${t.isExchanged}`),
@@ -84,7 +87,7 @@ export const pointRecords = pgTable(
     createdAt: createdAt()
   },
   t => [
-    index('point_records_user').on(t.userId, t.id.desc()),
+    index('point_records_user').on(t.userId, t.id),
     check('point_records_kind', sql`${t.kind} in ('level', 'coins')`),
     check(
       'point_records_reason',

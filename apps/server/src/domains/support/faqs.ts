@@ -1,28 +1,25 @@
 import { refuse, type Faq } from '@netlet/contract'
-import { asc, count, eq, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { Executor } from '../../infra/db/client.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { faqs } from './tables.ts'
 
 type FaqInput = { question: string; answer: string }
 
-/** A page of questions and answers, oldest first. */
-export async function listFaqs(
-  db: Executor,
-  { limit, offset, search }: { limit: number; offset: number; search?: string | undefined }
-) {
-  const where =
-    search === undefined ? undefined : sql`(${faqs.question} || ' ' || ${faqs.answer}) ilike ${containing(search)}`
-  const [[counted], rows] = await Promise.all([
-    db.select({ total: count() }).from(faqs).where(where),
-    db.select().from(faqs).where(where).orderBy(asc(faqs.id)).limit(limit).offset(offset)
-  ])
-  return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
-}
+/** Questions and answers, oldest first: those asked for most are written first. */
+export const faqList = defineList<ListInput<'id'>, Faq>({
+  name: 'questions',
+  table: faqs,
+  id: faqs.id,
+  sort: { id: faqs.id },
+  match: (_db, { search }) => ({
+    text: search ? { in: sql`(${faqs.question} || ' ' || ${faqs.answer})`, term: search } : undefined
+  }),
+  load: async (db, ids) => (await db.select().from(faqs).where(among(faqs.id, ids))).map(present)
+})
 
 export async function createFaq(ctx: AppContext, by: Actor, form: FaqInput): Promise<Result<Faq>> {
   return command(ctx, by, async unit => {

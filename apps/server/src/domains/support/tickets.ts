@@ -1,12 +1,11 @@
 import { refuse, type Ticket } from '@netlet/contract'
-import { and, count, desc, eq, gt, sql } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import { HOUR, iso } from '../../infra/clock.ts'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { containing, pageOf } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { clientNetwork, useCaptcha } from '../accounts/index.ts'
 import { tickets } from './tables.ts'
@@ -53,21 +52,19 @@ export async function submitTicket(
   })
 }
 
-/** A page of tickets, newest first. */
-export async function listTickets(
-  db: Executor,
-  { limit, offset, search }: { limit: number; offset: number; search?: string | undefined }
-) {
-  const where =
-    search === undefined
-      ? undefined
-      : sql`(${tickets.username} || ' ' || ${tickets.email} || ' ' || ${tickets.message}) ilike ${containing(search)}`
-  const [[counted], rows] = await Promise.all([
-    db.select({ total: count() }).from(tickets).where(where),
-    db.select().from(tickets).where(where).orderBy(desc(tickets.id)).limit(limit).offset(offset)
-  ])
-  return pageOf(rows.map(present), counted?.total ?? 0, { limit, offset })
-}
+/** Tickets, found by who sent them and what they say. */
+export const ticketList = defineList<ListInput<'id'>, Ticket>({
+  name: 'tickets',
+  table: tickets,
+  id: tickets.id,
+  sort: { id: tickets.id },
+  match: (_db, { search }) => ({
+    text: search
+      ? { in: sql`(${tickets.username} || ' ' || ${tickets.email} || ' ' || ${tickets.message})`, term: search }
+      : undefined
+  }),
+  load: async (db, ids) => (await db.select().from(tickets).where(among(tickets.id, ids))).map(present)
+})
 
 export async function deleteTicket(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {

@@ -28,6 +28,8 @@ export const LOCKS = {
   rewardCodes: 7310,
   /** Key: the user. */
   preferences: 7311,
+  /** Folds the deltas of the orders' figures. */
+  orderFigures: 7312,
   /** Only one sync of collections or tags at a time. */
   catalogSync: 7320
 } as const

@@ -25,7 +25,7 @@ export const SENT = Symbol('sent')
 
 export type Handler<R, Who> = (call: Call<R, Who>) => Promise<Result<ReplyOf<R>> | typeof SENT>
 
-type WhoCalls<R extends Route> = R['access'] extends 'public' ? UserActor | VisitorActor : UserActor
+export type WhoCalls<R extends Route> = R['access'] extends 'public' ? UserActor | VisitorActor : UserActor
 
 export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>) => void
 

@@ -1,0 +1,57 @@
+import type { Proxy } from '@netlet/contract'
+import { eq, ilike, sql } from 'drizzle-orm'
+import { isIP } from 'node:net'
+import { iso } from '../../infra/clock.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { servers } from '../fleet/tables.ts'
+import { orders } from '../orders/tables.ts'
+import { proxies } from './tables.ts'
+
+/** An order's live proxies, oldest first; found by address. */
+export const proxyList = (orderId: number) =>
+  defineList<ListInput<'id'>, Proxy>({
+    name: `order_${orderId}_proxies`,
+    table: proxies,
+    id: proxies.id,
+    sort: { id: proxies.id },
+    match: (_db, { search }) => ({
+      where: [
+        // A literal, or a prepared plan could not tell that the partial index serves.
+        sql`${proxies.state} = 'live'`,
+        search === undefined
+          ? undefined
+          : isIP(search)
+            ? eq(proxies.ip, search)
+            : ilike(sql`host(${proxies.ip})`, containing(search))
+      ],
+      anyOf: [{ column: proxies.orderId, among: [orderId] }]
+    }),
+    async load(db, ids) {
+      const rows = await db
+        .select({
+          proxy: proxies,
+          ip: sql<string>`host(${proxies.ip})`,
+          port: servers.proxyPort,
+          username: orders.proxyUsername,
+          password: orders.proxyPassword
+        })
+        .from(proxies)
+        .innerJoin(orders, eq(orders.id, proxies.orderId))
+        .innerJoin(servers, eq(servers.id, proxies.serverId))
+        .where(among(proxies.id, ids))
+      return rows.map(({ proxy, ip, port, username, password }) => ({
+        id: proxy.id,
+        ip,
+        port,
+        username,
+        password,
+        status: proxy.available === null ? null : proxy.available === 1,
+        bing_delay: proxy.bingDelay,
+        google_delay: proxy.googleDelay,
+        amazon_delay: proxy.amazonDelay,
+        created_at: iso(proxy.createdAt),
+        updated_at: iso(proxy.updatedAt)
+      }))
+    }
+  })

@@ -1,0 +1,157 @@
+import { asc, eq, ilike, inArray, or, sql } from 'drizzle-orm'
+import { isIP } from 'node:net'
+import type { Executor } from '../../infra/db/client.ts'
+import { containing } from '../../infra/http/paging.ts'
+import { idsByText, type Match } from '../../infra/list/index.ts'
+import { users } from '../accounts/tables.ts'
+import { productCollections } from '../catalog/tables.ts'
+import { whoHeld } from '../inventory/index.ts'
+import { orderProductNames, orders } from './tables.ts'
+
+/** The few rows of small tables, or orders themselves, that a text means. */
+export type Found = { anyOf: NonNullable<Match['anyOf']>; capped?: boolean }
+
+/** Users that a part of a name may mean: the newest so many are looked at. */
+const MOST_USERS = 100
+const MOST_PRODUCTS = 200
+const MOST_IDS = 1000
+
+/** What a search asks of a domain above this one. */
+export type FindPorts = {
+  /** The orders that a payment of the platform belongs to, by the platform's id of it. */
+  ordersPaidBy(db: Executor, platformOrderId: string): Promise<number[]>
+}
+
+const nothing: Found = { anyOf: [] }
+
+/**
+ * What a text of the search field means. An id, the platform's number, an address or an e-mail is looked up as one;
+ * anything else is part of a product's or a user's name, or of an order's id.
+ */
+export async function findByText(
+  db: Executor,
+  text: string,
+  { withUsers, now, ordersPaidBy }: FindPorts & { withUsers: boolean; now: Date }
+): Promise<Found> {
+  if (isIP(text)) return ordersAt(db, text, now)
+  const exact = await exactly(db, text, withUsers, ordersPaidBy)
+  if (exact) return exact
+  if (/^#\d+$/.test(text)) return nothing
+  const parts = await Promise.all([
+    findProducts(db, text),
+    idsContaining(db, text),
+    withUsers ? findUsers(db, text) : nothing
+  ])
+  return { anyOf: parts.flatMap(part => part.anyOf), capped: parts.some(part => part.capped) }
+}
+
+/** An order by its public id, or by a part of it; also by the platform's number. */
+export async function findByOrderId(db: Executor, text: string, { ordersPaidBy }: FindPorts): Promise<Found> {
+  return (await exactly(db, text, false, ordersPaidBy)) ?? idsContaining(db, text)
+}
+
+/** Users whose name or e-mail contains a text, the one named so exactly first. */
+export async function findUsers(db: Executor, text: string): Promise<Found> {
+  const [named, similar] = await Promise.all([
+    usersExactly(db, text),
+    // Letter for letter what the trigram index is made of.
+    idsByText(
+      db,
+      { table: users, id: users.id, text: sql`(${users.username} || ' ' || ${users.email})` },
+      text,
+      MOST_USERS + 1
+    )
+  ])
+  const among = [...new Set([...named, ...similar.slice(0, MOST_USERS)])]
+  return { anyOf: [{ column: orders.userId, among }], capped: similar.length > MOST_USERS }
+}
+
+/** Orders of products by a part of the name that they were sold under. */
+export async function findProducts(db: Executor, text: string): Promise<Found> {
+  const rows = await db
+    .select()
+    .from(orderProductNames)
+    .where(ilike(orderProductNames.name, containing(text)))
+    .orderBy(asc(orderProductNames.name))
+    .limit(MOST_PRODUCTS + 1)
+  const among = rows.slice(0, MOST_PRODUCTS).map(({ name }) => name)
+  return { anyOf: [{ column: orders.productName, among }], capped: rows.length > MOST_PRODUCTS }
+}
+
+/** Products of a collection. */
+export async function productsIn(db: Executor, collection: number): Promise<Found> {
+  const rows = await db
+    .select({ id: productCollections.productId })
+    .from(productCollections)
+    .where(eq(productCollections.collectionId, collection))
+  return { anyOf: [{ column: orders.productId, among: rows.map(({ id }) => id) }] }
+}
+
+/** Orders that hold an address now. */
+async function ordersAt(db: Executor, ip: string, now: Date): Promise<Found> {
+  const held = await whoHeld(db, { ip, at: now })
+  return { anyOf: [{ column: orders.id, among: [...new Set(held.map(({ orderId }) => orderId))] }] }
+}
+
+/** What bears exactly this id, number or e-mail; undefined where nothing does. */
+async function exactly(
+  db: Executor,
+  text: string,
+  withUsers: boolean,
+  ordersPaidBy: FindPorts['ordersPaidBy']
+): Promise<Found | undefined> {
+  if (text.includes('@')) {
+    const found = withUsers ? await usersExactly(db, text) : []
+    return found.length > 0 ? { anyOf: [{ column: orders.userId, among: found }] } : undefined
+  }
+  const number = /^#?(\d{1,15})$/.exec(text)?.[1]
+  if (!number && !/^[\w-]{4,40}$/.test(text)) return undefined
+  const rows = number ? await idsNumbered(db, number, text, ordersPaidBy) : await idsNamed(db, text)
+  const among = [...new Set(rows.map(({ id }) => id))]
+  return among.length > 0 ? { anyOf: [{ column: orders.id, among }] } : undefined
+}
+
+const idsNamed = (db: Executor, text: string) =>
+  db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(inArray(orders.publicId, [...new Set([text, text.toUpperCase()])]))
+
+/** By our number, or by the platform's, of the purchase or of a renewal. Each branch is one look-up in an index. */
+async function idsNumbered(db: Executor, number: string, text: string, ordersPaidBy: FindPorts['ordersPaidBy']) {
+  const numbers = [number, `#${number}`]
+  const isId = !text.startsWith('#')
+  const [own, paid] = await Promise.all([
+    db
+      .select({ id: orders.id })
+      .from(orders)
+      .where(
+        or(
+          inArray(orders.platformOrderNumber, numbers),
+          isId ? eq(orders.id, Number(number)) : undefined,
+          isId ? eq(orders.platformOrderId, number) : undefined
+        )
+      ),
+    isId ? ordersPaidBy(db, number) : []
+  ])
+  return [...own, ...paid.map(id => ({ id }))]
+}
+
+async function usersExactly(db: Executor, text: string): Promise<number[]> {
+  const column = text.includes('@') ? users.email : users.username
+  const rows = await db
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(sql`lower(${column})`, text.toLowerCase()))
+  return rows.map(({ id }) => id)
+}
+
+/** Orders by a part of their public id. Ids are random: three letters of one are rare, fewer tell nothing. */
+async function idsContaining(db: Executor, text: string): Promise<Found> {
+  if (!/^[\w-]+$/.test(text) || text.replace(/^NL-/i, '').length < 3) return nothing
+  const { rows } = await db.execute<{ id: number }>(sql`
+    with found as materialized (select ${orders.id} as id from ${orders} where ${ilike(orders.publicId, containing(text))})
+    select id from found order by id desc limit ${MOST_IDS + 1}`)
+  const among = rows.slice(0, MOST_IDS).map(({ id }) => id)
+  return { anyOf: [{ column: orders.id, among }], capped: rows.length > MOST_IDS }
+}

@@ -1,0 +1,40 @@
+import { sql } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import { figuresOf, kept, type Statistics } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { payments } from './tables.ts'
+
+/** The figures by day, counted from the orders and payments themselves. */
+const counted = sql`(
+  select (created_at at time zone 'UTC')::date as day, 1 as orders, (paid_at is not null)::int as paid, 0::numeric as revenue
+  from ${orders} where deleted_at is null
+  union all
+  select (p.created_at at time zone 'UTC')::date, 0, 0, p.amount
+  from ${payments} p join ${orders} o on o.id = p.order_id where p.accepted and o.deleted_at is null) counted`
+
+/** What `statistics` of the orders says, counted: reads every order. */
+export const countStatistics = (db: Executor, now: Date): Promise<Statistics> => figuresOf(db, counted, now)
+
+type Difference = { day: string; orders: number; paid: number; revenue: string }
+
+/**
+ * Compares the kept figures with counted ones, day by day, in one statement and so at one instant.
+ * @returns the days that differ, with the counted figures less the kept ones
+ */
+export async function compareFigures(db: Executor): Promise<Difference[]> {
+  const { rows } = await db.execute<Difference>(sql`
+    select day::text, sum(orders)::bigint as orders, sum(paid)::bigint as paid, sum(revenue)::numeric(16, 2)::text as revenue
+    from (select day, orders, paid, revenue from ${counted}
+      union all select day, -orders, -paid, -revenue from ${kept}) both_of_them
+    group by day having sum(orders) <> 0 or sum(paid) <> 0 or sum(revenue) <> 0 order by day`)
+  return rows
+}
+
+/** The orders that a payment of the platform belongs to, renewals among them: what a search by its id finds. */
+export async function ordersPaidBy(db: Executor, platformOrderId: string): Promise<number[]> {
+  const rows = await db
+    .select({ id: payments.orderId })
+    .from(payments)
+    .where(sql`${payments.platformOrderId} = ${platformOrderId}`)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,29 @@
+import type { GiftCard } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { iso } from '../../infra/clock.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { giftCards } from './tables.ts'
+
+type Query = ListInput<'id' | 'mount' | 'point'> & { is_exchanged?: '0' | '1' | undefined }
+
+/** Gift cards, found by code. */
+export const giftCardList = defineList<Query, GiftCard>({
+  name: 'gift_cards',
+  table: giftCards,
+  id: giftCards.id,
+  sort: { id: giftCards.id, mount: giftCards.mount, point: giftCards.point },
+  match: (_db, { search, is_exchanged }) => ({
+    where: [is_exchanged === undefined ? undefined : eq(giftCards.isExchanged, is_exchanged === '1')],
+    text: search ? { in: giftCards.code, term: search } : undefined
+  }),
+  load: async (db, ids) => (await db.select().from(giftCards).where(among(giftCards.id, ids))).map(presentGiftCard)
+})
+
+export const presentGiftCard = (row: typeof giftCards.$inferSelect): GiftCard => ({
+  id: row.id,
+  mount: row.mount,
+  point: row.point,
+  code: row.code,
+  is_exchanged: row.isExchanged,
+  created_at: iso(row.createdAt)
+})

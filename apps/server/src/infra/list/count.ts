@@ -1,0 +1,84 @@
+import { and, sql, type SQL } from 'drizzle-orm'
+import { getTableConfig } from 'drizzle-orm/pg-core'
+import type { Executor } from '../db/client.ts'
+import { containing } from '../http/paging.ts'
+import type { List, ListInput, Match } from './list.ts'
+import { eachOf, WALK } from './select-ids.ts'
+
+/** Totals are counted exactly up to here. */
+export const CAP = 10_000
+/** A text that should be found this often is counted by its index, a more common one is not. */
+const FEW = 3000
+
+export type Total = { total: number; total_exact: boolean }
+
+/**
+ * The query that counts up to one more than the cap; undefined where a text decides, see `countText`. It reads indexes
+ * only, as the page does.
+ */
+export function countQuery<Q extends ListInput, Item extends { id: number }>(
+  list: List<Q, Item>,
+  { text, anyOf, where = [] }: Match
+): SQL | undefined {
+  if (text && !anyOf) return undefined
+  const all = [...where, text ? sql`${text.in} ilike ${containing(text.term)}` : undefined]
+  const some = (condition?: SQL) =>
+    sql`select ${list.id} as id from ${list.table} where ${and(...all, condition) ?? sql`true`} limit ${CAP + 1}`
+  const values = anyOf?.filter(({ among }) => among.length > 0) ?? []
+  if (anyOf && values.length === 0) return sql`select 0 as found`
+  const rows = anyOf
+    ? sql.join(
+        values.map(among => sql`(select id from (${eachOf(among, some)}) each limit ${CAP + 1})`),
+        sql` union `
+      )
+    : some()
+  return sql`select count(*) as found from (${rows}) matching`
+}
+
+/** What a count up to the cap says. */
+export const totalOf = (found: number, { capped = false }: Match): Total => ({
+  total: Math.min(found, CAP),
+  total_exact: found <= CAP && !capped
+})
+
+/** How many rows match: exact up to the cap, and a lower bound beyond it. */
+export async function countMatching<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  match: Match
+): Promise<Total> {
+  const query = countQuery(list, match)
+  if (query) return totalOf(await one(db, query), match)
+  return match.text ? countText(db, list, match, match.text) : totalOf(0, match)
+}
+
+/**
+ * How common a text is shows in the newest rows. A rare one is counted exactly by its index; of a common one the newest
+ * rows' share is told, since an index would have to visit every row that has it.
+ */
+async function countText<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  match: Match,
+  text: NonNullable<Match['text']>
+): Promise<Total> {
+  const where = and(...(match.where ?? [])) ?? sql`true`
+  const pattern = containing(text.term)
+  const { rows } = await db.execute<{ found: number; walked: number; rows: number }>(sql`
+    select count(*) filter (where text ilike ${pattern}) as found, count(*) as walked,
+      (select reltuples::bigint from pg_class where oid = ${getTableConfig(list.table).name}::regclass) as rows
+    from (select ${text.in} as text from ${list.table} where ${where} order by ${list.id} desc limit ${WALK}) newest`)
+  const [seen] = rows
+  if (!seen) throw new Error('a count is one row')
+  if (seen.walked < WALK) return { total: seen.found, total_exact: true }
+  if ((seen.found / seen.walked) * seen.rows > FEW) return { total: seen.found, total_exact: false }
+  const found = await one(
+    db,
+    sql`select count(*) as found from ${list.table} where ${where} and ${text.in} ilike ${pattern}`
+  )
+  return totalOf(found, match)
+}
+
+async function one(db: Executor, query: SQL): Promise<number> {
+  return (await db.execute<{ found: number }>(query)).rows[0]?.found ?? 0
+}

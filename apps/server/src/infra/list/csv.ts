@@ -1,0 +1,78 @@
+import { pipeline, Readable } from 'node:stream'
+import { stringify } from 'csv-stringify'
+import type { FastifyReply } from 'fastify'
+import type { Executor } from '../db/client.ts'
+import { ok, type Result } from '../result.ts'
+import { writeCursor } from './cursor.ts'
+import type { List, ListInput, Match } from './list.ts'
+import { readBatch, type Batch } from './paginate.ts'
+
+const BATCH = 1000
+
+export type CsvFile = { filename: string; content: Readable }
+
+/**
+ * Everything that a list's query matches, as CSV in the list's order; `limit` and `offset` do not count. It is read in
+ * batches by key, so memory stays flat however many rows there are. Refuses what `paginate` refuses.
+ * @param columns where the list does not name its own
+ */
+export async function csvOf<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  query: Q,
+  { columns = [], now }: { columns?: readonly string[]; now: Date }
+): Promise<Result<CsvFile>> {
+  const match = (await list.match?.(db, query)) ?? {}
+  // Read before anything is sent, so that a failure can still be answered as one.
+  const first = await readBatch(db, list, { ...query, limit: BATCH, offset: 0 }, match)
+  if (!first.ok) return first
+  const csv = stringify({
+    header: true,
+    columns: [...(list.csv?.columns ?? columns)],
+    // A spreadsheet would run a product's name that begins with '='.
+    escape_formulas: true,
+    record_delimiter: 'windows',
+    // It would quote the whole delimiter only, but any part of it ends a line for some reader.
+    quoted_match: /[\r\n]/
+  })
+  // A client that goes away ends the reading too; a failure ends the reply halfway, which the client notices.
+  pipeline(Readable.from(lines(db, list, query, match, first.data)), csv, () => {})
+  return ok({ filename: `${list.name}_${now.toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, content: csv })
+}
+
+export async function sendCsv(reply: FastifyReply, { filename, content }: CsvFile): Promise<void> {
+  await reply
+    .type('text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="${filename}"`)
+    .header('cache-control', 'no-store')
+    .send(content)
+}
+
+async function* lines<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  query: Q,
+  match: Match,
+  first: Batch<Item>
+): AsyncGenerator<Record<string, unknown>> {
+  for (let batch = first; ;) {
+    for (const item of batch.items) yield cellsOf(list.csv ? list.csv.line(item) : item)
+    if (!batch.last) return
+    const after = writeCursor(list.name, query, batch.last)
+    const next = await readBatch(db, list, { ...query, limit: BATCH, offset: 0, after }, match)
+    if (!next.ok) throw new Error('a list refused its own cursor')
+    batch = next.data
+  }
+}
+
+const cellsOf = (line: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(line).map(([name, value]) => [name, cellOf(value)]))
+
+function cellOf(value: unknown): string | number | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'number' || typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(cellOf).join('; ')
+  const { name } = value as { name?: unknown }
+  return typeof name === 'string' ? name : JSON.stringify(value)
+}

@@ -1,0 +1,7 @@
+/** Lists: a list is declared once, and its pages, its CSV and "all that match" come from the declaration. */
+export { csvOf, sendCsv } from './csv.ts'
+export { defineList, type List, type ListInput, type Match } from './list.ts'
+export { matchingIds } from './matching-ids.ts'
+export { answerList, columnsOf, mountList } from './mount-list.ts'
+export { paginate } from './paginate.ts'
+export { among, anyAmong, idsByText, NEWEST } from './select-ids.ts'

@@ -1,0 +1,23 @@
+import type { Executor } from '../db/client.ts'
+import type { List, ListInput } from './list.ts'
+import { orderOf, selectIds } from './select-ids.ts'
+
+/**
+ * The ids of all rows that a list's query matches, in the list's order, whatever page the query asks for: what a bulk
+ * command over "all that match" works on.
+ * @param options.limit at most this many; ask for one more than allowed to learn that there are too many
+ */
+export async function matchingIds<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  query: Q,
+  { limit }: { limit: number }
+): Promise<number[]> {
+  const match = (await list.match?.(db, query)) ?? {}
+  const places = await selectIds(
+    db,
+    { table: list.table, id: list.id, order: orderOf(list, query), match },
+    { offset: 0, limit }
+  )
+  return places.map(({ id }) => id)
+}

@@ -1,0 +1,52 @@
+import type { Page, ReplyOf, Route } from '@netlet/contract'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import type { AppContext } from '../context.ts'
+import { SENT, type Call, type Mount, type WhoCalls } from '../http/mount.ts'
+import type { Result } from '../result.ts'
+import { csvOf, sendCsv } from './csv.ts'
+import type { List, ListInput } from './list.ts'
+import { paginate } from './paginate.ts'
+
+type Query = ListInput & { format: 'json' | 'csv' }
+type ItemOf<R> = ReplyOf<R> extends { data: (infer Item extends { id: number })[] } ? Item : never
+
+/**
+ * Puts a list on the server: a page as JSON, or with `format=csv` everything that matches as a file. Who may call the
+ * one may call the other.
+ * @param listFor the list that this caller sees
+ */
+export function mountList<R extends Route>(
+  mount: Mount,
+  ctx: Pick<AppContext, 'db' | 'now'>,
+  route: R,
+  listFor: (call: Call<R, WhoCalls<R>>) => List<never, ItemOf<R>>
+): void {
+  const columns = columnsOf(route)
+  mount(route, async call => {
+    const list = listFor(call) as List<Query, ItemOf<R>>
+    return (await answerList(ctx, list, call.query as Query, { columns, reply: call.reply })) as never
+  })
+}
+
+/** Answers one call of a list: with a page, or with the file where the query asks for it. */
+export async function answerList<Q extends Query, Item extends { id: number }>(
+  ctx: Pick<AppContext, 'db' | 'now'>,
+  list: List<Q, Item>,
+  query: Q,
+  { columns, reply }: { columns: readonly string[]; reply: FastifyReply }
+): Promise<Result<Page<Item>> | typeof SENT> {
+  if (query.format !== 'csv') return paginate(ctx.db, list, query)
+  const file = await csvOf(ctx.db, list, query, { columns, now: ctx.now() })
+  if (!file.ok) return file
+  await sendCsv(reply, file.data)
+  return SENT
+}
+
+/** The fields of a list's items, as the contract names them. */
+export function columnsOf(route: Route): string[] {
+  const data = route.reply instanceof z.ZodObject ? (route.reply.shape['data'] as unknown) : undefined
+  const item = data instanceof z.ZodArray ? (data.element as unknown) : undefined
+  if (!(item instanceof z.ZodObject)) throw new Error(`${route.path} is not a list`)
+  return Object.keys(item.shape)
+}

@@ -1,0 +1,84 @@
+import type { Page } from '@netlet/contract'
+import type { SQL } from 'drizzle-orm'
+import { type Executor, sqlState } from '../db/client.ts'
+import { ok, type Result } from '../result.ts'
+import { CAP, countMatching, countQuery, totalOf, type Total } from './count.ts'
+import { badCursor, readCursor, writeCursor, type Place } from './cursor.ts'
+import type { List, ListInput, Match } from './list.ts'
+import { orderOf, selectIds } from './select-ids.ts'
+
+/** A page of a list, as the wire has it. Refuses a cursor that this list did not give ('invalid'). */
+export async function paginate<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  query: Q
+): Promise<Result<Page<Item>>> {
+  const [match, known] = await Promise.all([list.match?.(db, query) ?? {}, list.total?.(db, query)])
+  const batch = await readBatch(db, list, query, match, known === undefined ? countQuery(list, match) : undefined)
+  if (!batch.ok) return batch
+  const { items, last, read, found } = batch.data
+  const { limit, offset } = query
+  const total = async (): Promise<Total> => {
+    if (known !== undefined) return { total: known, total_exact: true }
+    // A page by number that reaches the end has counted already.
+    if (query.after === undefined && last === null && !match.capped && (read > 0 || offset === 0))
+      return { total: offset + read, total_exact: true }
+    const counted = found === null ? await countMatching(db, list, match) : totalOf(found, match)
+    if (counted.total_exact || query.after !== undefined) return counted
+    return { total: Math.max(counted.total, Math.min(offset + read, CAP)), total_exact: false }
+  }
+  return ok({ data: items, ...(await total()), limit, offset, next: last && writeCursor(list.name, query, last) })
+}
+
+export type Batch<Item> = {
+  items: Item[]
+  /** How many ids were read: rows that were removed meanwhile are not among the items. */
+  read: number
+  /** The place to go on from; null: this was the end. */
+  last: Place | null
+  /** What `total` counted; null where it was not asked for, or nothing was read. */
+  found: number | null
+}
+
+/** `query.limit` items from the query's cursor (or offset) on. */
+export async function readBatch<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  query: Q,
+  match: Match,
+  total?: SQL
+): Promise<Result<Batch<Item>>> {
+  const after = query.after === undefined ? undefined : readCursor(list.name, query, query.after)
+  if (query.after !== undefined && !after) return badCursor()
+  const { limit } = query
+  const source = { table: list.table, id: list.id, order: orderOf(list, query), match }
+  let places: Awaited<ReturnType<typeof selectIds>>
+  try {
+    places = await selectIds(db, source, {
+      after,
+      offset: after ? 0 : query.offset,
+      limit: limit + 1,
+      ...(total ? { total } : {})
+    })
+  } catch (error) {
+    // A forged cursor whose key is no value of the sorted column's type.
+    if (after && sqlState(error)?.startsWith('22')) return badCursor()
+    throw error
+  }
+  const shown = places.slice(0, limit)
+  const loaded =
+    shown.length === 0
+      ? []
+      : await list.load(
+          db,
+          shown.map(({ id }) => id)
+        )
+  const byId = new Map(loaded.map(item => [item.id, item]))
+  const items = shown.flatMap(({ id }) => byId.get(id) ?? [])
+  return ok({
+    items,
+    read: shown.length,
+    last: places.length > limit ? (shown.at(-1) ?? null) : null,
+    found: places[0]?.total ?? null
+  })
+}

@@ -1,0 +1,141 @@
+import { and, or, sql, type SQL } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import type { Executor } from '../db/client.ts'
+import { containing } from '../http/paging.ts'
+import type { Place } from './cursor.ts'
+import type { Among, List, ListInput, Match, Sort } from './list.ts'
+
+/** How many rows are walked in the list's order before a text's index is asked. */
+export const WALK = 5000
+
+export type Order = { by: SQL | PgColumn; dir: SQL; tiesDir: SQL; byId: boolean; desc: boolean; tiesDesc: boolean }
+
+export function orderOf<Q extends ListInput>(list: Pick<List<Q, never>, 'id' | 'sort'>, query: Q): Order {
+  const sort: Sort = list.sort[query.sort_by as Q['sort_by']]
+  const { by, ties } = 'ties' in sort ? sort : { by: sort, ties: query.sort_order }
+  const [desc, tiesDesc] = [query.sort_order === 'desc', ties === 'desc']
+  return { by, desc, tiesDesc, dir: direction(desc), tiesDir: direction(tiesDesc), byId: by === list.id }
+}
+
+const direction = (desc: boolean) => (desc ? sql`desc` : sql`asc`)
+
+type Source = { table: PgTable; id: PgColumn; order: Order; match: Match }
+type Range = { after?: Place | undefined; offset: number; limit: number }
+/** A row's place, and beside it what `total` counted, where it was asked for. */
+type Found = Place & { total: number | null }
+
+/**
+ * The ids of a range of rows in the list's order, each with its place. Only ids and keys are read here, so that an
+ * index can answer without the table: rows are fetched for those that are shown.
+ * @param range.total a query of one number that is to come along
+ */
+export async function selectIds(db: Executor, source: Source, range: Range & { total?: SQL }): Promise<Found[]> {
+  const { match, order } = source
+  if (match.anyOf && match.anyOf.every(({ among: values }) => values.length === 0)) return []
+  // Common words are found by walking, rare ones by the index. Which of the two a word is, only the rows tell: the
+  // planner guesses, and a wrong guess reads the whole table.
+  if (match.text && !match.anyOf && order.byId && range.offset + range.limit <= WALK / 10) {
+    const walked = await run(db, walkedIds(source, match.text, range))
+    return walked.length === range.limit ? walked : run(db, indexedIds(source, match.text, range))
+  }
+  return run(db, idsInOrder(source, range))
+}
+
+async function run(db: Executor, query: SQL): Promise<Found[]> {
+  return (await db.execute<Found>(query)).rows
+}
+
+/** In one statement: of each value of `anyOf` the first rows in order, then the first of all of these. */
+function idsInOrder({ table, id, order, match }: Source, range: Range & { total?: SQL }): SQL {
+  const { after, offset, limit, total } = range
+  const all = conditions({ match, after, order, id })
+  const first = (condition?: SQL) =>
+    sql`select ${id} as id, ${order.by} as sorted from ${table} where ${and(...all, condition) ?? sql`true`}
+      order by ${order.by} ${order.dir}, ${id} ${order.tiesDir}`
+  const [only, ...more] = match.anyOf ?? []
+  const found = only
+    ? sql.join(
+        [only, ...more].map(
+          each => sql`(${eachOf(each, condition => sql`${first(condition)} limit ${offset + limit}`)})`
+        ),
+        sql` union `
+      )
+    : sql`${first()} offset ${offset} limit ${limit}`
+  return sql`select id, sorted::text as key, ${total ? sql`(${total})` : sql`null`} as total from (${found}) found
+    order by sorted ${order.dir}, id ${order.tiesDir} ${only ? sql`offset ${offset}` : sql``} limit ${limit}`
+}
+
+function walkedIds({ table, id, order, match }: Source, text: NonNullable<Match['text']>, range: Range): SQL {
+  const all = conditions({ match: { ...match, text: undefined }, after: range.after, order, id })
+  return sql`select id, id::text as key, null as total from (
+      select ${id} as id, ${text.in} as text from ${table} where ${and(...all) ?? sql`true`}
+      order by ${id} ${order.dir} limit ${WALK}
+    ) walked where text ilike ${containing(text.term)} order by id ${order.dir} offset ${range.offset} limit ${range.limit}`
+}
+
+function indexedIds({ table, id, order, match }: Source, text: NonNullable<Match['text']>, range: Range): SQL {
+  const all = conditions({ match: { ...match, text }, after: range.after, order, id })
+  // Materialized: otherwise the limit could persuade the planner to walk the key after all.
+  return sql`with found as materialized (select ${id} as id from ${table} where ${and(...all) ?? sql`true`})
+    select id, id::text as key, null as total from found order by id ${order.dir} offset ${range.offset} limit ${range.limit}`
+}
+
+/** A subquery for each value, or a plain one where there is one value only. */
+export function eachOf({ column, among }: Among, subquery: (condition: SQL) => SQL): SQL {
+  const values = [...new Set(among)]
+  if (values.length === 1) return subquery(sql`${column} = ${values[0]}`)
+  const type = sql.raw(column.getSQLType())
+  return sql`select each.* from unnest(${sql.param(values)}::${type}[]) value
+    cross join lateral (${subquery(sql`${column} = value`)}) each`
+}
+
+function conditions(options: {
+  match: Match
+  after?: Place | undefined
+  order: Order
+  id: PgColumn
+}): (SQL | undefined)[] {
+  const { match, after, order, id } = options
+  const { text, where = [] } = match
+  return [
+    ...where,
+    text ? sql`${text.in} ilike ${containing(text.term)}` : undefined,
+    after ? beyond(order, id, after) : undefined
+  ]
+}
+
+/** Rows that come after a place. The row comparison is what an index on (key, id) can start at. */
+function beyond({ by, byId, desc, tiesDesc }: Order, id: PgColumn, after: Place): SQL {
+  const than = (down: boolean) => (down ? sql`<` : sql`>`)
+  if (byId) return sql`${id} ${than(desc)} ${after.id}`
+  if (desc === tiesDesc) return sql`(${by}, ${id}) ${than(desc)} (${after.key}, ${after.id})`
+  const orEqual = desc ? sql`<=` : sql`>=`
+  return sql`${by} ${orEqual} ${after.key} and (${by} ${than(desc)} ${after.key} or ${id} ${than(tiesDesc)} ${after.id})`
+}
+
+/** The newest ids whose text contains a term, at most `limit`: for resolving a name to the few that it can mean. */
+export async function idsByText(
+  db: Executor,
+  from: { table: PgTable; id: PgColumn; text: SQL | PgColumn; where?: SQL },
+  term: string,
+  limit: number
+): Promise<number[]> {
+  const order = orderOf({ id: from.id, sort: { id: from.id } }, NEWEST)
+  const match = { where: [from.where], text: { in: from.text, term } }
+  const found = await selectIds(db, { table: from.table, id: from.id, order, match }, { offset: 0, limit })
+  return found.map(({ id }) => id)
+}
+
+export const NEWEST = { limit: 1, offset: 0, sort_by: 'id', sort_order: 'desc' } as const satisfies ListInput
+
+/** `column` is one of `ids`: one parameter, however many they are. */
+export const among = (column: PgColumn, ids: readonly number[]): SQL =>
+  sql`${column} = any(${sql.param([...ids])}::bigint[])`
+
+/** Any of these holds, as a condition. */
+export const anyAmong = (anyOf: readonly Among[]): SQL =>
+  or(
+    ...anyOf.map(({ column, among: values }) => {
+      return sql`${column} = any(${sql.param([...values])}::${sql.raw(column.getSQLType())}[])`
+    })
+  ) ?? sql`false`

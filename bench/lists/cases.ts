@@ -1,0 +1,127 @@
+import type { Database } from '../../apps/server/src/infra/db/client.ts'
+import { csvOf, paginate, type List, type ListInput } from '../../apps/server/src/infra/list/index.ts'
+import { invitedList, userList } from '../../apps/server/src/domains/accounts/list-users.ts'
+import { entryList } from '../../apps/server/src/domains/audit/list-entries.ts'
+import { proxyList } from '../../apps/server/src/domains/delivery/list-proxies.ts'
+import { statistics } from '../../apps/server/src/domains/orders/figures.ts'
+import { orderList } from '../../apps/server/src/domains/orders/list.ts'
+import { ordersPaidBy } from '../../apps/server/src/domains/payments/index.ts'
+import { levelThresholds } from '../../apps/server/src/domains/rewards/index.ts'
+import { giftCardList } from '../../apps/server/src/domains/rewards/list-gift-cards.ts'
+import { pointRecordList } from '../../apps/server/src/domains/rewards/point-history.ts'
+import type { Size, Subjects } from './dataset.ts'
+
+/** One call of a list, as a request would make it. */
+export type Case = { what: string; run(): Promise<unknown> }
+
+/** Every list and search that can become large, on one database. */
+export async function casesOf(db: Database, subjects: Subjects, { rows, users }: Size): Promise<Case[]> {
+  const now = new Date()
+  const everyone = orderList({ userId: null, now, ordersPaidBy })
+  const own = orderList({ userId: subjects.customer, now, ordersPaidBy })
+  const listOfUsers = userList({ levelThresholds })
+  const proxies = proxyList(subjects.order)
+  const records = pointRecordList(subjects.customer)
+  const invited = invitedList(subjects.customer)
+  const deep = { offset: Math.floor(rows / 2) }
+
+  const lists = await Promise.all([
+    casesOfList(db, 'orders', everyone, { count: rows }),
+    casesOfList(db, 'own orders', own, { count: Math.floor(rows / 33) }),
+    casesOfList(db, 'users', listOfUsers, { count: users }),
+    casesOfList(db, 'invited users', invited, { count: Math.floor(users / 10) }),
+    casesOfList(db, 'audit log', entryList, { count: rows }),
+    casesOfList(db, 'proxies of an order', proxies, { count: rows, sort_order: 'asc' }),
+    casesOfList(db, 'point records', records, { count: Math.floor(rows / 10) }),
+    casesOfList(db, 'gift cards', giftCardList, { count: rows })
+  ])
+  const page =
+    <Q extends ListInput>(list: List<Q, { id: number }>, query: Partial<Q>) =>
+    async () => {
+      const found = await paginate(db, list, inputOf(query))
+      if (!found.ok) throw new Error('a page was refused')
+      return found.data
+    }
+  return [
+    ...lists.flat(),
+    { what: 'orders, by expiry', run: page(everyone, { sort_by: 'expired_at', sort_order: 'asc' }) },
+    { what: 'orders, by amount', run: page(everyone, { sort_by: 'amount' }) },
+    { what: 'orders, by amount, deep by offset', run: page(everyone, { sort_by: 'amount', ...deep }) },
+    { what: 'orders, paid', run: page(everyone, { pay_status: '1' }) },
+    { what: 'orders, unpaid', run: page(everyone, { pay_status: '0' }) },
+    { what: 'orders, a rare state', run: page(everyone, { state: 'failed' }) },
+    { what: 'orders, a common state', run: page(everyone, { state: 'expired' }) },
+    { what: 'orders, a state, by amount', run: page(everyone, { state: 'failed', sort_by: 'amount' }) },
+    { what: 'orders, with a problem', run: page(everyone, { problem: '1' }) },
+    { what: 'orders, a collection', run: page(everyone, { product_type: 1 }) },
+    { what: 'orders, a small collection', run: page(everyone, { product_type: 2 }) },
+    { what: 'orders, search an id', run: page(everyone, { search: String(Math.floor(rows / 2)) }) },
+    { what: 'orders, search an order id', run: page(everyone, { search: subjects.orderId }) },
+    { what: 'orders, search a part of an order id', run: page(everyone, { search: subjects.orderId.slice(3, 9) }) },
+    { what: 'orders, search a platform number', run: page(everyone, { search: subjects.platformNumber }) },
+    { what: 'orders, search an e-mail', run: page(everyone, { search: subjects.email }) },
+    { what: 'orders, search an address', run: page(everyone, { search: subjects.address }) },
+    { what: 'orders, search a rare product', run: page(everyone, { search: 'quartz special' }) },
+    { what: 'orders, search a rare user', run: page(everyone, { search: 'zebra' }) },
+    { what: 'orders, search common products', run: page(everyone, { search: 'residential' }) },
+    { what: 'orders, search a common user name', run: page(everyone, { search: 'user' }) },
+    { what: 'orders, search what is not there', run: page(everyone, { search: 'no such thing' }) },
+    { what: 'orders, search product and user', run: page(everyone, { product_name: 'plan 1', username: 'zebra' }) },
+    { what: 'own orders, search a product', run: page(own, { search: 'plan 1' }) },
+    { what: 'own orders, search what is not there', run: page(own, { search: 'no such thing' }) },
+    { what: 'own orders, by amount', run: page(own, { sort_by: 'amount' }) },
+    { what: 'orders, statistics', run: () => statistics(db, now) },
+    { what: 'users, search an e-mail', run: page(listOfUsers, { search: subjects.email }) },
+    { what: 'users, search a rare text', run: page(listOfUsers, { search: 'zebra' }) },
+    { what: 'users, search a common text', run: page(listOfUsers, { search: 'example' }) },
+    { what: 'users, search what is not there', run: page(listOfUsers, { search: 'no such user' }) },
+    { what: 'audit log, search a rare text', run: page(entryList, { search: 'quetzal' }) },
+    { what: 'audit log, search a common text', run: page(entryList, { search: 'order' }) },
+    { what: 'audit log, search a target', run: page(entryList, { search: `user ${Math.floor(rows / 8)}` }) },
+    { what: 'audit log, search what is not there', run: page(entryList, { search: 'no such entry' }) },
+    { what: 'proxies, search an address', run: page(proxies, { search: subjects.address }) },
+    { what: 'gift cards, search a part of a code', run: page(giftCardList, { search: 'C4CA423' }) },
+    { what: 'gift cards, search a common text', run: page(giftCardList, { search: 'gift' }) },
+    { what: 'gift cards, search what is not there', run: page(giftCardList, { search: 'no such card' }) },
+    { what: 'gift cards, exchanged', run: page(giftCardList, { is_exchanged: '1' }) },
+    { what: 'gift cards, by mount', run: page(giftCardList, { sort_by: 'mount' }) },
+    { what: 'gift cards, by point', run: page(giftCardList, { sort_by: 'point' }) }
+  ]
+}
+
+/** What every list is asked for: its first page, two deep ones, and the first batch of its CSV. */
+async function casesOfList<Q extends ListInput>(
+  db: Database,
+  what: string,
+  list: List<Q, { id: number }>,
+  { count, sort_order = 'desc' }: { count: number; sort_order?: 'asc' | 'desc' }
+): Promise<Case[]> {
+  const page = async (query: Partial<ListInput>) => {
+    const found = await paginate(db, list, inputOf<Q>({ sort_order, ...query } as Partial<Q>))
+    if (!found.ok || found.data.data.length === 0) throw new Error(`${what}: no such page`)
+    return found.data
+  }
+  const { next } = await page({ offset: Math.floor(count / 2) })
+  if (!next) throw new Error(`${what}: half of them are all of them`)
+  return [
+    { what: `${what}, first page`, run: () => page({}) },
+    { what: `${what}, deep by key`, run: () => page({ after: next }) },
+    { what: `${what}, deep by offset`, run: () => page({ offset: Math.floor(count / 2) }) },
+    {
+      what: `${what}, CSV, first batch`,
+      async run() {
+        const file = await csvOf(db, list, inputOf<Q>({ sort_order } as Partial<Q>), {
+          columns: ['id'],
+          now: new Date()
+        })
+        if (!file.ok) throw new Error(`${what}: no file`)
+        const closed = new Promise<void>(done => file.data.content.once('close', () => done()))
+        file.data.content.destroy()
+        await closed
+      }
+    }
+  ]
+}
+
+const inputOf = <Q extends ListInput>(query: Partial<Q>) =>
+  ({ limit: 10, offset: 0, sort_by: 'id', sort_order: 'desc', ...query }) as unknown as Q

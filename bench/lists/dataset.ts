@@ -1,0 +1,119 @@
+import { Client } from 'pg'
+
+/** How large a database is. */
+export type Size = {
+  /** Rows in each of the big tables. */
+  rows: number
+  users: number
+}
+
+/** What to look for. Numbers are ids. */
+export type Subjects = {
+  /** Has 3 % of all orders, and a tenth of all point records. */
+  customer: number
+  /** Has as many live proxies as there are rows. */
+  order: number
+  orderId: string
+  platformNumber: string
+  email: string
+  address: string
+}
+
+const TABLES = ['users', 'orders', 'payments', 'proxies', 'audit_log', 'point_records', 'gift_cards', 'lease_blocks']
+
+/**
+ * Fills a migrated, empty database: orders of 50 products with payments and leases, proxies of one order, the audit
+ * log, point records and gift cards.
+ */
+export async function fill(url: string, { rows, users }: Size, log: (line: string) => void): Promise<Subjects> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    // Neither triggers nor foreign keys: both would look at each row.
+    await client.query(`set session_replication_role = replica`)
+    const indexes = await client.query<{ name: string; definition: string }>(
+      `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
+       where i.indrelid::regclass::text = any($1) and not i.indisunique`,
+      [TABLES]
+    )
+    for (const { name } of indexes.rows) await client.query(`drop index ${name}`)
+    for (const [what, text] of Object.entries(statements(rows, users))) {
+      log(`${rows} rows: ${what}`)
+      await client.query(text)
+    }
+    log(`${rows} rows: indexes`)
+    await client.query(`set maintenance_work_mem = '512MB'`)
+    for (const { definition } of indexes.rows) await client.query(definition)
+    await client.query('vacuum (analyze)')
+    const { rows: found } = await client.query<{ order_id: string; platform_order_number: string }>(
+      `select order_id, platform_order_number from orders where id = $1`,
+      [Math.floor(rows / 2)]
+    )
+    const [middle] = found
+    if (!middle) throw new Error('the orders are not there')
+    return {
+      customer: 1,
+      order: 1,
+      orderId: middle.order_id,
+      platformNumber: middle.platform_order_number,
+      email: `user${Math.floor(users / 2)}@example.com`,
+      address: '10.0.0.77'
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+function statements(rows: number, users: number): Record<string, string> {
+  return {
+    users: `insert into users (username, email, password_hash, invite_code, invited_by)
+      select case when n = ${Math.floor(users / 3)} then 'zebra.quartz' else 'user' || n end, 'user' || n || '@example.com',
+        'x', 'i' || n, case when n % 10 = 0 then 1 end from generate_series(1, ${users}) n`,
+    catalogue: `insert into server_groups (name) values ('here');
+      insert into products (platform_id, name) select n::text, 'Plan ' || n from generate_series(1, 50) n;
+      insert into collections (platform_id, name) values ('1', 'All'), ('2', 'One');
+      insert into product_collections (product_id, collection_id) select n, 1 from generate_series(1, 50) n;
+      insert into product_collections (product_id, collection_id) values (7, 2);
+      insert into variants (product_id, platform_id, name, price) select n, n::text, 'Here', 2 from generate_series(1, 50) n;
+      insert into order_product_names (name) select 'Residential plan ' || n from generate_series(1, 49) n
+        union all select 'Quartz special'`,
+    // 3 % of the first user's; a fifth unpaid; one in 2,000 failed; the rare product 5 times.
+    orders: `insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state, product_name, variant_name,
+        quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules, platform_order_id, platform_order_number,
+        reserved_until, created_at, paid_at, pay_amount, expired_at, proxy_username, proxy_password, delivery_num)
+      select 'NL-' || upper(substr(translate(encode(sha256(n::text::bytea), 'base64'), '+/=', 'abc'), 1, 16)),
+        case when n % 33 = 0 then 1 else 2 + (n * 7919::bigint) % (${users} - 1) end, product, product, 1, state,
+        case product when 50 then 'Quartz special' else 'Residential plan ' || product end, 'Here',
+        8, 8, 30, price, 0.5, 8 * (price + 0.5), array[1], case when paid then (5000000000000 + n)::text end,
+        case when paid then '#' || (1000 + n) end, now(), at, case when paid then at end,
+        case when paid then 8 * (price + 0.5) end, case when paid then at + interval '30 days' end, 'p' || n, 'x',
+        case when paid and state <> 'failed' then 8 else 0 end
+      from (select n, n % 5 <> 0 as paid, now() - (${rows} - n) * interval '1 minute' as at, 1 + n % 97 as price,
+          case when n % ${Math.floor(rows / 5)} = 3 then 50 when n % 2 = 0 then 1 else 2 + n % 48 end as product,
+          case when n % 5 = 0 then 'timed_out' when n % 2000 = 1 then 'failed' when n < ${rows} * 0.9 then 'expired'
+            else 'delivered' end as state
+        from generate_series(1, ${rows}) n) made`,
+    payments: `insert into payments (order_id, platform_order_id, platform_order_number, kind, amount, discount, accepted, created_at)
+      select id, platform_order_id, platform_order_number, 'purchase', pay_amount, 0, true, paid_at from orders where paid_at is not null`,
+    figures: `insert into order_figures (day, orders, paid, revenue)
+      select (created_at at time zone 'UTC')::date, count(*), count(paid_at), coalesce(sum(pay_amount), 0) from orders group by 1`,
+    leases: `insert into cidrs (cidr) values ('10.0.0.0/8');
+      insert into chunks (cidr_id, base, size) select 1, '10.0.0.0'::inet + n * 4096, 4096 from generate_series(0, ${Math.ceil(rows / 4096)}) n;
+      insert into leases (order_id, group_id, step, rules, blocks, state, activated_at)
+        select n, 1, 8, array[1], 1, 'active', now() from generate_series(1, ${Math.floor(rows / 8)}) n;
+      insert into lease_blocks (lease_id, chunk_id, start, length, rules)
+        select n, 1 + (n - 1) / 512, 8 * ((n - 1) % 512), 8, array[1] from generate_series(1, ${Math.floor(rows / 8)}) n`,
+    proxies: `insert into proxies (order_id, lease_id, server_id, ip, port, state)
+      select 1, 1, 1, '10.0.0.0'::inet + n, 3128, 'live' from generate_series(1, ${rows}) n`,
+    'audit log': `insert into audit_log (actor_id, actor_name, action, target_type, target_id)
+      select 1, case when n = ${Math.floor(rows / 3)} then 'quetzal' when n % 10 < 4 then 'boss' when n % 10 = 4 then 'alice' else 'system' end,
+        (array['order', 'user', 'gift_card', 'server'])[1 + n % 4] || (array['.create', '.edit', '.delete'])[1 + n % 3],
+        (array['order', 'user', 'gift_card', 'server'])[1 + n % 4], (n / 4)::text from generate_series(1, ${rows}) n`,
+    'point records': `insert into point_records (user_id, kind, point, reason, cause)
+      select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, 'level', n % 100, 'Payment of an order', 'c' || n
+      from generate_series(1, ${rows}) n`,
+    'gift cards': `insert into gift_cards (mount, point, code, is_exchanged, exchanged_by)
+      select 1 + n % 50, n % 1000, 'GIFT-' || upper(substr(md5(n::text), 1, 12)), n % 3 = 0, case when n % 3 = 0 then 1 end
+      from generate_series(1, ${rows}) n`
+  }
+}
