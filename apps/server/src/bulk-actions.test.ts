@@ -98,7 +98,7 @@ test('orders: what each of the actions does, and refuses', async () => {
   const ids = [live.id, unpaid.id]
   for (const action of ['order.change', 'order.reset', 'order.check', 'order.deliver'] as const) {
     expect(outcomes(await rowsAfter(action, { ids }))).toEqual([
-      [live.id, live.orderId, 'succeeded', null],
+      [live.id, live.publicId, 'succeeded', null],
       [unpaid.id, unpaid.orderId, 'refused', 'order_not_paid']
     ])
     const task = action.slice('order.'.length)
@@ -112,7 +112,7 @@ test('orders: what each of the actions does, and refuses', async () => {
     await shop.ctx.db.update(orders).set({ task: null, taskId: null, taskAt: null }).where(eq(orders.id, live.id))
   }
   expect(outcomes(await rowsAfter('order.delete', { ids }))).toEqual([
-    [live.id, live.orderId, 'refused', 'order_has_lease'],
+    [live.id, live.publicId, 'refused', 'order_has_lease'],
     [unpaid.id, unpaid.orderId, 'refused', 'order_has_lease']
   ])
 })

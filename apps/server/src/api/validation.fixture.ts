@@ -238,5 +238,8 @@ export const CASES: Case[] = [
   ...['anna', 'a@b'].map(one('Send code', accounts.emailValidate, 'email', 'Please input correct email format')),
   ...[undefined, null].map(one('Server form', fleet.createServer, 'description')),
   ...['localhost', '300.1.1.1', '1.2.3'].map(one('Server form', fleet.createServer, 'ip', 'Must be an IP address')),
-  ...['192.0.2.1', '2001:db8::1'].map(one('Server form', fleet.createServer, 'ip'))
+  ...['192.0.2.1', '2001:db8::1'].map(one('Server form', fleet.createServer, 'ip')),
+  ...['a b', 'tökén', 'a\r\nb'].map(
+    one('Server form', fleet.createServer, 'agent_token', 'Contains a character that is not allowed')
+  )
 ]
