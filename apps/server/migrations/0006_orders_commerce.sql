@@ -65,6 +65,12 @@ UPDATE "platform_events" SET
     when "outcome" like 'order % was paid too late%' then 'too_late'
     else 'unreadable' end
 WHERE "outcome" is not null;--> statement-breakpoint
+-- The sweep of events has another queue.
+DO $$ BEGIN
+  IF to_regclass('pgboss.schedule') IS NOT NULL THEN
+    DELETE FROM pgboss.schedule WHERE name = 'resettle-payments';
+  END IF;
+END $$;--> statement-breakpoint
 ALTER TABLE "proxies" DROP COLUMN "port";--> statement-breakpoint
 ALTER TABLE "orders" DROP COLUMN "fail_reason";--> statement-breakpoint
 ALTER TABLE "orders" DROP COLUMN "task_error";--> statement-breakpoint

@@ -8,7 +8,7 @@ import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
-import { addGroup, addProduct } from './shelf.fixture.ts'
+import { addGroup, addProduct } from './products.fixture.ts'
 import { products, tags, variants } from './tables.ts'
 
 const { catalog } = routes

@@ -34,7 +34,7 @@ export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promi
     .from(variants)
     .where(and(eq(variants.productId, product.id), isNull(variants.deletedAt)))
   const there = new Map(event.variants.map(variant => [variant.id, variant]))
-  // A platform variant never comes back under its id: what went makes room for another with the same options.
+  // A platform variant never comes back under its id: its options are free again for another one.
   const gone = known.filter(variant => !there.has(variant.platformId)).map(variant => variant.id)
   if (gone.length > 0)
     await tx.update(variants).set({ isActive: false, deletedAt: unit.now }).where(inArray(variants.id, gone))

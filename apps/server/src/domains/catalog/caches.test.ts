@@ -12,7 +12,7 @@ function clock() {
 }
 
 /** Answers in the order that the test decides. */
-function stockroom() {
+function delayedQuote() {
   const asked: { key: StockKey; answer: (stock: number) => void; fail: () => void }[] = []
   const quote = (key: StockKey) =>
     new Promise<number>((answer, reject) => {
@@ -26,7 +26,7 @@ const key = { groupId: 1, step: 8 }
 
 test('a figure is fetched once for all who ask, and kept for 10 seconds', async () => {
   const time = clock()
-  const { asked, quote } = stockroom()
+  const { asked, quote } = delayedQuote()
   const board = openStockBoard({ quote, now: time.now, log })
   const readers = [board.read([key, key]), board.read([key])]
   expect(asked).toHaveLength(1)
@@ -39,7 +39,7 @@ test('a figure is fetched once for all who ask, and kept for 10 seconds', async 
 
 test('from 10 to 30 seconds the old figure serves while a new one is fetched; after that, readers wait', async () => {
   const time = clock()
-  const { asked, quote } = stockroom()
+  const { asked, quote } = delayedQuote()
   const board = openStockBoard({ quote, now: time.now, log })
   const first = board.read([key])
   asked[0]?.answer(64)
@@ -59,7 +59,7 @@ test('from 10 to 30 seconds the old figure serves while a new one is fetched; af
 
 test('a fetch that failed behind the reader does no harm and is tried again', async () => {
   const time = clock()
-  const { asked, quote } = stockroom()
+  const { asked, quote } = delayedQuote()
   const board = openStockBoard({ quote, now: time.now, log })
   const first = board.read([key])
   asked[0]?.answer(64)

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { findVariant, priceSelection } from './index.ts'
-import { addCollection, addGroup, addProduct, addRule, addTag } from './shelf.fixture.ts'
+import { addCollection, addGroup, addProduct, addRule, addTag } from './products.fixture.ts'
 import { products } from './tables.ts'
 
 const { catalog } = routes

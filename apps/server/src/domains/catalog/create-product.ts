@@ -27,8 +27,8 @@ export async function createProduct(ctx: AppContext, by: Actor, form: ProductInp
   if (repeated) return repeated
   const source = await fetchProduct(ctx, form.shopify_product_id)
   if (!source.ok) return source
-  const strange = findStrangeVariant(form.variants, source.data)
-  if (strange) return strange
+  const unknown = findUnknownVariant(form.variants, source.data)
+  if (unknown) return unknown
   const unique = { products_platform_key: 'product_exists', variants_platform_key: 'product_exists' } as const
   return command(ctx, by, { unique }, async unit => {
     const { tx } = unit
@@ -56,7 +56,7 @@ export async function fetchProduct(
 }
 
 /** The first variant that is none of the platform's product. */
-export function findStrangeVariant(given: readonly VariantInput[], source: ShopifyProduct) {
+export function findUnknownVariant(given: readonly VariantInput[], source: ShopifyProduct) {
   const at = given.findIndex(variant => !source.variants.some(one => one.id === variant.shopify_variant_id))
   if (at < 0) return undefined
   return wrongField(`variants.${at}.shopify_variant_id`, `The platform's product has no variant like this`)

@@ -6,7 +6,7 @@ import { auditLog } from '../../infra/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
-import { addProduct } from './shelf.fixture.ts'
+import { addProduct } from './products.fixture.ts'
 import { products, variants } from './tables.ts'
 
 const SECRET = 'secret of the tests'

@@ -2,7 +2,7 @@ import type { Clock } from '../../infra/clock.ts'
 
 /** Whole replies, as the bytes that go out. */
 export type ReplyCache = {
-  /** The bytes for `key`, made anew where they are older than the cache allows. One maker a key at a time. */
+  /** The bytes for `key`, made again where they are older than the cache allows. Made once at a time for a key. */
   get(key: string, make: () => Promise<unknown>): Promise<Buffer>
   /** Forgets everything: after a change that shoppers should see at once. */
   clear(): void

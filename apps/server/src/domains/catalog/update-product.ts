@@ -14,7 +14,7 @@ import {
   wrongField,
   type VariantInput
 } from './check-product.ts'
-import { fetchProduct, findStrangeVariant, setTags, variantRow } from './create-product.ts'
+import { fetchProduct, findUnknownVariant, setTags, variantRow } from './create-product.ts'
 import { products, productTags, variants } from './tables.ts'
 
 type ProductChange = z.output<typeof ProductUpdate>
@@ -39,8 +39,8 @@ export async function updateProduct(
     const fetched = await fetchProduct(ctx, form.shopify_product_id)
     if (!fetched.ok) return fetched
     source = fetched.data
-    const strange = findStrangeVariant(added, source)
-    if (strange) return strange
+    const unknown = findUnknownVariant(added, source)
+    if (unknown) return unknown
   }
   const unique = { variants_platform_key: 'product_exists', variants_options_key: 'conflict' } as const
   return command(ctx, by, { unique }, async unit => {
@@ -104,7 +104,7 @@ async function lockProduct(tx: Executor, id: number) {
 /** A tag that was deleted meanwhile may stay on a product that has it; only a new one has to be there. */
 const newTags = (given: number[] | undefined, present: number[]) => (given ?? []).filter(id => !present.includes(id))
 
-/** What a variant is on the platform, and its step, stay as they are: orders and leases stand on them. */
+/** What a variant is on the platform, and its step, stay as they are: orders and leases depend on them. */
 function checkKept(given: readonly VariantInput[], present: readonly VariantRow[]) {
   for (const [at, variant] of given.entries()) {
     if (variant.id === undefined) continue

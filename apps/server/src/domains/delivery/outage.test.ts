@@ -75,7 +75,7 @@ test('one of two servers is away: what is there is delivered, and the rest follo
   expect(all).toHaveLength(24)
   const late = all.find(proxy => proxy.ip.startsWith('127.24.1.'))
   expect(await through(late as never, `${stack.platform.url}/echo`)).toBe(200)
-  // Nobody but the buyer's three orders stands on the agents.
+  // The agents hold the users of the buyer's three orders only.
   const names = new Set((await ordersOf(buyer)).map(order => order.id))
   expect(names.size).toBe(3)
   expect(second.agent.port).toBe(second.ports.agent)

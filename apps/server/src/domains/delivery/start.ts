@@ -15,7 +15,7 @@ export type AcceptPayment = (unit: Unit, order: OrderRow) => Promise<void>
 
 /**
  * Starts the delivery of a locked order that is paid (or failed before): its reservation becomes active, or, where that
- * ran out, addresses are leased anew; its user is wanted on the agents. The order fails where there are no addresses.
+ * ran out, addresses are leased again; its user is wanted on the agents. The order fails where there are no addresses.
  * @returns whether addresses are on their way
  */
 export async function startDelivery(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promise<boolean> {

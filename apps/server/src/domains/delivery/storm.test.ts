@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => stack?.close())
 
 /** Numbers that are the same in each run. */
-function dice(seed: number) {
+function seededRandom(seed: number) {
   let state = seed
   return (sides: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
@@ -106,8 +106,8 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
   const ids = (await db.select({ id: orders.id }).from(orders)).map(row => row.id)
   const past = new Date(Date.now() - 1000)
   const worker = async (seed: number) => {
-    const roll = dice(seed)
-    const some = <T>(list: T[]): T => list[roll(list.length)] as T
+    const random = seededRandom(seed)
+    const some = <T>(list: T[]): T => list[random(list.length)] as T
     const actions: (() => Promise<unknown>)[] = [
       () => settle(some(events)),
       () => settle(some(events)),
@@ -115,7 +115,7 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
       () => converge(some(serverIds)),
       () => sweep(ctx),
       () => {
-        const few = ids.toSorted(() => roll(3) - 1).slice(0, 5)
+        const few = ids.toSorted(() => random(3) - 1).slice(0, 5)
         return command(ctx, SYSTEM, unit => advance(unit, few))
       },
       () => request(some(ids), some(['change', 'reset', 'deliver'])).then(runTasks),
@@ -125,13 +125,13 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
         db
           .update(orders)
           .set({ reservedUntil: past })
-          .where(eq(orders.id, ids[roll(3)] ?? 0)),
+          .where(eq(orders.id, ids[random(3)] ?? 0)),
       () => timeOutOrders(ctx),
       () =>
         db
           .update(orders)
           .set({ expiredAt: past })
-          .where(sql`${orders.id} = ${ids[3 + roll(3)]} and ${orders.expiredAt} is not null`),
+          .where(sql`${orders.id} = ${ids[3 + random(3)]} and ${orders.expiredAt} is not null`),
       () => expireOrders(ctx)
     ]
     for (let turn = 0; turn < 40; turn++) await some(actions)()

@@ -129,7 +129,7 @@ async function resetPassword(unit: Unit, order: OrderRow): Promise<null> {
   return null
 }
 
-/** Delivers what is missing: leases anew where there is nothing, else asks the agents again. */
+/** Delivers what is missing: leases again where there is nothing, else asks the agents again. */
 async function deliver(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promise<FailedTask | null> {
   if (order.state === 'paid' || order.state === 'failed') {
     return (await startDelivery(unit, order, acceptPayment)) ? null : { code: 'out_of_stock' }
