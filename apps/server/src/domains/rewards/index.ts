@@ -7,7 +7,6 @@
 export { grantForSignUp, setCoins } from './account-points.ts'
 export { grantForPayment, lockEarners } from './grant-for-payment.ts'
 export { createGiftCard } from './gift-cards.ts'
-export { grantPoints, type Grant } from './grant.ts'
 export { rewardsJobs } from './jobs.ts'
 export { discountCodeFor, levelThresholds, seedLevelCodes } from './level-codes.ts'
 export { rewardsRoutes } from './routes.ts'
