@@ -13,7 +13,7 @@ import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
 export { changeBalance, changeLevelPoints, lockUser, lockUserAndInviter, lockUserOfDiscord } from './balance.ts'
-export { useCaptcha } from './captcha.ts'
+export { consumeCaptcha } from './captcha.ts'
 export { clientNetwork } from './client-network.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
 export { createGuard } from './guard.ts'
