@@ -50,7 +50,7 @@ export async function createCaptcha(
  * Checks an answer. One use: the captcha is gone afterwards, right or wrong. A command of its own, so that a refusal of
  * what it protects does not bring it back.
  */
-export async function useCaptcha(
+export async function consumeCaptcha(
   ctx: AppContext,
   by: Actor,
   id: string | undefined,

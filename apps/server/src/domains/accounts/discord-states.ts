@@ -62,7 +62,7 @@ export async function storeDiscordProof({ tx, now }: Unit, state: string, accoun
 }
 
 /** Takes the proof that this browser logged in to that chat account; undefined where it did not. */
-export async function takeDiscordProof(
+export async function consumeDiscordProof(
   { tx, now }: Unit,
   discordId: string,
   browserToken: string | undefined

@@ -53,6 +53,7 @@ export async function editUser(
     const changed = differences(before, after)
     if (passwordHash !== undefined) changed.after['password'] = true
     if (Object.keys(changed.after).length > 0) unit.audit('user.edit', userId, changed)
+    unit.publish('user', userId, userId)
     return ok(presentUser(after, await levelThresholds(tx)))
   })
 }

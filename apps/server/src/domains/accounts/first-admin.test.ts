@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { StartupError } from '../../infra/db/migrate.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createUser, ensureAdmin } from './index.ts'
 import { users } from './tables.ts'
@@ -27,6 +28,9 @@ test('the first administrator comes from the configuration, once, whoever starts
   const admin = { ...configured, username: 'first2' }
   await Promise.all([ensureAdmin(as(admin)), ensureAdmin(as(admin)), ensureAdmin(as(admin))])
   expect(await admins()).toBe(1)
+  const entries = await shop.ctx.db.select().from(auditLog).where(eq(auditLog.action, 'user.create'))
+  expect(entries).toMatchObject([{ actorName: 'system', after: { username: 'first2', email: configured.email } }])
+  expect(JSON.stringify(entries)).not.toMatch(/2026#|#2026|argon2/)
   const login = await shop.visitor().post('/api/auth/login', { username: 'first2', password: configured.password })
   expect(login).toMatchObject({ code: 2000, data: { is_superuser: true } })
   await ensureAdmin(as({ username: 'other1', email: 'other@example.com', password: 'Other#2026' }))

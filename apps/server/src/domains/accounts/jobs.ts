@@ -1,7 +1,7 @@
 import { job, queue, type Job } from '../../infra/jobs.ts'
 import { removeExpired } from './housekeeping.ts'
 
-export const housekeepingQueue = queue('accounts-housekeeping')
+const housekeepingQueue = queue('accounts-housekeeping')
 
 export const accountJobs: Job[] = [
   job(housekeepingQueue, {

@@ -9,7 +9,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { beginAttempt, clearFailures } from './attempts.ts'
-import { useCaptcha } from './captcha.ts'
+import { consumeCaptcha } from './captcha.ts'
 import { clientNetwork } from './client-network.ts'
 import { verifyPassword } from './passwords.ts'
 import { endSession, insertSession } from './sessions.ts'
@@ -57,7 +57,7 @@ export async function logIn(
       await attempt.discard()
       return refuse('captcha_required', { data: { require_captcha } })
     }
-    if (!(await useCaptcha(ctx, by, form.captcha_id, form.captcha))) {
+    if (!(await consumeCaptcha(ctx, by, form.captcha_id, form.captcha))) {
       await attempt.discard()
       return refuse('wrong_captcha', { data: { require_captcha } })
     }

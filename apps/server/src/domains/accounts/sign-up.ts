@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { insertUser, USER_CONFLICTS } from './create-user.ts'
-import { takeDiscordProof } from './discord-states.ts'
+import { consumeDiscordProof } from './discord-states.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
 import { createSession, type Browser, type LoggedIn } from './log-in.ts'
 import { hashPassword } from './passwords.ts'
@@ -33,7 +33,7 @@ export async function signUp(
     if (!(await consumeEmailCode(unit, code))) return refuse('wrong_email_code')
     const inviterId = form.invite_code ? await inviterOf(tx, form.invite_code) : null
     if (form.invite_code && inviterId === null) return refuse('unknown_invite_code')
-    const discord = form.discord_id ? await takeDiscordProof(unit, form.discord_id, browser.oauthToken) : undefined
+    const discord = form.discord_id ? await consumeDiscordProof(unit, form.discord_id, browser.oauthToken) : undefined
     if (form.discord_id && !discord)
       return refuse('discord_proof_missing', { data: { errors: { discord_id: refusals.discord_proof_missing[1] } } })
     const { username, email } = form

@@ -3,5 +3,4 @@
  * Others send by `enqueueMail` within their command, and know nothing of the mail service.
  */
 export { mailJobs } from './jobs.ts'
-export { enqueueMail, sendMailQueue, type MailOrder } from './send-mail.ts'
-export { type Template, type Templates } from './templates.ts'
+export { enqueueMail, sendMailQueue } from './send-mail.ts'

@@ -5,4 +5,3 @@
 export { storeLogLines } from './log-lines.ts'
 export { readSettings, writeSettings } from './read.ts'
 export { settingsRoutes } from './routes.ts'
-export type { SettingsPorts } from './save.ts'

@@ -7,7 +7,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { clientNetwork, useCaptcha } from '../accounts/index.ts'
+import { clientNetwork, consumeCaptcha } from '../accounts/index.ts'
 import { tickets } from './tables.ts'
 
 /** Tickets that one client may send within an hour. */
@@ -32,7 +32,7 @@ export async function submitTicket(
   { captcha, captcha_id, ...ticket }: TicketInput
 ): Promise<Result<null>> {
   // Before the command that may be refused: a refused ticket must not bring its captcha back.
-  const answered = await useCaptcha(ctx, by, captcha_id, captcha)
+  const answered = await consumeCaptcha(ctx, by, captcha_id, captcha)
   if (!answered) return refuse('wrong_captcha')
   const client = clientNetwork(by.ip)
   return command(ctx, by, async unit => {
