@@ -6,9 +6,8 @@
  * What it needs of the domains above comes as ports: which variants sell from a group, and how orders go on with what an
  * agent confirmed (`ConfirmPort`).
  */
-export { type SyncContext } from './agents.ts'
 export { type ConfirmPort } from './apply.ts'
-export { AgentUnreachable, convergeServer } from './converge.ts'
+export { convergeServer } from './converge.ts'
 export {
   agentProgress,
   bumpPrefixes,
@@ -19,8 +18,7 @@ export {
   setDesiredUsers,
   type WantedUser
 } from './desired.ts'
-export { createGroup, type VariantsSellingFrom } from './groups.ts'
+export { createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'
-export { repairServer, type Repair } from './repair.ts'
-export { fleetRoutes, type FleetPorts } from './routes.ts'
+export { fleetRoutes } from './routes.ts'
 export { createServer } from './save-server.ts'

@@ -1,8 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
 import type { TestClient, TestReply } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { convergeServer } from './converge.ts'
+import { setDesiredUsers } from './desired.ts'
 import {
   addTestServer,
   audited,
@@ -16,6 +19,7 @@ import {
   type TestAgent
 } from './fleet.fixture.ts'
 import { withServerLock } from './lock.ts'
+import { convergeNow } from './manage.ts'
 import { servers } from './tables.ts'
 
 let world: TestShop
@@ -189,13 +193,21 @@ describe('server management', () => {
 
   test('a change while another process talks to the agent is saved, and applied later', async () => {
     const { ctx } = world
+    const user = {
+      serverId: id,
+      username: 'later',
+      orderId: null,
+      password: 'x',
+      prefixes: ['127.60.0.32/32'],
+      rules: []
+    }
+    await command(ctx, SYSTEM, unit => setDesiredUsers(unit, [user]))
     const ran = await withServerLock(ctx.db, id, async () => {
-      const made = await act('create_user_by_prefix', { username: 'later', prefix: '127.60.0.32', acl_group: group })
-      expect(made).toMatchObject({ code: 503, data: { reason: 'saved_agent_busy' } })
+      expect(await convergeNow(ctx, id, 50)).toEqual({ ok: false, reason: 'saved_agent_busy' })
+      expect(await heldBy(agent)).not.toContain('later')
     })
     expect(ran).toBe(true)
-    expect(await heldBy(agent)).not.toContain('later')
-    await convergeServer(ctx, id, noOrders(ctx))
+    expect((await convergeNow(ctx, id)).ok).toBe(true)
     expect(await heldBy(agent)).toContain('later')
   })
 

@@ -63,7 +63,7 @@ export function readBody(body: string): unknown {
  * Brings the agent now to what was wanted by hand, so that the action can show what it said. What the orders want is left
  * to the jobs.
  */
-export async function convergeNow(ctx: SyncContext, serverId: number): Promise<Result<Synced>> {
+export async function convergeNow(ctx: SyncContext, serverId: number, waitMs = LOCK_WAIT_MS): Promise<Result<Synced>> {
   let synced: Synced | undefined
   try {
     await withServerLock(
@@ -76,7 +76,7 @@ export async function convergeNow(ctx: SyncContext, serverId: number): Promise<R
         const confirm: ConfirmPort = (_orderIds, write) => command(ctx, SYSTEM, write)
         synced = await syncAgent(ctx, server, { confirm, byHandOnly: true })
       },
-      { waitMs: LOCK_WAIT_MS }
+      { waitMs }
     )
   } catch (error) {
     if (!(error instanceof AgentUnreachable)) throw error

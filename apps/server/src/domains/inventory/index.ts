@@ -10,7 +10,6 @@ export {
   type CidrLine,
   type CidrRefusal,
   type CleanedCidr,
-  type InTransaction,
   addCidr,
   assignCidrs,
   cleanUnused,
