@@ -5,7 +5,7 @@ import { Boundary } from './boundary.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
 import { PageSkeleton } from './page-skeleton.tsx'
-import { useSession } from './session.ts'
+import { useSession } from '../api/session.ts'
 
 const Impersonation = lazy(() => import('./impersonation.tsx'))
 
