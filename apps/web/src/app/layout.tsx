@@ -8,6 +8,7 @@ import { PageSkeleton } from './page-skeleton.tsx'
 import { useSession } from '../api/session.ts'
 
 const Impersonation = lazy(() => import('./impersonation.tsx'))
+const Palette = lazy(() => import('./palette.tsx'))
 
 export function Layout() {
   const t = useT()
@@ -21,6 +22,11 @@ export function Layout() {
       {user?.impersonated_by && (
         <Suspense fallback={null}>
           <Impersonation user={user} />
+        </Suspense>
+      )}
+      {user?.is_superuser && (
+        <Suspense fallback={null}>
+          <Palette />
         </Suspense>
       )}
       <Header />

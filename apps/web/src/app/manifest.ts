@@ -20,6 +20,8 @@ type Screen = {
     group?: Key
     /** The order lists of the collections follow below it. */
     collections?: boolean
+    /** Its list takes `?search=`. */
+    searchable?: boolean
   }
 }
 
@@ -93,7 +95,7 @@ const list = [
     path: `${index}/orders/:username?`,
     role: 'admin',
     page: lazy(() => import('../admin/orders/page.tsx')),
-    menu: { title: 'menu.orders' }
+    menu: { title: 'menu.orders', searchable: true }
   }
 ] as const satisfies readonly Screen[]
 

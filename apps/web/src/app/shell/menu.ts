@@ -3,7 +3,15 @@ import type { Key } from '../../i18n/account.ts'
 import { pathOf, screens, type MenuScreenId, type Role } from '../manifest.ts'
 import { icons, type Icon } from './icons.ts'
 
-export type Item = { id: string; title: Key; to: string; pattern: string; icon: Icon; collections: boolean }
+export type Item = {
+  id: string
+  title: Key
+  to: string
+  pattern: string
+  icon: Icon
+  collections: boolean
+  searchable: boolean
+}
 export type Section = { title: Key | undefined; items: Item[] }
 
 /** The menu of a dashboard: neighbours with the same group are one section. */
@@ -17,7 +25,8 @@ export function menuOf(role: Exclude<Role, 'public'>): Section[] {
       to: pathOf(id),
       pattern: path,
       icon: icons[id as MenuScreenId],
-      collections: menu.collections ?? false
+      collections: menu.collections ?? false,
+      searchable: menu.searchable ?? false
     }
     const last = sections.at(-1)
     if (last && last.title === menu.group) last.items.push(item)
