@@ -8,6 +8,7 @@ import { PageSkeleton } from './page-skeleton.tsx'
 import { useSession } from '../api/session.ts'
 
 const Impersonation = lazy(() => import('./impersonation.tsx'))
+const ChangeFeed = lazy(() => import('./change-feed.ts'))
 const Palette = lazy(() => import('./palette.tsx'))
 
 export function Layout() {
@@ -22,6 +23,11 @@ export function Layout() {
       {user?.impersonated_by && (
         <Suspense fallback={null}>
           <Impersonation user={user} />
+        </Suspense>
+      )}
+      {user && (
+        <Suspense fallback={null}>
+          <ChangeFeed userId={user.id} />
         </Suspense>
       )}
       {user?.is_superuser && (
