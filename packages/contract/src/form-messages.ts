@@ -111,15 +111,14 @@ export const formMessages = {
 export type FormMessage = keyof typeof formMessages
 
 type Blanks<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | Blanks<Rest> : never
-type Values<K extends FormMessage> = Record<Blanks<(typeof formMessages)[K]>, string | number>
+type BlanksOf<K extends FormMessage> = Blanks<(typeof formMessages)[K]>
+type Values<K extends FormMessage> = [BlanksOf<K>] extends [never] ? [] : [Record<BlanksOf<K>, string | number>]
 
 const keys = new Map<string, { key: FormMessage; params: Params }>()
 
 /** The sentence of a key: message('at_most_characters', { max: 9 }). Its key can be asked for from then on. */
-export function message<K extends FormMessage>(
-  key: K,
-  ...[params = {} as Values<K>]: Values<K> extends Record<never, never> ? [] | [Values<K>] : [Values<K>]
-): string {
+export function message<K extends FormMessage>(key: K, ...[values]: Values<K>): string {
+  const params: Params = values ?? {}
   const sentence = fillIn(formMessages[key], params)
   keys.set(sentence, { key, params })
   return sentence

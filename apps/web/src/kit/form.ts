@@ -15,5 +15,9 @@ export const formMessage: typeof message = (key, ...params) => translate(message
 export function rules(schema: Parameters<typeof zod4Resolver>[0]) {
   const check = zod4Resolver(schema, { errorPriority: 'first' })
   return (values: Record<string, unknown>): Record<string, string> =>
-    Object.fromEntries(Object.entries(check(values)).map(([field, sentence]) => [field, translate(String(sentence))]))
+    Object.fromEntries(
+      Object.entries(check(values)).flatMap(([field, sentence]) =>
+        typeof sentence === 'string' ? [[field, translate(sentence)]] : []
+      )
+    )
 }
