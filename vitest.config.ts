@@ -1,4 +1,6 @@
+import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
+import { contractRoutes } from './apps/web/vite/contract-routes.ts'
 
 const shared = {
   pool: 'forks' as const,
@@ -10,7 +12,7 @@ const shared = {
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    // Two, since only what runs the first needs PostgreSQL: its server starts when one of these files is run.
+    // 'database' needs PostgreSQL: its server starts when one of these files is run. 'web' has a DOM.
     projects: [
       {
         test: {
@@ -24,13 +26,29 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'plain',
+          // The change feed's client is tested on the event source that Node keeps behind this switch.
+          execArgv: ['--experimental-eventsource'],
           include: [
             'packages/**/*.test.ts',
             'apps/agent/**/*.test.ts',
-            'apps/web/**/*.test.{ts,tsx}',
+            'apps/web/**/*.node.test.ts',
             'scripts/**/*.test.ts',
             'e2e/**/*.test.ts'
           ]
+        }
+      },
+      {
+        root: 'apps/web',
+        plugins: [react(), contractRoutes()],
+        test: {
+          ...shared,
+          name: 'web',
+          include: ['src/**/*.test.{ts,tsx}'],
+          exclude: [...shared.exclude, '**/*.node.test.ts'],
+          environment: 'happy-dom',
+          setupFiles: ['src/testing/setup.ts'],
+          // Class names stay as they are written, so that a test can ask for one.
+          css: { include: /\.module\.css$/, modules: { classNameStrategy: 'non-scoped' } }
         }
       }
     ]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { Paging, listQuery, page } from './list.ts'
 import { route } from './route.ts'
 import { Done, Id, IdParams, Time, storable } from './shapes.ts'
@@ -55,14 +56,14 @@ export const BulkRow = z.object({
 })
 export type BulkRow = z.infer<typeof BulkRow>
 
-const queryText = z.string().max(500).refine(storable, 'Contains a character that is not allowed')
+const queryText = z.string().max(500).refine(storable, message('forbidden_character'))
 
 /**
  * The rows of a bulk command: the ids that were ticked, or everything that a list's query matches. `expected` is the
  * number of rows that the person saw: where far more match by now, the command is refused.
  */
 export const BulkSelection = z.union([
-  z.object({ ids: z.array(Id).min(1, 'Please select').max(10_000, 'Too many ids') }),
+  z.object({ ids: z.array(Id).min(1, message('must_select')).max(10_000, message('too_many_ids')) }),
   z.object({ query: z.record(queryText, queryText), expected: z.int().min(0).optional() })
 ])
 

@@ -1,6 +1,8 @@
 /** The contract's calls by domain, each module apart so that a page brings only the domains it talks to. */
 export { default as accounts } from 'virtual:routes/accounts'
+export { default as bulk } from 'virtual:routes/bulk'
 export { default as catalog } from 'virtual:routes/catalog'
+export { default as changes } from 'virtual:routes/changes'
 export { default as fleet } from 'virtual:routes/fleet'
 export { default as inventory } from 'virtual:routes/inventory'
 export { default as orders } from 'virtual:routes/orders'

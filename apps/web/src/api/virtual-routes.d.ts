@@ -30,3 +30,11 @@ declare module 'virtual:routes/settings' {
   const calls: (typeof import('@netlet/contract').routes)['settings']
   export default calls
 }
+declare module 'virtual:routes/bulk' {
+  const calls: (typeof import('@netlet/contract').routes)['bulk']
+  export default calls
+}
+declare module 'virtual:routes/changes' {
+  const calls: (typeof import('@netlet/contract').routes)['changes']
+  export default calls
+}

@@ -1,4 +1,4 @@
-import '../../app/styles/forms.ts'
+import '../../kit/styles/forms.ts'
 import type { Order } from '@netlet/contract'
 import { Button, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'

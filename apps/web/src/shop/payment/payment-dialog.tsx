@@ -1,4 +1,4 @@
-import '../../app/styles/overlays.ts'
+import '../../kit/styles/overlays.ts'
 import { Button, Modal } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -6,9 +6,8 @@ import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
 import { read, refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
-import { reloadSession } from '../../app/session.ts'
+import { reloadSession } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
-import { say } from '../../i18n/say.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { clock, useSecondsUntil } from '../../kit/use-countdown.ts'
 import { webAddress } from '../../kit/web-address.ts'
@@ -73,7 +72,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
       <div className="stack">
         {over ? (
           <p role="alert" className={classes.over}>
-            {say('Payment timeout, please place a new order.')}
+            {t('pay.timeout')}
           </p>
         ) : (
           <>

@@ -1,0 +1,59 @@
+import { screen, within, waitFor } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { orders } from '../../api/routes.ts'
+import { answer, answerLost, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { renderAt, setWidth } from '../../testing/render.tsx'
+import { customer, order, pageOf } from '../../testing/shapes.ts'
+import ProxiesPage from './page.tsx'
+
+const detail = { proxy_list: [], order, total: 0, total_exact: true, limit: 20, offset: 0, next: null }
+const open = (at = '/dashboard/index/proxies') =>
+  renderAt(<ProxiesPage />, { at, route: '/dashboard/index/proxies/:id?', user: customer })
+
+describe("a customer's orders", () => {
+  it('shows that they are being read, then the newest with its proxies', async () => {
+    answer(orders.proxyDetail, detail)
+    const arrive = hold(orders.list)
+    open()
+    expect(screen.getByRole('status', { name: 'Recent orders' })).toBeTruthy()
+    arrive(pageOf(order, { ...order, id: 6, order_id: '20260614-AAAAAAAA' }))
+    const table = within(await screen.findByRole('table'))
+    expect(table.getAllByRole('row')).toHaveLength(3)
+    await waitFor(() => expect(requestsOf(orders.proxyDetail)).toMatchObject([{ params: { id: '7' } }]))
+  })
+
+  it('says that there are none, and where to get one of this collection', async () => {
+    answer(orders.list, pageOf())
+    const { user, where } = open('/dashboard/index/proxies/3')
+    expect(await screen.findByText('No orders yet')).toBeTruthy()
+    expect(requestsOf(orders.list)).toMatchObject([{ query: { product_type: '3', limit: '5', offset: '0' } }])
+    await user.click(screen.getByRole('link'))
+    expect(where()).toBe('/product?parId=3')
+  })
+
+  it.each([
+    [
+      'a refusal in its own words',
+      () => answerRefused(orders.list, 'unavailable'),
+      'The service is not available right now, please try again'
+    ],
+    ['a lost connection', () => answerLost(orders.list), 'The shop cannot be reached. Please check your connection.']
+  ])('shows %s, and reads again when asked to', async (_, failing, words) => {
+    failing()
+    const { user } = open()
+    expect((await screen.findByRole('alert')).textContent).toContain(words)
+    answer(orders.list, pageOf())
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
+    expect(await screen.findByText('No orders yet')).toBeTruthy()
+  })
+
+  it('is a list of cards on a phone', async () => {
+    setWidth(390)
+    answer(orders.proxyDetail, detail)
+    answer(orders.list, pageOf(order))
+    open()
+    const cards = await screen.findByRole('list', { name: 'Recent orders' })
+    expect(within(cards).getAllByRole('listitem')).toHaveLength(1)
+    expect(screen.queryByRole('table')).toBeNull()
+  })
+})

@@ -1,0 +1,77 @@
+import { screen, waitFor } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { accounts } from '../../api/routes.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { customer } from '../../testing/shapes.ts'
+import LoginPage from './page.tsx'
+
+const captcha = { captcha_id: '0197f0a0-0000-7000-8000-000000000001', captcha_image_base: 'data:image/png;base64,AAAA' }
+
+const open = (at = '/login') => {
+  answer(accounts.logout, null)
+  return renderAt(<LoginPage />, { at, route: '/login' })
+}
+const fillIn = async (user: ReturnType<typeof open>['user']) => {
+  await user.type(screen.getByLabelText('Username or email'), 'alice')
+  await user.type(screen.getByLabelText('Password', { selector: 'input' }), 'Secret#123')
+}
+const submit = () => screen.getByRole('button', { name: 'Login' })
+
+describe('the login page', () => {
+  it('ends the former session before the login, and leads to the products', async () => {
+    const loggedOut = hold(accounts.logout)
+    const { user, where } = renderAt(<LoginPage />, { at: '/login', route: '/login' })
+    answer(accounts.login, customer)
+    await fillIn(user)
+    await user.click(submit())
+    expect(requestsOf(accounts.login)).toEqual([])
+    loggedOut(null)
+    await waitFor(() => expect(where()).toBe('/product'))
+    expect(requestsOf(accounts.login)).toMatchObject([{ body: { username: 'alice', password: 'Secret#123' } }])
+  })
+
+  it('leads back to where the visitor wanted to go, but not to another site', async () => {
+    answer(accounts.login, customer)
+    const { user, where, unmount } = open('/login?return=%2Fdashboard%2Findex%2Finvite')
+    await fillIn(user)
+    await user.click(submit())
+    await waitFor(() => expect(where()).toBe('/dashboard/index/invite'))
+    unmount()
+    const elsewhere = open('/login?return=%2F%2Fevil.example')
+    await fillIn(elsewhere.user)
+    await elsewhere.user.click(submit())
+    await waitFor(() => expect(elsewhere.where()).toBe('/product'))
+  })
+
+  it('turns the captcha on when the server asks for it, and renews it after each failure', async () => {
+    answer(accounts.captcha, captcha)
+    answerRefused(accounts.login, 'wrong_login', { data: { require_captcha: true } })
+    const { user } = open()
+    expect(screen.queryByLabelText(/picture/i)).toBeNull()
+    await fillIn(user)
+    await user.click(submit())
+    const field = await screen.findByRole('textbox', { name: 'Result of the calculation' })
+    expect(await screen.findByText('The username, email or password is not correct')).toBeTruthy()
+    expect(document.activeElement).toBe(field)
+    expect(await screen.findByRole('img', { name: /calculation/i })).toHaveProperty('src', captcha.captcha_image_base)
+
+    await user.click(submit())
+    expect(await screen.findByText('Please enter the captcha code!')).toBeTruthy()
+    expect(requestsOf(accounts.login)).toHaveLength(1)
+
+    await user.type(field, '12')
+    await user.click(submit())
+    await waitFor(() => expect(requestsOf(accounts.captcha)).toHaveLength(2))
+    expect(requestsOf(accounts.login)[1]?.body).toMatchObject({ captcha_id: captcha.captcha_id, captcha: '12' })
+    expect(field).toHaveProperty('value', '')
+  })
+
+  it('says what is missing, without asking the server', async () => {
+    const { user } = open()
+    await user.click(submit())
+    expect(await screen.findByText('Please enter your username or email!')).toBeTruthy()
+    expect(screen.getByText('Please enter your password!')).toBeTruthy()
+    expect(requestsOf(accounts.login)).toEqual([])
+  })
+})

@@ -1,0 +1,170 @@
+/** Answers the calls that components make, at the place where they leave the browser: `fetch`. */
+import {
+  refusals,
+  refuse,
+  routes,
+  sentenceOf,
+  SUCCESS,
+  type Params,
+  type Reason,
+  type Refusal,
+  type ReplyOf,
+  type Route
+} from '@netlet/contract'
+import type { Endpoint } from '../api/client.ts'
+
+/** A call as it left the browser. */
+export type Recorded = { params: Record<string, string>; query: Record<string, string>; body: unknown }
+type Answer = (request: Recorded) => Promise<Response>
+
+const all: Route[] = Object.values(routes).flatMap(calls => Object.values(calls) as Route[])
+const keyOf = ({ method, path }: Endpoint) => `${method} ${path}`
+const byKey = new Map(all.map(route => [keyOf(route), route]))
+
+const answers = new Map<string, Answer>()
+const recorded = new Map<string, Recorded[]>()
+const problems: string[] = []
+
+const contractOf = (route: Endpoint): Route => {
+  const found = byKey.get(keyOf(route))
+  if (!found) throw new Error(`The contract has no call ${keyOf(route)}`)
+  return found
+}
+
+/**
+ * Answers a call with `data`, or with what `data` makes of each request.
+ * @throws where the contract would not let the server send such a reply: the shape may not drift from the real one
+ */
+export function answer<T extends Endpoint>(route: T, data: ReplyOf<T> | ((request: Recorded) => ReplyOf<T>)): void {
+  const contract = contractOf(route)
+  if (typeof data === 'function')
+    answers.set(keyOf(route), request => {
+      const reply: unknown = (data as (request: Recorded) => ReplyOf<T>)(request)
+      return Promise.resolve(success(contract, checked(contract, reply)))
+    })
+  else {
+    const reply = checked(contract, data)
+    answers.set(keyOf(route), () => Promise.resolve(success(contract, reply)))
+  }
+}
+
+/** Refuses a call as the server does: status, code and sentence are the reason's. */
+export function answerRefused(
+  route: Endpoint,
+  reason: Reason,
+  more: { params?: Params; msg?: string; data?: object } = {}
+): void {
+  contractOf(route)
+  answers.set(keyOf(route), () => Promise.resolve(refusal(refuse(reason, more))))
+}
+
+/** Has the connection break at this call. */
+export function answerLost(route: Endpoint): void {
+  contractOf(route)
+  answers.set(keyOf(route), () => Promise.reject(new TypeError('Failed to fetch')))
+}
+
+/** Leaves a call without its answer until the function that this gives back is called with one. */
+export function hold<T extends Endpoint>(route: T): (data: ReplyOf<T>) => void {
+  const contract = contractOf(route)
+  const { promise, resolve } = Promise.withResolvers<Response>()
+  answers.set(keyOf(route), () => promise)
+  return data => {
+    answer(route, data)
+    resolve(success(contract, checked(contract, data)))
+  }
+}
+
+/** What was asked of a call so far, oldest first. */
+export const requestsOf = (route: Endpoint): Recorded[] => recorded.get(keyOf(contractOf(route))) ?? []
+
+/** Takes the place of `fetch`. */
+export async function serve(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const url = new URL(input instanceof Request ? input.url : input, 'http://netlet.test')
+  const method = init.method ?? 'GET'
+  const found = match(method, url.pathname)
+  if (!found) {
+    problems.push(`The contract has no call ${method} ${url.pathname}`)
+    throw new TypeError('Failed to fetch')
+  }
+  const request: Recorded = {
+    params: found.params,
+    query: Object.fromEntries(url.searchParams),
+    body: typeof init.body === 'string' ? (JSON.parse(init.body) as unknown) : undefined
+  }
+  const key = keyOf(found.route)
+  recorded.set(key, [...(recorded.get(key) ?? []), request])
+  const invalid = refusedByContract(found.route, request)
+  if (invalid) return refusal(invalid)
+  const respond = answers.get(key)
+  if (!respond) {
+    problems.push(`Nothing answers ${method} ${url.pathname}`)
+    throw new TypeError('Failed to fetch')
+  }
+  return aborting(respond(request), init.signal)
+}
+
+/** Forgets all answers. @returns the calls that had none, which a test has to fail for */
+export function resetAnswers(): string[] {
+  answers.clear()
+  recorded.clear()
+  return problems.splice(0)
+}
+
+function aborting(work: Promise<Response>, signal: AbortSignal | null | undefined): Promise<Response> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    work.then(resolve, reject)
+  })
+}
+
+/** The call that a path belongs to: of two that match, the one with fewer parameters. */
+function match(method: string, pathname: string): { route: Route; params: Record<string, string> } | undefined {
+  const found = all.flatMap(route => {
+    if (route.method !== method) return []
+    const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '')
+    const values = new RegExp(`^${route.path.replace(/:\w+/g, '([^/]+)')}$`).exec(pathname)?.slice(1)
+    if (!values) return []
+    return [{ route, params: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(values[i] ?? '')])) }]
+  })
+  return found.toSorted((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)[0]
+}
+
+/** What the server refuses before any command runs. */
+function refusedByContract(route: Route, request: Recorded): Refusal | undefined {
+  for (const part of ['params', 'query', 'body'] as const) {
+    const parsed = route[part]?.safeParse(request[part])
+    if (!parsed || parsed.success) continue
+    const errors: Record<string, string> = {}
+    for (const issue of parsed.error.issues) errors[issue.path.join('.') || part] ??= issue.message
+    return refuse('invalid', { msg: Object.values(errors)[0] ?? 'invalid', data: { errors } })
+  }
+  return undefined
+}
+
+function checked(route: Route, reply: unknown): unknown {
+  const parsed = route.reply.safeParse(reply)
+  if (!parsed.success) throw new Error(`Not a reply of ${keyOf(route)}: ${parsed.error.message}`)
+  // A schema leaves out what it does not know: the server would never have sent it.
+  const sent = JSON.stringify(reply)
+  if (JSON.stringify(parsed.data)?.length !== sent?.length)
+    throw new Error(`${keyOf(route)} replies ${JSON.stringify(parsed.data)}, not ${sent}`)
+  return reply
+}
+
+const json = (status: number, body: unknown) =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
+
+const success = (route: Route, data: unknown): Response =>
+  route.raw ? new Response(String(data)) : json(200, { code: SUCCESS, data, msg: '' })
+
+function refusal(refused: Refusal): Response {
+  const [status] = refusals[refused.reason]
+  const { reason, params, data } = refused
+  return json(status, {
+    code: status,
+    data: { reason, ...(params ? { params } : {}), ...data },
+    msg: sentenceOf(refused)
+  })
+}

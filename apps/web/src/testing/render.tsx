@@ -1,0 +1,59 @@
+import { MantineProvider } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { render } from '@testing-library/react'
+import { userEvent } from '@testing-library/user-event'
+import { Suspense, type ReactNode } from 'react'
+import { MemoryRouter, Route, Routes, useLocation } from 'react-router'
+import type { CurrentUser } from '@netlet/contract'
+import { queryClient } from '../api/query.ts'
+import { sessionQuery } from '../api/session.ts'
+import { theme, variables } from '../app/theme.ts'
+import { Hosts } from '../kit/hosts.tsx'
+
+type Options = {
+  /** The address that the browser shows. */
+  at?: string
+  /** The route's pattern where the component reads parameters of the path. */
+  route?: string
+  /** Who is signed in; null for a visitor. Left out: the component asks the server. */
+  user?: CurrentUser | null
+}
+
+/**
+ * Renders something as the app does, at an address, with toasts and confirm dialogs. Where it leads away, `where` says
+ * to which address, and nothing is drawn.
+ */
+export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options = {}) {
+  if (user !== undefined) queryClient.setQueryData(sessionQuery.queryKey, user)
+  notifications.clean()
+  let here = at
+  function Address() {
+    const { pathname, search, hash } = useLocation()
+    here = pathname + search + hash
+    return null
+  }
+  const view = render(
+    <MantineProvider theme={theme} cssVariablesResolver={variables} env="test">
+      <QueryClientProvider client={queryClient}>
+        <MemoryRouter initialEntries={[at]}>
+          <Address />
+          <Suspense>
+            <Routes>
+              <Route path={route} element={ui} />
+              {route !== '*' && <Route path="*" element={null} />}
+            </Routes>
+          </Suspense>
+          <Hosts />
+        </MemoryRouter>
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+  return { ...view, user: userEvent.setup(), where: () => here }
+}
+
+/** Pixels. At 768 and below the screens are those of a phone. */
+export const setWidth = (width: number): void =>
+  (window as unknown as { happyDOM: { setViewport: (size: { width: number }) => void } }).happyDOM.setViewport({
+    width
+  })

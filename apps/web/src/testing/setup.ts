@@ -1,0 +1,32 @@
+import { cleanup, configure } from '@testing-library/react'
+import { afterEach, beforeEach, expect, vi } from 'vitest'
+import { queryClient } from '../api/query.ts'
+import { setLanguage } from '../i18n/language.ts'
+import { resetAnswers, serve } from './answers.ts'
+import { SilentEventSource } from './event-source.ts'
+import { setWidth } from './render.tsx'
+
+// React then reports every change that a test did not wait for.
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
+// A loaded machine takes its time; what is there ends the waiting at once.
+configure({ asyncUtilTimeout: 10_000 })
+
+// A call is not repeated: the second answer would be the same.
+const options = queryClient.getDefaultOptions()
+queryClient.setDefaultOptions({ ...options, queries: { ...options.queries, retry: false } })
+
+beforeEach(() => {
+  vi.stubGlobal('fetch', serve)
+  vi.stubGlobal('EventSource', SilentEventSource)
+})
+
+afterEach(async () => {
+  cleanup()
+  queryClient.clear()
+  localStorage.clear()
+  sessionStorage.clear()
+  setWidth(1280)
+  await setLanguage('en')
+  localStorage.clear()
+  expect(resetAnswers(), 'calls without an answer').toEqual([])
+})

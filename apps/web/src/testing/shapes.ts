@@ -1,0 +1,75 @@
+/** Replies of a running shop, to be answered with: each as the server sent it, cut down to what a test needs. */
+import type { CurrentUser, Order, Page } from '@netlet/contract'
+
+export const customer: CurrentUser = {
+  id: 2,
+  username: 'alice',
+  email: 'alice@example.com',
+  discord_id: null,
+  discord_name: null,
+  is_active: true,
+  is_superuser: false,
+  reward_points: 120,
+  points: 120,
+  level: 1,
+  level_points: 350,
+  invite_code: 'K7Q2M9XA',
+  invite_count: 0,
+  created_at: '2026-06-01T08:00:00.000Z',
+  last_login: '2026-06-15T08:00:00.000Z',
+  last_login_time: '2026-06-15T08:00:00.000Z',
+  last_login_ip: '203.0.113.7',
+  last_location: 'US',
+  impersonated_by: null
+}
+
+export const admin: CurrentUser = {
+  ...customer,
+  id: 1,
+  username: 'admin',
+  email: 'admin@example.com',
+  is_superuser: true
+}
+
+export const order: Order = {
+  id: 7,
+  order_id: '20260615-7QK2M9XA',
+  order_number: '#1007',
+  shopify_order_id: '5500000000007',
+  shopify_order_number: '#1007',
+  username: 'alice',
+  uid: 2,
+  email: 'alice@example.com',
+  product_id: 1,
+  product_name: 'Residential US',
+  variant_name: 'New York / /29',
+  product_quantity: 8,
+  amount: '12.00',
+  pay_amount: '12.00',
+  pay_status: 1,
+  state: 'delivered',
+  is_expired: false,
+  created_at: '2026-06-15T08:00:00.000Z',
+  expired_at: '2126-07-15T08:00:00.000Z',
+  reset_time: null,
+  fail_reason: null,
+  fail: null,
+  acl_selected: '3',
+  acl_names: ['Video'],
+  proxy_num: 8,
+  delivery_num: 8,
+  task: null,
+  task_error: null,
+  checkout_url: null,
+  reserved_until: null
+}
+
+/** One page that holds all of a list. */
+export const pageOf = <T>(...data: T[]): Page<T> => ({
+  data,
+  total: data.length,
+  total_exact: true,
+  limit: 10,
+  offset: 0,
+  next: null
+})
