@@ -105,7 +105,7 @@ afterAll(() => shop?.close())
 /** What a query finds, by name, in its order. */
 async function found(query: Record<string, string>, who = admin, path = PATH) {
   const reply = await who.get<{ data: Order[]; total: number; total_exact: boolean }>(
-    `${path}?${new URLSearchParams(query)}`
+    `${path}?${new URLSearchParams(query).toString()}`
   )
   expect(reply.status, JSON.stringify(reply.data)).toBe(200)
   expect(reply.data).toMatchObject({ total: reply.data.data.length, total_exact: true })

@@ -25,7 +25,7 @@ export function countQuery<Q extends ListInput, Item extends { id: number }>(
   const all = [...where, text ? sql`${text.in} ilike ${containing(text.term)}` : undefined]
   const some = (condition?: SQL) =>
     sql`select ${list.id} as id from ${list.table} where ${and(...all, condition) ?? sql`true`} limit ${CAP + 1}`
-  const groups = groupsOf({ ...(anyOf ? { anyOf } : {}) })
+  const groups = groupsOf(anyOf)
   if (anyOf && groups.length === 0) return sql`select 0 as found`
   const rows = anyOf
     ? sql.join(

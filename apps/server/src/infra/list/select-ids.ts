@@ -31,7 +31,7 @@ type Found = Place & { total: number | null }
  */
 export async function selectIds(db: Executor, source: Source, range: Range & { total?: SQL }): Promise<Found[]> {
   const { match, order } = source
-  if (match.anyOf && groupsOf(match).length === 0) return []
+  if (match.anyOf && groupsOf(match.anyOf).length === 0) return []
   // Common words are found by walking, rare ones by the index. Which of the two a word is, only the rows tell: the
   // planner guesses, and a wrong guess reads the whole table.
   if (match.text && !match.anyOf && order.byId && range.offset + range.limit <= WALK / 4) {
@@ -52,7 +52,7 @@ function idsInOrder({ table, id, order, match }: Source, range: Range & { total?
   const first = (condition?: SQL) =>
     sql`select ${id} as id, ${order.by} as sorted from ${table} where ${and(...all, condition) ?? sql`true`}
       order by ${order.by} ${order.dir}, ${id} ${order.tiesDir}`
-  const [only, ...more] = groupsOf(match)
+  const [only, ...more] = groupsOf(match.anyOf)
   // Of one value the rows come in order already.
   const plain = !only || (more.length === 0 && only.among.length === 1)
   const found = plain
@@ -83,7 +83,7 @@ function indexedIds({ table, id, order, match }: Source, text: NonNullable<Match
 }
 
 /** What `anyOf` names, each value once; groups without a value are left out. */
-export const groupsOf = ({ anyOf = [] }: Match): Among[] =>
+export const groupsOf = (anyOf: Match['anyOf'] = []): Among[] =>
   anyOf
     .map(({ column, among: values }) => ({ column, among: [...new Set(values)] }))
     .filter(({ among: values }) => values.length > 0)
