@@ -12,7 +12,7 @@ import { pointRecordList } from '../../apps/server/src/domains/rewards/point-his
 import type { Size, Subjects } from './dataset.ts'
 
 /** One call of a list, as a request would make it. */
-export type Case = { what: string; run(): Promise<unknown> }
+export type Case = { what: string; run: () => Promise<unknown> }
 
 /** Every list and search that can become large, on one database. */
 export async function casesOf(db: Database, subjects: Subjects, { rows, users }: Size): Promise<Case[]> {

@@ -6,7 +6,7 @@ import { fill, type Size } from './dataset.ts'
 
 const SMALL: Size = { rows: 1000, users: 1000 }
 const LARGE: Size = { rows: 1_000_000, users: 100_000 }
-const ROUNDS = 200
+const ROUNDS = 60
 /** Milliseconds. */
 const QUICK = 5
 const SLOW = 50
@@ -36,6 +36,7 @@ export const listsBench: Bench = async log => {
       const [few = [], many = []] = await alternate(ROUNDS, [run, atLarge.run])
       const ratio = quantile(many, 0.99) / quantile(few, 0.99)
       const p99 = quantile(many, 0.99)
+      log(`${times(few)} · ${times(many)} ${what}`)
       figures.push({
         what,
         measured: `${times(few)} · ${times(many)}`,

@@ -28,6 +28,7 @@ DROP INDEX "point_records_user";--> statement-breakpoint
 CREATE INDEX "users_listed" ON "users" USING btree ("id") WHERE "users"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "proxies_live" ON "proxies" USING btree ("order_id","id") WHERE "proxies"."state" = 'live';--> statement-breakpoint
 CREATE INDEX "orders_listed" ON "orders" USING btree ("id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
+CREATE INDEX "orders_user_product" ON "orders" USING btree ("user_id","product_name","id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "orders_product_name" ON "orders" USING btree ("product_name","id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "orders_state_listed" ON "orders" USING btree ("state","id") WHERE "orders"."deleted_at" is null;--> statement-breakpoint
 CREATE INDEX "orders_paid_listed" ON "orders" USING btree ("id") WHERE "orders"."deleted_at" is null and "orders"."paid_at" is not null;--> statement-breakpoint

@@ -37,7 +37,7 @@ const EXPLAINED: Record<string, string> = {
   Time: 'ISO 8601, UTC'
 }
 /** They are parts of a query or a path, not shapes of their own. */
-const INLINE = new Set(['Paging', 'ListQuery', 'IdParams'])
+const INLINE = new Set(['Paging', 'IdParams'])
 
 const names = z.registry<{ id: string; description?: string }>()
 for (const [id, schema] of Object.entries(contract)) {

@@ -31,11 +31,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext): void {
   }
 
   /** Administrators see what is there now; everyone else shares what the cache has. */
-  const mountShopList = <R extends Route>(
-    route: R,
-    name: string,
-    listFor: (viewer: Viewer) => List<never, { id: number }>
-  ) => {
+  const mountShopList = (route: Route, name: string, listFor: (viewer: Viewer) => List<never, { id: number }>) => {
     const columns = columnsOf(route)
     mount(route, async ({ query: asked, caller, reply }) => {
       const viewer = isAdmin(caller) ? 'admin' : 'shop'
@@ -43,7 +39,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext): void {
       const query = { ...given, sort_order: given.sort_order ?? (viewer === 'admin' ? 'desc' : 'asc') }
       const list = listFor(viewer) as List<ShopQuery, { id: number }>
       if (viewer === 'admin' || query.format === 'csv' || query.after !== undefined)
-        return (await answerList(ctx, list, query, { columns, reply })) as never
+        return answerList(ctx, list, query, { columns, reply })
       return sendShared(reply, keyOf(name, query), async () => {
         const page = await paginate(db, list, query)
         if (!page.ok) throw new Error('only a cursor is refused')

@@ -56,12 +56,35 @@ test('what is asked every few seconds finds its rows by an index', async () => {
       sql`select id from orders where state = 'failed' and expired_at is null and reserved_until <= now()`,
       'orders_expiry'
     ],
+    'the list': [sql`select id from orders where deleted_at is null order by id desc limit 11`, 'orders_listed'],
+    'the list by end': [
+      sql`select id from orders where deleted_at is null order by coalesce(expired_at, 'infinity') desc, id desc limit 11`,
+      'orders_by_expiry'
+    ],
+    'the list by amount, on from a place': [
+      sql`select id from orders where deleted_at is null and (amount, id) < ('20.00', 99) order by amount desc, id desc limit 11`,
+      'orders_by_amount'
+    ],
+    'paid orders': [
+      sql`select id from orders where deleted_at is null and paid_at is not null order by id desc limit 11`,
+      'orders_paid_listed'
+    ],
+    'orders with a problem': [
+      sql`select id from orders where deleted_at is null and paid_at is not null and delivery_num = 0 and state <> 'expired' order by id desc limit 11`,
+      'orders_undelivered'
+    ],
+    'an order by the platform’s number': [
+      sql`select id from orders where platform_order_number = '#1001'`,
+      'orders_platform_number'
+    ],
     tasks: [sql`select id from orders where task is not null and task_at < now() order by task_at`, 'orders_tasks']
   }
   await db.transaction(async tx => {
     // Few rows here: whether the index can serve, not whether it already pays.
     await tx.execute(sql`set local enable_seqscan = off`)
     await tx.execute(sql`set local enable_bitmapscan = off`)
+    // An order that no index has would be sorted.
+    await tx.execute(sql`set local enable_sort = off`)
     for (const [what, [query, index]] of Object.entries(plans)) {
       const { rows } = await tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${query}`)
       expect(rows.map(row => row['QUERY PLAN']).join('\n'), what).toContain(index)

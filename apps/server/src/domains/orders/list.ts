@@ -95,15 +95,20 @@ async function findAll(db: Executor, query: OrderQuery, { userId, now, ordersPai
   ])
 }
 
-/** The first of what was found is what rows are read by; the rest are conditions. */
-function narrow([first, ...others]: Found[], userId: number | null, where: Match['where'] & object): Match {
+/**
+ * The first of what was found is what rows are read by; the rest are conditions. A customer's orders are read by the
+ * customer, unless the index by customer and product, or by id, leads straight to those that were found.
+ */
+function narrow(found: Found[], userId: number | null, where: Match['where'] & object): Match {
   const own = userId === null ? undefined : eq(orders.userId, userId)
-  if (!first) return { where, ...(userId === null ? {} : { anyOf: [{ column: orders.userId, among: [userId] }] }) }
-  return {
-    where: [...where, own, ...others.map(({ anyOf }) => anyAmong(anyOf))],
-    anyOf: first.anyOf,
-    capped: [first, ...others].some(({ capped }) => capped)
+  const [first, ...others] = found
+  const capped = found.some(part => part.capped)
+  const direct = userId === null || first?.anyOf.every(({ column }) => column !== orders.productId)
+  if (first && direct) {
+    return { where: [...where, own, ...others.map(({ anyOf }) => anyAmong(anyOf))], anyOf: first.anyOf, capped }
   }
+  const all = [...where, ...found.map(({ anyOf }) => anyAmong(anyOf))]
+  return userId === null ? { where: all } : { where: all, anyOf: [{ column: orders.userId, among: [userId] }], capped }
 }
 
 const selectOrders = (db: Executor) =>

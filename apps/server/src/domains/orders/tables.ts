@@ -92,6 +92,7 @@ export const orders = pgTable(
     // `desc()` puts nulls last, an order that no list asks for. A deleted order is on no list.
     index('orders_listed').on(t.id).where(listed(t)),
     index('orders_user').on(t.userId, t.id, t.deletedAt),
+    index('orders_user_product').on(t.userId, t.productName, t.id).where(listed(t)),
     index('orders_product').on(t.productId, t.id, t.deletedAt),
     index('orders_product_name').on(t.productName, t.id).where(listed(t)),
     index('orders_state_listed').on(t.state, t.id).where(listed(t)),

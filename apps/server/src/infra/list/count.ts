@@ -3,12 +3,13 @@ import { getTableConfig } from 'drizzle-orm/pg-core'
 import type { Executor } from '../db/client.ts'
 import { containing } from '../http/paging.ts'
 import type { List, ListInput, Match } from './list.ts'
-import { eachOf, WALK } from './select-ids.ts'
+import { eachOf, groupsOf, WALK } from './select-ids.ts'
 
 /** Totals are counted exactly up to here. */
 export const CAP = 10_000
-/** A text that should be found this often is counted by its index, a more common one is not. */
+/** A text that should be found this often is counted by its index, a more common one only in a small table. */
 const FEW = 3000
+const SMALL = 20_000
 
 export type Total = { total: number; total_exact: boolean }
 
@@ -24,11 +25,11 @@ export function countQuery<Q extends ListInput, Item extends { id: number }>(
   const all = [...where, text ? sql`${text.in} ilike ${containing(text.term)}` : undefined]
   const some = (condition?: SQL) =>
     sql`select ${list.id} as id from ${list.table} where ${and(...all, condition) ?? sql`true`} limit ${CAP + 1}`
-  const values = anyOf?.filter(({ among }) => among.length > 0) ?? []
-  if (anyOf && values.length === 0) return sql`select 0 as found`
+  const groups = groupsOf(anyOf)
+  if (anyOf && groups.length === 0) return sql`select 0 as found`
   const rows = anyOf
     ? sql.join(
-        values.map(among => sql`(select id from (${eachOf(among, some)}) each limit ${CAP + 1})`),
+        groups.map(among => sql`(select id from (${eachOf(among, some)}) each limit ${CAP + 1})`),
         sql` union `
       )
     : some()
@@ -71,7 +72,8 @@ async function countText<Q extends ListInput, Item extends { id: number }>(
   const [seen] = rows
   if (!seen) throw new Error('a count is one row')
   if (seen.walked < WALK) return { total: seen.found, total_exact: true }
-  if ((seen.found / seen.walked) * seen.rows > FEW) return { total: seen.found, total_exact: false }
+  if (seen.rows > SMALL && (seen.found / seen.walked) * seen.rows > FEW)
+    return { total: seen.found, total_exact: false }
   const found = await one(
     db,
     sql`select count(*) as found from ${list.table} where ${where} and ${text.in} ilike ${pattern}`

@@ -6,7 +6,7 @@ import type { Place } from './cursor.ts'
 import type { Among, List, ListInput, Match, Sort } from './list.ts'
 
 /** How many rows are walked in the list's order before a text's index is asked. */
-export const WALK = 5000
+export const WALK = 2000
 
 export type Order = { by: SQL | PgColumn; dir: SQL; tiesDir: SQL; byId: boolean; desc: boolean; tiesDesc: boolean }
 
@@ -31,10 +31,10 @@ type Found = Place & { total: number | null }
  */
 export async function selectIds(db: Executor, source: Source, range: Range & { total?: SQL }): Promise<Found[]> {
   const { match, order } = source
-  if (match.anyOf && match.anyOf.every(({ among: values }) => values.length === 0)) return []
+  if (match.anyOf && groupsOf(match.anyOf).length === 0) return []
   // Common words are found by walking, rare ones by the index. Which of the two a word is, only the rows tell: the
   // planner guesses, and a wrong guess reads the whole table.
-  if (match.text && !match.anyOf && order.byId && range.offset + range.limit <= WALK / 10) {
+  if (match.text && !match.anyOf && order.byId && range.offset + range.limit <= WALK / 4) {
     const walked = await run(db, walkedIds(source, match.text, range))
     return walked.length === range.limit ? walked : run(db, indexedIds(source, match.text, range))
   }
@@ -52,17 +52,19 @@ function idsInOrder({ table, id, order, match }: Source, range: Range & { total?
   const first = (condition?: SQL) =>
     sql`select ${id} as id, ${order.by} as sorted from ${table} where ${and(...all, condition) ?? sql`true`}
       order by ${order.by} ${order.dir}, ${id} ${order.tiesDir}`
-  const [only, ...more] = match.anyOf ?? []
-  const found = only
-    ? sql.join(
+  const [only, ...more] = groupsOf(match.anyOf)
+  // Of one value the rows come in order already.
+  const plain = !only || (more.length === 0 && only.among.length === 1)
+  const found = plain
+    ? sql`${first(only && sql`${only.column} = ${only.among[0]}`)} offset ${offset} limit ${limit}`
+    : sql.join(
         [only, ...more].map(
           each => sql`(${eachOf(each, condition => sql`${first(condition)} limit ${offset + limit}`)})`
         ),
         sql` union `
       )
-    : sql`${first()} offset ${offset} limit ${limit}`
   return sql`select id, sorted::text as key, ${total ? sql`(${total})` : sql`null`} as total from (${found}) found
-    order by sorted ${order.dir}, id ${order.tiesDir} ${only ? sql`offset ${offset}` : sql``} limit ${limit}`
+    order by sorted ${order.dir}, id ${order.tiesDir} ${plain ? sql`` : sql`offset ${offset}`} limit ${limit}`
 }
 
 function walkedIds({ table, id, order, match }: Source, text: NonNullable<Match['text']>, range: Range): SQL {
@@ -80,12 +82,17 @@ function indexedIds({ table, id, order, match }: Source, text: NonNullable<Match
     select id, id::text as key, null as total from found order by id ${order.dir} offset ${range.offset} limit ${range.limit}`
 }
 
+/** What `anyOf` names, each value once; groups without a value are left out. */
+export const groupsOf = (anyOf: Match['anyOf'] = []): Among[] =>
+  anyOf
+    .map(({ column, among: values }) => ({ column, among: [...new Set(values)] }))
+    .filter(({ among: values }) => values.length > 0)
+
 /** A subquery for each value, or a plain one where there is one value only. */
 export function eachOf({ column, among }: Among, subquery: (condition: SQL) => SQL): SQL {
-  const values = [...new Set(among)]
-  if (values.length === 1) return subquery(sql`${column} = ${values[0]}`)
+  if (among.length === 1) return subquery(sql`${column} = ${among[0]}`)
   const type = sql.raw(column.getSQLType())
-  return sql`select each.* from unnest(${sql.param(values)}::${type}[]) value
+  return sql`select each.* from unnest(${sql.param([...among])}::${type}[]) value
     cross join lateral (${subquery(sql`${column} = value`)}) each`
 }
 

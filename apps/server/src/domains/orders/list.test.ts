@@ -1,0 +1,209 @@
+import type { Order } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TestClient } from '../../testing/client.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { collections, productCollections, products, variants } from '../catalog/tables.ts'
+import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
+import { addCidr, reserve } from '../inventory/index.ts'
+import { orderRoutes } from './index.ts'
+import { orders, payments } from './tables.ts'
+
+let shop: TestShop
+let admin: TestClient
+let anna: TestClient & { user: { id: number } }
+let bert: TestClient & { user: { id: number } }
+/** Ids of orders, by what they are. */
+const made: Record<string, number> = {}
+const PATH = '/api/orders/order_list/'
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: orderRoutes })
+  const { db } = shop.ctx
+  admin = await shop.admin({ username: 'boss' })
+  anna = await shop.customer({ username: 'anna', email: 'anna@one.example' })
+  bert = await shop.customer({ username: 'annabert', email: 'bert@two.example' })
+  const serverId = await addServer(db, 'here')
+  const serverGroupId = await addGroup(db, 'here', [serverId])
+  const rule = await addRule(db, 'One')
+  await addCidr(db, { cidr: '10.1.0.0/28', serverId })
+  const [metro, rural] = await db
+    .insert(products)
+    .values([
+      { platformId: '1', name: 'Metro' },
+      { platformId: '2', name: 'Rural' }
+    ])
+    .returning()
+  if (!metro || !rural) throw new Error('nothing was inserted')
+  const [variant] = await db
+    .insert(variants)
+    .values({ productId: metro.id, platformId: '3', name: 'Here', price: '2.00', serverGroupId })
+    .returning()
+  const [all] = await db.insert(collections).values({ platformId: '1', name: 'All' }).returning()
+  if (!variant || !all) throw new Error('nothing was inserted')
+  await db.insert(productCollections).values({ collectionId: all.id, productId: rural.id })
+
+  const insert = async (what: string, change: Partial<typeof orders.$inferInsert>) => {
+    const [row] = await db
+      .insert(orders)
+      .values({
+        orderId: `NL-${what.toUpperCase().padEnd(16, 'Q')}`,
+        userId: anna.user.id,
+        productId: metro.id,
+        variantId: variant.id,
+        serverGroupId,
+        productName: 'Metro',
+        variantName: 'Here',
+        quantity: 8,
+        cartStep: 8,
+        proxyTime: 30,
+        variantPrice: '2.00',
+        aclPrice: '0.50',
+        amount: '20.00',
+        rules: [rule],
+        reservedUntil: new Date(),
+        state: 'timed_out',
+        proxyUsername: what,
+        proxyPassword: 'secret',
+        ...change
+      })
+      .returning({ id: orders.id })
+    if (!row) throw new Error('nothing was inserted')
+    made[what] = row.id
+    return row.id
+  }
+  const paid = { paidAt: new Date(), payAmount: '20.00', platformOrderId: '70001', platformOrderNumber: '#4001' }
+  const holding = await insert('holding', {
+    ...paid,
+    state: 'delivered',
+    deliveryNum: 8,
+    expiredAt: new Date('2027-01-01')
+  })
+  const failed = { ...paid, platformOrderId: '70002', platformOrderNumber: '#4002', state: 'failed' as const }
+  await insert('failed', { ...failed, expiredAt: new Date('2026-12-01') })
+  await insert('unpaid', {
+    userId: bert.user.id,
+    productName: 'Metro as it was',
+    variantPrice: '3.00',
+    amount: '28.00'
+  })
+  await insert('rural', { userId: bert.user.id, productId: rural.id, productName: 'Rural' })
+  await insert('gone', { deletedAt: new Date() })
+  await db.insert(payments).values({
+    orderId: holding,
+    platformOrderId: '80001',
+    platformOrderNumber: '#5001',
+    kind: 'renewal',
+    amount: '20.00',
+    discount: '0',
+    accepted: true
+  })
+  await reserve(db, { orderId: holding, groupId: serverGroupId, step: 8, rules: [rule], quantity: 8 })
+})
+afterAll(() => shop?.close())
+
+/** What a query finds, by name, in its order. */
+async function found(query: Record<string, string>, who = admin, path = PATH) {
+  const reply = await who.get<{ data: Order[]; total: number; total_exact: boolean }>(
+    `${path}?${new URLSearchParams(query).toString()}`
+  )
+  expect(reply.status, JSON.stringify(reply.data)).toBe(200)
+  expect(reply.data).toMatchObject({ total: reply.data.data.length, total_exact: true })
+  return reply.data.data.map(({ id }) => Object.keys(made).find(name => made[name] === id))
+}
+
+test('an id, a number, an address or an e-mail is looked up as one', async () => {
+  const everywhere: Record<string, string[]> = {
+    'NL-HOLDINGQQQQQQQQQ': ['holding'],
+    'nl-holdingqqqqqqqqq': ['holding'],
+    HOLDINGQ: ['holding'],
+    '#4001': ['holding'],
+    '4002': ['failed'],
+    '70002': ['failed'],
+    '80001': ['holding'],
+    '#9999': [],
+    'anna@one.example': ['failed', 'holding'],
+    '10.1.0.3': ['holding'],
+    '10.1.0.12': [],
+    '10.9.9.9': [],
+    '2001:db8::1': []
+  }
+  for (const [search, expected] of Object.entries(everywhere)) {
+    expect(await found({ search }), search).toEqual(expected)
+  }
+  expect(await found({ search: String(made['rural']) })).toEqual(['rural'])
+  expect(await found({ search: String(made['gone']) })).toEqual([])
+  expect(await found({ search: 'NL-GONEQQQQQQQQQQQQ' })).toEqual([])
+})
+
+test('a name is a part of a product as it was sold, or of a user', async () => {
+  expect(await found({ search: 'metro' })).toEqual(['unpaid', 'failed', 'holding'])
+  expect(await found({ search: 'as it WAS' })).toEqual(['unpaid'])
+  expect(await found({ search: 'anna' })).toEqual(['rural', 'unpaid', 'failed', 'holding'])
+  expect(await found({ search: 'two.ex' })).toEqual(['rural', 'unpaid'])
+  expect(await found({ search: 'nothing like it' })).toEqual([])
+  await shop.ctx.db.update(products).set({ name: 'Renamed' }).where(eq(products.name, 'Rural'))
+  expect(await found({ search: 'rural' })).toEqual(['rural'])
+  expect(await found({ search: 'renamed' })).toEqual([])
+})
+
+test('filters narrow each other, and the search call is the same list', async () => {
+  const search = '/api/orders/search'
+  expect(await found({ username: 'annabert' })).toEqual(['rural', 'unpaid'])
+  expect(await found({ username: 'annabert', product_name: 'metro' })).toEqual(['unpaid'])
+  expect(await found({ username: 'annabert', product_name: 'metro', order_id: 'RURALQ' }, admin, search)).toEqual([])
+  expect(await found({ username: 'annabert', order_id: 'RURALQ' }, admin, search)).toEqual(['rural'])
+  expect(await found({ product_type: '1' })).toEqual(['rural'])
+  expect(await found({ product_type: '1', search: 'anna@one.example' })).toEqual([])
+  expect(await found({ product_type: '77' })).toEqual([])
+  expect(await found({ pay_status: '1' })).toEqual(['failed', 'holding'])
+  expect(await found({ pay_status: '0', username: 'anna' })).toEqual(['rural', 'unpaid'])
+  expect(await found({ state: 'failed' })).toEqual(['failed'])
+  expect(await found({ problem: '1' })).toEqual(['failed'])
+  expect(await found({ problem: '1', search: 'annabert' })).toEqual([])
+})
+
+test('it sorts by end, the endless last, and by amount', async () => {
+  expect(await found({ sort_by: 'expired_at', sort_order: 'asc' })).toEqual(['failed', 'holding', 'unpaid', 'rural'])
+  expect(await found({ sort_by: 'amount' })).toEqual(['unpaid', 'rural', 'failed', 'holding'])
+  expect(await found({ sort_by: 'amount', search: 'anna', state: 'timed_out', sort_order: 'asc' })).toEqual([
+    'rural',
+    'unpaid'
+  ])
+  expect((await admin.get(`${PATH}?sort_by=proxy_password`)).status).toBe(400)
+})
+
+test('customers find their own only, whatever they search for', async () => {
+  expect(await found({}, bert)).toEqual(['rural', 'unpaid'])
+  expect(await found({ search: 'anna' }, bert)).toEqual([])
+  expect(await found({ search: '#4001' }, bert)).toEqual([])
+  expect(await found({ search: '10.1.0.3' }, bert)).toEqual([])
+  expect(await found({ search: 'rural' }, bert)).toEqual(['rural'])
+  expect(await found({ search: '10.1.0.3' }, anna)).toEqual(['holding'])
+  expect(await found({ username: 'anna' }, bert)).toEqual(['rural', 'unpaid'])
+})
+
+test('the file needs the same rights and holds the same rows', async () => {
+  const file = async (who: TestClient, query: string, path = PATH) => {
+    const reply = await who.fetch(`${path}?format=csv&${query}`)
+    return { status: reply.status, type: reply.headers.get('content-type'), text: await reply.text() }
+  }
+  expect((await file(shop.visitor(), '')).status).toBe(401)
+  expect((await file(anna, '', '/api/orders/search')).status).toBe(403)
+  expect((await file(admin, 'after=x')).status).toBe(400)
+  expect((await file(admin, 'format=xls')).status).toBe(400)
+  const names = ({ text }: { text: string }) =>
+    text
+      .trimEnd()
+      .split('\r\n')
+      .slice(1)
+      .map(line => line.split(',')[1])
+  const own = await file(bert, 'limit=1')
+  expect(own.type).toBe('text/csv; charset=utf-8')
+  expect(names(own)).toEqual(['NL-RURALQQQQQQQQQQQ', 'NL-UNPAIDQQQQQQQQQQ'])
+  expect(names(await file(admin, 'problem=1'))).toEqual(['NL-FAILEDQQQQQQQQQQ'])
+  expect(names(await file(admin, 'sort_by=amount&search=annabert'))).toEqual([
+    'NL-UNPAIDQQQQQQQQQQ',
+    'NL-RURALQQQQQQQQQQQ'
+  ])
+})
