@@ -18,6 +18,7 @@ const PromoCodes = lazy(() => import('../account/rewards/promo-codes.tsx'))
 const GiftCards = lazy(() => import('../account/rewards/gift-cards.tsx'))
 const Invite = lazy(() => import('../account/invite/page.tsx'))
 const AdminOrders = lazy(() => import('../admin/orders/page.tsx'))
+const AdminGiftCards = lazy(() => import('../admin/gift-cards/page.tsx'))
 
 /** A new page starts at its top, as a page that was loaded would. */
 function useTop() {
@@ -51,6 +52,7 @@ export function Pages() {
             </Route>
             <Route element={<AdminOnly />}>
               <Route path="index/orders/:username?" element={<AdminOrders />} />
+              <Route path="index/giftcard" element={<AdminGiftCards />} />
             </Route>
             <Route index element={<Navigate to="/dashboard/index/proxies" replace />} />
             <Route path="index" element={<Navigate to="/dashboard/index/proxies" replace />} />

@@ -8,7 +8,9 @@ import './no-eval.ts'
 export {
   ApiKeyForm,
   ChangePasswordBody,
+  ExtendForm,
   ForgotBody,
+  GiftCardForm,
   LoginBody,
   PASSWORD_RULE,
   SignUpBody,

@@ -51,7 +51,12 @@ export const customerMenu: Section[] = [
 ]
 
 export const adminMenu: Section[] = [
-  { items: [{ key: 'menu.orders', to: `${base}/orders`, icon: IconReceipt, deep: true }] }
+  {
+    items: [
+      { key: 'menu.orders', to: `${base}/orders`, icon: IconReceipt, deep: true },
+      { key: 'menu.gift', to: `${base}/giftcard`, icon: IconGift }
+    ]
+  }
 ]
 
 /** The entry that a path belongs to. */
