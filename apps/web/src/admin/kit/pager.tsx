@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import shared from '../../kit/data-table.module.css'
 import { pageWithin } from '../../kit/use-paging.ts'
+import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import { countText } from './words.ts'
 
@@ -26,20 +27,22 @@ export function Pager({ list, page, sizes }: Props) {
   const names = { previous: t('list.previous'), next: t('list.next'), first: t('list.first'), last: t('list.last') }
   return (
     <div className={shared.foot}>
-      <span className="dim num">
-        {t('list.range', {
-          from: first.toLocaleString('en-US'),
-          to: last.toLocaleString('en-US'),
-          total: countText(page.total, exact)
-        })}
+      <span className={classes.range}>
+        <span className="dim num">
+          {t('list.range', {
+            from: first.toLocaleString('en-US'),
+            to: last.toLocaleString('en-US'),
+            total: countText(page.total, exact)
+          })}
+        </span>
+        <NativeSelect
+          size="xs"
+          aria-label={t('list.size')}
+          data={sizes.map(String)}
+          value={String(size)}
+          onChange={event => list.ask({ size: Number(event.currentTarget.value) })}
+        />
       </span>
-      <NativeSelect
-        size="xs"
-        aria-label={t('list.size')}
-        data={sizes.map(String)}
-        value={String(size)}
-        onChange={event => list.ask({ size: Number(event.currentTarget.value) })}
-      />
       {exact ? (
         count > 1 && (
           <Pagination

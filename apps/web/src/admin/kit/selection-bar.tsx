@@ -62,7 +62,7 @@ export function SelectionBar<R extends Row>({
         <Menu position="bottom-end" shadow="md" width={220}>
           <Menu.Target>
             <Button
-              size="compact-md"
+              size="compact-sm"
               variant="default"
               ml="auto"
               loading={busy}

@@ -44,7 +44,7 @@ export function useListTable<R extends Row>({ resource, list, rows, arranged, se
   const columns = useMemo(() => {
     const helper = createColumnHelper<typeof features, R & RowData>()
     return resource.columns.map(column =>
-      helper.display({
+      helper.accessor((row): unknown => row, {
         id: column.key,
         header: words(column.key),
         cell: ({ row }) => column.cell(row.original),

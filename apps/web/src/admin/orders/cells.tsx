@@ -14,16 +14,16 @@ export const OrderCell = ({ order }: { order: Order }) => (
 
 /** Leads to the user, found by the username. */
 export const UserCell = ({ order }: { order: Order }) => (
-  <div className={classes.order}>
+  <div className={`${classes.order} ${classes.clip}`}>
     <Link to={`/dashboard/index/userList?search=${encodeURIComponent(order.username)}`}>{order.username}</Link>
-    <span>{order.email}</span>
+    <span title={order.email}>{order.email}</span>
   </div>
 )
 
 export const ProductCell = ({ order }: { order: Order }) => (
-  <div className={classes.order}>
-    <strong>{order.product_name}</strong>
-    <span>{order.variant_name}</span>
+  <div className={`${classes.order} ${classes.clip}`}>
+    <strong title={order.product_name}>{order.product_name}</strong>
+    <span title={order.variant_name}>{order.variant_name}</span>
   </div>
 )
 
