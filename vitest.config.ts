@@ -26,7 +26,15 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'plain',
-          include: ['packages/**/*.test.ts', 'apps/agent/**/*.test.ts', 'scripts/**/*.test.ts', 'e2e/**/*.test.ts']
+          // The change feed's client is tested on the event source that Node keeps behind this switch.
+          execArgv: ['--experimental-eventsource'],
+          include: [
+            'packages/**/*.test.ts',
+            'apps/agent/**/*.test.ts',
+            'apps/web/**/*.node.test.ts',
+            'scripts/**/*.test.ts',
+            'e2e/**/*.test.ts'
+          ]
         }
       },
       {
@@ -36,6 +44,7 @@ export default defineConfig({
           ...shared,
           name: 'web',
           include: ['src/**/*.test.{ts,tsx}'],
+          exclude: [...shared.exclude, '**/*.node.test.ts'],
           environment: 'happy-dom',
           setupFiles: ['src/testing/setup.ts'],
           // Class names stay as they are written, so that a test can ask for one.

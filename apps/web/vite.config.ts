@@ -36,7 +36,7 @@ function precompress(): Plugin {
     configResolved: config => {
       folder = join(config.root, config.build.outDir)
     },
-    async closeBundle() {
+    async writeBundle() {
       const names = await readdir(folder, { recursive: true })
       const texts = names.filter(name => /\.(js|css|html|svg|json|txt)$/.test(name))
       await Promise.all(

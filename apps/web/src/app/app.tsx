@@ -3,9 +3,14 @@ import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { BrowserRouter } from 'react-router'
 import { queryClient } from '../api/query.ts'
+import { onSessionChange } from '../api/session.ts'
 import { Hosts } from '../kit/hosts.tsx'
+import { keepPayment } from '../shop/payment/pending.ts'
 import { Pages } from './pages.tsx'
 import { theme, variables } from './theme.ts'
+
+// What one person was about to pay is none of the next one's business.
+onSessionChange(() => keepPayment(null))
 
 const schemes = localStorageColorSchemeManager({ key: 'netlet-color-scheme' })
 

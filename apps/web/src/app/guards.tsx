@@ -1,8 +1,9 @@
 import { Navigate, Outlet, useLocation } from 'react-router'
+import { useSession } from '../api/session.ts'
+import { loginPath } from '../kit/return-path.ts'
 import { ErrorState } from '../kit/states.tsx'
+import { dashboardPath } from './manifest.ts'
 import { PageSkeleton } from './page-skeleton.tsx'
-import { loginPath } from './return-path.ts'
-import { useSession } from './session.ts'
 
 /** Leads visitors to the login page, and back to where they wanted to go afterwards. */
 export function SignedIn() {
@@ -14,13 +15,18 @@ export function SignedIn() {
   return <Outlet />
 }
 
+export function ToDashboard() {
+  const { user } = useSession()
+  return <Navigate to={dashboardPath(user?.is_superuser ?? false)} replace />
+}
+
 /** An administrator has no proxies or settings of its own: the orders page stands in their place. */
 export function CustomerOnly() {
   const { user } = useSession()
-  return user?.is_superuser ? <Navigate to="/dashboard/index/orders" replace /> : <Outlet />
+  return user?.is_superuser ? <ToDashboard /> : <Outlet />
 }
 
 export function AdminOnly() {
   const { user } = useSession()
-  return user?.is_superuser ? <Outlet /> : <Navigate to="/dashboard/index/proxies" replace />
+  return user?.is_superuser ? <Outlet /> : <ToDashboard />
 }

@@ -6,7 +6,8 @@ import { useT } from '../i18n/index.ts'
 import { LANGUAGES, setLanguage, useLanguage, type Language } from '../i18n/language.ts'
 import { Menu } from '../kit/menu.tsx'
 import classes from './header.module.css'
-import { useSession } from './session.ts'
+import { useSession } from '../api/session.ts'
+import { pathOf } from './manifest.ts'
 import { useLogout } from './use-logout.ts'
 
 export function Header() {
@@ -89,10 +90,10 @@ function Pages() {
 /** What a signed-in user finds under the name: by role. */
 const userLinks = (admin: boolean) =>
   admin
-    ? ([['/dashboard/index/orders', 'nav.orders']] as const)
+    ? ([[pathOf('Orders'), 'nav.orders']] as const)
     : ([
-        ['/dashboard/index/proxies', 'nav.proxies'],
-        ['/dashboard/index/setting', 'nav.settings']
+        [pathOf('Proxies'), 'nav.proxies'],
+        [pathOf('userSettings'), 'nav.settings']
       ] as const)
 
 function UserMenu() {

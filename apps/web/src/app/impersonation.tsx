@@ -7,7 +7,8 @@ import { accounts } from '../api/routes.ts'
 import { useT } from '../i18n/index.ts'
 import { failureText } from '../i18n/say.ts'
 import { notify } from '../kit/notify.ts'
-import { enter } from './session.ts'
+import { dashboardPath } from './manifest.ts'
+import { setSessionUser } from '../api/session.ts'
 
 /** Whose eyes an administrator looks through, and the way back. */
 export default function Impersonation({ user }: { user: CurrentUser }) {
@@ -16,8 +17,8 @@ export default function Impersonation({ user }: { user: CurrentUser }) {
   const back = useMutation({
     mutationFn: () => call(accounts.switchBack),
     onSuccess: admin => {
-      enter(admin)
-      void navigate('/dashboard/index/orders')
+      setSessionUser(admin)
+      void navigate(dashboardPath(true))
     },
     onError: error => notify('bad', failureText(error))
   })

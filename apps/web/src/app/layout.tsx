@@ -5,9 +5,11 @@ import { Boundary } from './boundary.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
 import { PageSkeleton } from './page-skeleton.tsx'
-import { useSession } from './session.ts'
+import { useSession } from '../api/session.ts'
 
 const Impersonation = lazy(() => import('./impersonation.tsx'))
+const ChangeFeed = lazy(() => import('./change-feed.ts'))
+const Palette = lazy(() => import('./palette.tsx'))
 
 export function Layout() {
   const t = useT()
@@ -21,6 +23,16 @@ export function Layout() {
       {user?.impersonated_by && (
         <Suspense fallback={null}>
           <Impersonation user={user} />
+        </Suspense>
+      )}
+      {user && (
+        <Suspense fallback={null}>
+          <ChangeFeed userId={user.id} />
+        </Suspense>
+      )}
+      {user?.is_superuser && (
+        <Suspense fallback={null}>
+          <Palette />
         </Suspense>
       )}
       <Header />

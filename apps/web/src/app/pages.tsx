@@ -1,27 +1,14 @@
 import { lazy, useEffect } from 'react'
-import { Navigate, Route, Routes, useLocation } from 'react-router'
-import { Landing } from '../shop/landing/page.tsx'
-import { AdminOnly, CustomerOnly, SignedIn } from './guards.tsx'
+import { Route, Routes, useLocation } from 'react-router'
+import { AdminOnly, CustomerOnly, SignedIn, ToDashboard } from './guards.tsx'
 import { Layout } from './layout.tsx'
+import { screens, type Role } from './manifest.ts'
 import { NotFound } from './not-found.tsx'
 
-const Product = lazy(() => import('../shop/product/page.tsx'))
-const Support = lazy(() => import('../shop/support/page.tsx'))
-const Policy = lazy(() => import('../shop/policy/page.tsx'))
-const Login = lazy(() => import('../shop/login/page.tsx'))
-const SignUp = lazy(() => import('../shop/sign-up/page.tsx'))
-const Dashboard = lazy(() => import('../account/shell/dashboard.tsx'))
-const Proxies = lazy(() => import('../account/proxies/page.tsx'))
-const Settings = lazy(() => import('../account/settings/page.tsx'))
-const Rewards = lazy(() => import('../account/rewards/page.tsx'))
-const PromoCodes = lazy(() => import('../account/rewards/promo-codes.tsx'))
-const GiftCards = lazy(() => import('../account/rewards/gift-cards.tsx'))
-const Invite = lazy(() => import('../account/invite/page.tsx'))
-const AdminOrders = lazy(() => import('../admin/orders/page.tsx'))
-const AdminGiftCards = lazy(() => import('../admin/gift-cards/page.tsx'))
+const Dashboard = lazy(() => import('./shell/dashboard.tsx'))
 
 /** A new page starts at its top, as a page that was loaded would. */
-function useTop() {
+function useScrollToTop() {
   const { pathname, hash } = useLocation()
   useEffect(() => {
     if (hash) document.getElementById(hash.slice(1))?.scrollIntoView()
@@ -29,34 +16,24 @@ function useTop() {
   }, [pathname, hash])
 }
 
+const routesOf = (role: Role) =>
+  screens
+    .filter(screen => screen.role === role)
+    .map(({ id, path, page: Page }) => <Route key={id} path={path} element={<Page />} />)
+
 export function Pages() {
-  useTop()
+  useScrollToTop()
   return (
     <Routes>
       <Route element={<Layout />}>
-        <Route index element={<Landing />} />
-        <Route path="product" element={<Product />} />
-        <Route path="support" element={<Support />} />
-        <Route path="policy" element={<Policy />} />
-        <Route path="login" element={<Login />} />
-        <Route path="createAccount" element={<SignUp />} />
+        {routesOf('public')}
         <Route element={<SignedIn />}>
-          <Route path="dashboard" element={<Dashboard />}>
-            <Route element={<CustomerOnly />}>
-              <Route path="index/proxies/:id?" element={<Proxies />} />
-              <Route path="index/setting" element={<Settings />} />
-              <Route path="index/rewards" element={<Rewards />} />
-              <Route path="index/promocodeUser" element={<PromoCodes />} />
-              <Route path="index/giftcardUser" element={<GiftCards />} />
-              <Route path="index/invite" element={<Invite />} />
-            </Route>
-            <Route element={<AdminOnly />}>
-              <Route path="index/orders/:username?" element={<AdminOrders />} />
-              <Route path="index/giftcard" element={<AdminGiftCards />} />
-            </Route>
-            <Route index element={<Navigate to="/dashboard/index/proxies" replace />} />
-            <Route path="index" element={<Navigate to="/dashboard/index/proxies" replace />} />
+          <Route element={<Dashboard />}>
+            <Route element={<CustomerOnly />}>{routesOf('customer')}</Route>
+            <Route element={<AdminOnly />}>{routesOf('admin')}</Route>
           </Route>
+          <Route path="/dashboard" element={<ToDashboard />} />
+          <Route path="/dashboard/index" element={<ToDashboard />} />
         </Route>
         <Route path="*" element={<NotFound />} />
       </Route>

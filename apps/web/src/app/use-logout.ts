@@ -4,7 +4,7 @@ import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
 import { failureText } from '../i18n/say.ts'
 import { notify } from '../kit/notify.ts'
-import { enter } from './session.ts'
+import { setSessionUser } from '../api/session.ts'
 
 /** Ends the session and leads to the login page. */
 export function useLogout() {
@@ -14,7 +14,7 @@ export function useLogout() {
     onSuccess: async () => {
       // First away from the guarded page: its guard would otherwise ask to come back here after the login.
       await navigate('/login')
-      enter(null)
+      setSessionUser(null)
     },
     onError: error => notify('bad', failureText(error, 'Logout failed'))
   })

@@ -1,35 +1,45 @@
-import '../app/styles/overlays.ts'
-import { Button, Modal } from '@mantine/core'
-import { useRef } from 'react'
+import './styles/overlays.ts'
+import { ModalsProvider, useModals } from '@mantine/modals'
+import { useEffect } from 'react'
 import { useT } from '../i18n/index.ts'
-import type { Question } from './confirm.ts'
+import type { questions } from './confirm.ts'
 
-export default function ConfirmDialog({ asked }: { asked: (Question & { answer: (yes: boolean) => void }) | null }) {
-  const t = useT()
-  // Keeps its words while it fades out.
-  const last = useRef(asked)
-  if (asked) last.current = asked
-  const question = last.current
+type Props = { asked: ReturnType<typeof questions.current> }
+
+export default function ConfirmDialog({ asked }: Props) {
   return (
-    <Modal
-      opened={Boolean(asked)}
-      onClose={() => asked?.answer(false)}
-      title={question?.title}
-      zIndex={400}
-      size="sm"
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
-      <p className="dim" style={{ whiteSpace: 'pre-line' }}>
-        {question?.body}
-      </p>
-      <div className="row" style={{ justifyContent: 'flex-end', marginTop: '1.5rem' }}>
-        <Button variant="default" onClick={() => asked?.answer(false)} data-autofocus>
-          {question?.no ?? t('no')}
-        </Button>
-        <Button {...(question?.danger ? { color: 'red.9' } : {})} onClick={() => asked?.answer(true)}>
-          {question?.yes ?? t('yes')}
-        </Button>
-      </div>
-    </Modal>
+    <ModalsProvider>
+      <Opener asked={asked} />
+    </ModalsProvider>
   )
+}
+
+/** Opens the library's dialog for the question that is asked, and closes it with the question. */
+function Opener({ asked }: Props) {
+  const t = useT()
+  const modals = useModals()
+  useEffect(() => {
+    if (!asked) return
+    const id = modals.openConfirmModal({
+      title: asked.title,
+      children: (
+        <p className="dim" style={{ whiteSpace: 'pre-line' }}>
+          {asked.body}
+        </p>
+      ),
+      labels: { confirm: asked.yes ?? t('yes'), cancel: asked.no ?? t('no') },
+      confirmProps: asked.danger ? { color: 'red.9' } : {},
+      cancelProps: { 'data-autofocus': true },
+      groupProps: { mt: '0.5rem', gap: '0.75rem' },
+      closeButtonProps: { 'aria-label': t('close') },
+      size: 'sm',
+      zIndex: 400,
+      onConfirm: () => asked.answer(true),
+      // However it was closed: after YES the question has its answer already.
+      onClose: () => asked.answer(false)
+    })
+    return () => modals.closeModal(id)
+    // oxlint-disable-next-line react/exhaustive-deps -- once for each question
+  }, [asked])
+  return null
 }

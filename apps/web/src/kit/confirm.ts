@@ -1,9 +1,10 @@
+/** `yes` and `no` are the buttons' words, YES and NO without them. */
 export type Question = { title: string; body: string; danger?: boolean; yes?: string; no?: string }
 type Asked = Question & { answer: (yes: boolean) => void }
 
 let asked: Asked | null = null
 const listeners = new Set<() => void>()
-const tell = () => {
+const changed = () => {
   for (const listener of listeners) listener()
 }
 
@@ -19,14 +20,16 @@ export const questions = {
 export function confirm(question: Question): Promise<boolean> {
   asked?.answer(false)
   return new Promise(resolve => {
-    asked = {
+    const mine: Asked = {
       ...question,
       answer: yes => {
-        asked = null
-        tell()
         resolve(yes)
+        if (asked !== mine) return
+        asked = null
+        changed()
       }
     }
-    tell()
+    asked = mine
+    changed()
   })
 }

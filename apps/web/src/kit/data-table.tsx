@@ -1,4 +1,4 @@
-import '../app/styles/tables.ts'
+import './styles/tables.ts'
 import { NativeSelect, Pagination, Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { ReactNode } from 'react'

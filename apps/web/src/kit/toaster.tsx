@@ -1,4 +1,4 @@
-import '../app/styles/toasts.ts'
+import './styles/toasts.ts'
 import { Notifications } from '@mantine/notifications'
 
 export default function Toaster() {

@@ -1,4 +1,4 @@
-import '../app/styles/forms.ts'
+import '../kit/styles/forms.ts'
 import type { ReactNode } from 'react'
 import { BlockArt } from '../kit/block-art.tsx'
 import classes from './auth-card.module.css'

@@ -7,7 +7,7 @@ import { Suspense, type ReactNode } from 'react'
 import { MemoryRouter, Route, Routes, useLocation } from 'react-router'
 import type { CurrentUser } from '@netlet/contract'
 import { queryClient } from '../api/query.ts'
-import { sessionQuery } from '../app/session.ts'
+import { sessionQuery } from '../api/session.ts'
 import { theme, variables } from '../app/theme.ts'
 import { Hosts } from '../kit/hosts.tsx'
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { queryClient } from '../api/query.ts'
 import { setLanguage } from '../i18n/language.ts'
 import { resetAnswers, serve } from './answers.ts'
+import { SilentEventSource } from './event-source.ts'
 import { setWidth } from './render.tsx'
 
 // React then reports every change that a test did not wait for.
@@ -16,6 +17,7 @@ queryClient.setDefaultOptions({ ...options, queries: { ...options.queries, retry
 
 beforeEach(() => {
   vi.stubGlobal('fetch', serve)
+  vi.stubGlobal('EventSource', SilentEventSource)
 })
 
 afterEach(async () => {

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useParams } from 'react-router'
+import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
@@ -14,7 +15,7 @@ import { orderColumns } from './order-columns.tsx'
 import { ProxyPanel } from './proxy-panel.tsx'
 import { RenewalFromMail } from './renewal-from-mail.tsx'
 
-/** Milliseconds between two looks while something is being done to an order that is shown. */
+/** Milliseconds between two looks at an order that something is being done to, where no change feed tells of it. */
 const WATCH = 2500
 
 export default function ProxiesPage() {
@@ -26,13 +27,14 @@ export default function ProxiesPage() {
 
 function Proxies({ collection }: { collection: number | undefined }) {
   const t = useT()
+  const interval = usePollInterval(WATCH)
   const paging = usePaging(5)
   const [chosen, setChosen] = useState<number | null>(null)
   const [payment, setPayment] = useState<Pending | null>(null)
   const { data, isPending, error, refetch } = useQuery({
     ...read(orders.list, { query: { limit: paging.limit, offset: paging.offset, product_type: collection } }),
     placeholderData: previous => previous,
-    refetchInterval: query => (query.state.data?.data.some(isMoving) ? WATCH : false)
+    refetchInterval: query => (query.state.data?.data.some(isMoving) ? interval : false)
   })
   const rows = data?.data
   // Until one is chosen, the newest order's proxies are shown.

@@ -3,14 +3,15 @@ import { Button } from '@mantine/core'
 import { IconActivity, IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { Delay } from '../../kit/delay.tsx'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
-import { Delay } from './delay.tsx'
 import classes from './proxies.module.css'
 import { renewable, useOrderActions } from './use-order-actions.ts'
 
@@ -24,6 +25,7 @@ const holdsList = (body: Record<string, unknown>) =>
 /** The proxies of the selected order and what can be done with them. */
 export function ProxyPanel({ order }: { order: Order | undefined }) {
   const t = useT()
+  const interval = usePollInterval(WATCH)
   const paging = usePaging(20)
   const { data, isPending, error, refetch } = useQuery({
     ...read(
@@ -33,7 +35,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
     ),
     enabled: Boolean(order),
     placeholderData: previous => previous,
-    refetchInterval: query => (query.state.data?.order && isMoving(query.state.data.order) ? WATCH : false)
+    refetchInterval: query => (query.state.data?.order && isMoving(query.state.data.order) ? interval : false)
   })
   const now = data?.order ?? order
   const malformed = data !== undefined && !Array.isArray(data.proxy_list)

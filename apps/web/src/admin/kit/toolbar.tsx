@@ -97,7 +97,7 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
         ))}
         {narrow && resource.sort.length > 0 && (
           <NativeSelect
-            size="sm"
+            size="xs"
             label={t('list.sort')}
             value={sortText(list.sort)}
             data={[
@@ -130,6 +130,7 @@ function Choose({
   const options = useOptions()
   return (
     <NativeSelect
+      size="xs"
       label={label}
       value={value}
       data={[{ value: '', label: t('list.any') }, ...options]}
@@ -148,6 +149,7 @@ function Typed({ filter, label, value, onChange }: FilterProps) {
   }
   return (
     <TextInput
+      size="xs"
       label={label}
       value={typed}
       onChange={event => setTyped(event.currentTarget.value)}

@@ -2,6 +2,7 @@ import { keepPreviousData, onlineManager, useQuery } from '@tanstack/react-query
 import { useSyncExternalStore } from 'react'
 import type { Page } from '@netlet/contract'
 import { call } from '../../api/client.ts'
+import { usePollInterval } from '../../api/feed-connected.ts'
 import { keyOf } from '../../api/query.ts'
 import { askedOf, type ListState } from './list-state.ts'
 import type { Resource, Row } from './resource.ts'
@@ -11,6 +12,7 @@ const WATCH = 5000
 
 /** The page of a list that its state asks for. */
 export function useListPage<R extends Row>({ list, moving }: Resource<R>, state: ListState) {
+  const watch = usePollInterval(WATCH)
   const query = {
     limit: state.size,
     ...(state.after ? { after: state.after } : { offset: (state.page - 1) * state.size }),
@@ -21,7 +23,7 @@ export function useListPage<R extends Row>({ list, moving }: Resource<R>, state:
     queryFn: ({ signal }) =>
       (call as (route: object, input: object, options: object) => Promise<Page<R>>)(list, { query }, { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data } }) => (moving && data?.data.some(moving) ? WATCH : false)
+    refetchInterval: ({ state: { data } }) => (moving && data?.data.some(moving) ? watch : false)
   })
 }
 

@@ -4,12 +4,13 @@ import { IconArrowLeft } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { parseAsInteger, useQueryStates } from 'nuqs'
 import type { ReactNode } from 'react'
-import { Delay } from '../../account/proxies/delay.tsx'
+import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/admin.ts'
 import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { Delay } from '../../kit/delay.tsx'
 import { isMoving } from '../../kit/order-state.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
@@ -47,10 +48,11 @@ type Props = { id: number; onBack: () => void; actions: (order: Order) => ReactN
 export function OrderDetail({ id, onBack, actions }: Props) {
   const t = useT()
   const paging = useProxyPaging()
+  const watch = usePollInterval(WATCH)
   const { data, isPending, error, refetch } = useQuery({
     ...read(orders.proxyDetail, { params: { id }, query: { limit: paging.limit, offset: paging.offset } }),
     placeholderData: previous => previous,
-    refetchInterval: query => (query.state.data && isMoving(query.state.data.order) ? WATCH : false)
+    refetchInterval: query => (query.state.data && isMoving(query.state.data.order) ? watch : false)
   })
   const order = data?.order
   return (

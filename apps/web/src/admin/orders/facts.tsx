@@ -1,6 +1,7 @@
 import type { Order } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
@@ -53,9 +54,11 @@ export function Facts({ order }: { order: Order }) {
 /** What happened to an order, newest first. */
 export function History({ order }: { order: Order }) {
   const t = useT()
+  const language = useLanguage()
+  const watch = usePollInterval(WATCH)
   const { data, error, refetch } = useQuery({
     ...read(orders.events, { params: { id: order.id } }),
-    refetchInterval: isMoving(order) ? WATCH : false
+    refetchInterval: isMoving(order) ? watch : false
   })
   return (
     <section aria-label={t('orders.history')}>
@@ -66,7 +69,7 @@ export function History({ order }: { order: Order }) {
         {data?.map(({ kind, detail, at }, index) => (
           <li key={`${at} ${index}`}>
             <span>{kindText(t, kind)}</span>
-            <span className="dim">{detailText(detail)}</span>
+            <span className="dim">{detailText(t, language, detail)}</span>
             <Moment at={at} />
           </li>
         ))}
@@ -81,19 +84,28 @@ function kindText(t: (key: Key) => string, kind: string): string {
   return key in en ? t(key as Key) : kind
 }
 
-const detailText = (detail: Record<string, unknown>): string =>
-  Object.entries(detail)
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+/** 'paid → delivering, amount: 10.77': a change of state first, then what else was written down. */
+function detailText(t: (key: Key) => string, language: string, { from, to, ...more }: Record<string, unknown>): string {
+  const said = (value: unknown): string => {
+    const words = String(value as string | number)
+    if (`orders.is.${words}` in en) return t(`orders.is.${words}` as Key)
+    return INSTANT.test(words) ? new Date(words).toLocaleString(language) : words
+  }
+  const rest = Object.entries(more)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
-    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value as string | number)}`)
-    .join(', ')
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${said(value)}`)
+  return [...(to === undefined ? [] : [`${from ? said(from) : '–'} → ${said(to)}`]), ...rest].join(', ')
+}
 
 function Moment({ at }: { at: string }) {
   const language = useLanguage()
   return (
     <span className={classes.moment}>
-      <span className="num">{new Date(at).toLocaleString(language)}</span>{' '}
+      <span className="num">{new Date(at).toLocaleString(language)}</span>
       <span className="dim">
-        (<Ago at={at} />)
+        <Ago at={at} />
       </span>
     </span>
   )

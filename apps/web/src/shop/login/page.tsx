@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
-import { safePath } from '../../app/return-path.ts'
-import { enter } from '../../app/session.ts'
+import { safePath } from '../../kit/return-path.ts'
+import { setSessionUser } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
 import { failureText, say } from '../../i18n/say.ts'
 import { notify } from '../../kit/notify.ts'
@@ -31,7 +31,7 @@ export default function LoginPage() {
   useTitle(title)
 
   useEffect(() => {
-    reset.current ??= resetSession().then(() => enter(null))
+    reset.current ??= resetSession().then(() => setSessionUser(null))
   }, [])
 
   // The chat platform sends the browser back here when it refuses.
@@ -71,11 +71,11 @@ export default function LoginPage() {
           <PasswordForm
             before={() => reset.current ?? Promise.resolve()}
             onDone={user => {
-              enter(user)
+              setSessionUser(user)
               void navigate(safePath(query.get('return')) ?? '/product', { replace: true })
             }}
             onForgot={() => {
-              void resetSession().then(() => enter(null))
+              void resetSession().then(() => setSessionUser(null))
               setMode({ name: 'forgot' })
             }}
           />

@@ -1,5 +1,5 @@
-import '../../app/styles/forms.ts'
-import '../../app/styles/overlays.ts'
+import '../../kit/styles/forms.ts'
+import '../../kit/styles/overlays.ts'
 import type { Product, RuleStock, VariantInfo } from '@netlet/contract'
 import { Button, Checkbox, Modal, Skeleton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'

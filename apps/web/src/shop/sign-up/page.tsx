@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
-import { enter } from '../../app/session.ts'
+import { setSessionUser } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
 import { failureText, say } from '../../i18n/say.ts'
 import { fieldErrors, rules } from '../../kit/form.ts'
@@ -39,7 +39,7 @@ export default function SignUpPage() {
     mutationFn: () => call(accounts.signUp, { body: form.values }),
     onSuccess: user => {
       notify('good', say('Created successfully'))
-      enter(user)
+      setSessionUser(user)
       void navigate('/product', { replace: true })
     },
     onError: error => {

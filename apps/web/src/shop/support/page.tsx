@@ -1,4 +1,4 @@
-import '../../app/styles/forms.ts'
+import '../../kit/styles/forms.ts'
 import { Button } from '@mantine/core'
 import { IconBrandDiscord } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'

@@ -10,16 +10,18 @@ import {
 } from '@tabler/icons-react'
 import { Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
 import { Outlet, useLocation } from 'react-router'
-import { PageSkeleton } from '../../app/page-skeleton.tsx'
-import { useSession } from '../../app/session.ts'
+import { PageSkeleton } from '../page-skeleton.tsx'
+import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import classes from './dashboard.module.css'
-import { adminMenu, customerMenu, entryOf } from './menu.ts'
+import { itemAt, menuOf } from './menu.ts'
 import { SideMenu } from './side-menu.tsx'
 
 /** Pixels of scrolling after which the way back to the top is offered. */
 const FAR = 300
+
+const menus = { admin: menuOf('admin'), customer: menuOf('customer') }
 
 export default function Dashboard() {
   const t = useT()
@@ -45,10 +47,10 @@ export default function Dashboard() {
     if (narrow && open) side.current?.querySelector('a')?.focus()
   }, [narrow, open])
 
-  const menu = user?.is_superuser ? adminMenu : customerMenu
-  const entry = entryOf(menu, pathname)
-  const title = entry ? t(entry.key) : t('menu.dashboard')
-  const Icon = entry?.icon ?? IconLayoutDashboard
+  const menu = user?.is_superuser ? menus.admin : menus.customer
+  const item = itemAt(menu, pathname)
+  const title = item ? t(item.title) : t('menu.dashboard')
+  const Icon = item?.icon ?? IconLayoutDashboard
   useTitle(title)
 
   return (

@@ -1,5 +1,6 @@
 // Dialogs: loaded by the screens that open one.
 import '@mantine/core/styles/CloseButton.layer.css'
+import '@mantine/core/styles/Group.layer.css'
 import '@mantine/core/styles/Paper.layer.css'
 import '@mantine/core/styles/Overlay.layer.css'
 import '@mantine/core/styles/ModalBase.layer.css'

@@ -1,9 +1,8 @@
 import type { CurrentUser } from '@netlet/contract'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { ApiError, call, onUnauthorized } from '../api/client.ts'
-import { queryClient } from '../api/query.ts'
-import { accounts } from '../api/routes.ts'
-import { keepPayment } from '../shop/payment/pending.ts'
+import { ApiError, call, onUnauthorized } from './client.ts'
+import { queryClient } from './query.ts'
+import { accounts } from './routes.ts'
 
 /** Who is signed in; null for a visitor. */
 export const sessionQuery = queryOptions({
@@ -24,9 +23,13 @@ export function useSession() {
   return { user: data ?? null, pending: isPending, error, retry: refetch }
 }
 
-/** Takes over a user that the server returned, and forgets what the former one saw and was about to pay. */
-export function enter(user: CurrentUser | null): void {
-  keepPayment(null)
+const listeners = new Set<() => void>()
+/** Calls `listener` whenever somebody else is signed in than before. */
+export const onSessionChange = (listener: () => void) => void listeners.add(listener)
+
+/** Takes over the user that the server returned, and forgets what the former one saw. null: nobody is signed in. */
+export function setSessionUser(user: CurrentUser | null): void {
+  for (const listener of listeners) listener()
   const session = JSON.stringify(sessionQuery.queryKey)
   queryClient.removeQueries({ predicate: query => JSON.stringify(query.queryKey) !== session && !query.isActive() })
   queryClient.setQueryData(sessionQuery.queryKey, user)

@@ -3,6 +3,7 @@ import { NavLink } from 'react-router'
 import { read } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
+import { pathOf } from '../manifest.ts'
 import type { Section } from './menu.ts'
 import classes from './side-menu.module.css'
 
@@ -14,11 +15,11 @@ export function SideMenu({ menu }: { menu: Section[] }) {
         <div key={index} className={classes.section}>
           {section.title && <p className={classes.title}>{t(section.title)}</p>}
           <ul>
-            {section.items.map(({ key, to, icon: Icon, collections }) => (
-              <li key={to}>
+            {section.items.map(({ id, title, to, icon: Icon, collections }) => (
+              <li key={id}>
                 <NavLink to={to} end className={classes.link}>
                   <Icon size={19} aria-hidden />
-                  {t(key)}
+                  {t(title)}
                 </NavLink>
                 {collections && <Collections />}
               </li>
@@ -42,7 +43,7 @@ function Collections() {
     <ul className={classes.below}>
       {collections.map(({ id, collection_name }, index) => (
         <li key={id}>
-          <NavLink to={`/dashboard/index/proxies/${id}`} className={classes.link}>
+          <NavLink to={`${pathOf('Proxies')}/${id}`} className={classes.link}>
             <span className={classes.name}>{collection_name}</span>
             {/* A count that failed shows 0. */}
             <span className={classes.badge} aria-label={t('menu.count')}>

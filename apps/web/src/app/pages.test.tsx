@@ -1,0 +1,97 @@
+import { screen, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { accounts, catalog, orders, settings } from '../api/routes.ts'
+import { answer } from '../testing/answers.ts'
+import { renderAt } from '../testing/render.tsx'
+import { admin, customer, pageOf } from '../testing/shapes.ts'
+import { dashboardPath, pathOf, screens, type MenuScreenId } from './manifest.ts'
+import { Pages } from './pages.tsx'
+import { icons } from './shell/icons.ts'
+import { itemAt, menuOf } from './shell/menu.ts'
+
+function open(at: string, user: typeof admin | null) {
+  answer(settings.social, { discord: '', twitter: '' })
+  answer(accounts.logout, null)
+  answer(catalog.collections, pageOf())
+  answer(orders.list, pageOf())
+  answer(orders.statistics, {
+    total: 0,
+    paid: 0,
+    unpaid: 0,
+    today: 0,
+    totalAmount: '0.00',
+    monthlyAmount: '0.00',
+    dailyAmount: '0.00'
+  })
+  return renderAt(<Pages />, { at, user })
+}
+const linksOf = (menu: HTMLElement) =>
+  within(menu)
+    .getAllByRole('link')
+    .map(link => link.textContent)
+
+describe('the manifest', () => {
+  it('names each screen and each path once', () => {
+    expect(new Set(screens.map(screen => screen.id)).size).toBe(screens.length)
+    expect(new Set(screens.map(screen => pathOf(screen.id))).size).toBe(screens.length)
+  })
+
+  it('gives every entry of a menu its icon, and no icon to anything else', () => {
+    const entries = [...menuOf('customer'), ...menuOf('admin')].flatMap(section => section.items)
+    expect(entries.map(item => item.id).toSorted()).toEqual((Object.keys(icons) as MenuScreenId[]).toSorted())
+  })
+
+  it('finds the entry of a path by its pattern', () => {
+    const menu = menuOf('customer')
+    expect(itemAt(menu, '/dashboard/index/proxies/3')?.id).toBe('Proxies')
+    expect(itemAt(menu, '/dashboard/index/proxies/3/4')).toBeUndefined()
+  })
+})
+
+describe('the dashboards', () => {
+  it("shows a customer the customer's menu and title", async () => {
+    open('/dashboard/index/proxies', customer)
+    expect(await screen.findByRole('heading', { name: 'Proxies', level: 1 })).toBeTruthy()
+    expect(document.title).toBe('Proxies · Netlet')
+    expect(linksOf(screen.getByRole('navigation', { name: 'Dashboard' }))).toEqual([
+      'Home',
+      'Proxies',
+      'Level and points',
+      'Promo code',
+      'Gift card',
+      'Invite',
+      'Settings',
+      'Help'
+    ])
+  })
+
+  it.each([
+    [admin, 'Orders'],
+    [customer, 'Proxies']
+  ])('leads everyone from /dashboard to where theirs begins', async (user, title) => {
+    const { where } = open('/dashboard', user)
+    expect(await screen.findByRole('heading', { name: title, level: 1 })).toBeTruthy()
+    expect(where()).toBe(dashboardPath(user.is_superuser))
+  })
+
+  it.each(screens.filter(({ role }) => role !== 'public').map(({ id, role }) => [id, role] as const))(
+    'does not show %s to others than the %s',
+    async (id, role) => {
+      const other = role === 'admin' ? customer : admin
+      const { where } = open(pathOf(id), other)
+      await screen.findByRole('navigation', { name: 'Dashboard' })
+      expect(where()).toBe(dashboardPath(other.is_superuser))
+    }
+  )
+
+  it('leads a visitor to the login and back', async () => {
+    const { where } = open('/dashboard/index/invite', null)
+    expect(where()).toBe('/login?return=%2Fdashboard%2Findex%2Finvite')
+    await screen.findByRole('heading', { name: 'Login' })
+  })
+
+  it('says so where there is no such page', () => {
+    open('/dashboard/index/nothing', customer)
+    expect(screen.getByRole('heading', { name: 'There is no such page' })).toBeTruthy()
+  })
+})

@@ -1,0 +1,49 @@
+import { act, screen, waitFor } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { renderAt } from '../testing/render.tsx'
+import { confirm, type Question } from './confirm.ts'
+
+const question = { title: 'Revoke the key?', body: 'It cannot be undone.' }
+
+function ask(question: Question): Promise<boolean> {
+  let answer = Promise.resolve(false)
+  act(() => {
+    answer = confirm(question)
+  })
+  return answer
+}
+
+describe('confirm', () => {
+  it.each([
+    ['YES', true],
+    ['NO', false],
+    ['Close', false]
+  ])('%s answers %j and closes the dialog', async (name, answer) => {
+    const { user } = renderAt(null)
+    const asked = ask({ ...question, danger: true })
+    await user.click(await screen.findByRole('button', { name }))
+    expect(await asked).toBe(answer)
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+
+  it('has the keyboard on NO, and takes Escape for NO', async () => {
+    const { user } = renderAt(null)
+    const asked = ask(question)
+    const no = await screen.findByRole('button', { name: 'NO' })
+    await waitFor(() => expect(document.activeElement).toBe(no))
+    await user.keyboard('{Escape}')
+    expect(await asked).toBe(false)
+  })
+
+  it('counts a question that another one displaces as NO, and asks the other', async () => {
+    const { user } = renderAt(null)
+    const first = ask(question)
+    await screen.findByText(question.title)
+    const second = ask({ ...question, title: 'Delete the order?', yes: 'Delete it' })
+    expect(await first).toBe(false)
+    await screen.findByText('Delete the order?')
+    await user.click(screen.getByRole('button', { name: 'Delete it' }))
+    expect(await second).toBe(true)
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+})
