@@ -105,7 +105,7 @@ function Results({ run }: { run: BulkRun }) {
   const t = useT()
   const [state, setState] = useState<BulkRow['state'] | ''>('')
   const [page, setPage] = useState(1)
-  const { data } = useQuery({
+  const { data, refetch } = useQuery({
     ...read(bulk.rows, {
       params: { id: run.id },
       query: { limit: ROWS, offset: (page - 1) * ROWS, ...(state ? { state } : {}) }
@@ -114,6 +114,8 @@ function Results({ run }: { run: BulkRun }) {
     placeholderData: previous => previous,
     refetchInterval: goesOn(run) ? WATCH : false
   })
+  // Also at its end, when nobody asks by the clock any more.
+  useEffect(() => void refetch(), [run.done, run.state, refetch])
   const total = data?.total ?? 0
   return (
     <details className={classes.results} open={run.refused > 0 || undefined}>
