@@ -73,8 +73,10 @@ export async function chooseByKeyboard(page: Page, button: string, entry: string
   await page.keyboard.press('Enter')
   const item = page.getByRole('menuitem', { name: entry, exact: true })
   await expect(item).toBeVisible()
+  // The menu takes the focus itself; a key that comes before that is lost.
+  await expect(page.locator('[role="menuitem"]:focus')).toHaveCount(1)
   for (let step = 0; step < 12; step++) {
-    if (await item.evaluate<boolean>('element => element === document.activeElement')) break
+    if (await item.evaluate<boolean, unknown>('element => element === document.activeElement')) break
     await page.keyboard.press('ArrowDown')
   }
   await expect(item).toBeFocused()

@@ -53,7 +53,6 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  size="sm"
                   disabled={at === 0}
                   aria-label={t('columns.up', { name: words(key) })}
                   onClick={() => move(at, -1)}
@@ -63,7 +62,6 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  size="sm"
                   disabled={at === arranged.length - 1}
                   aria-label={t('columns.down', { name: words(key) })}
                   onClick={() => move(at, 1)}

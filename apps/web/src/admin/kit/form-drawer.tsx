@@ -1,7 +1,7 @@
 import { Button, Drawer } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { zod4Resolver } from 'mantine-form-zod-resolver'
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, call, type Endpoint } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, say } from '../../i18n/say.ts'
@@ -41,6 +41,13 @@ export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props)
   const [shown, setShown] = useState(task)
   const [asking, setAsking] = useState(false)
   const dirty = useRef(false)
+  // Always the same function: only a change of the form itself may mark it, not one of what is around it.
+  const mark = useCallback((now: boolean) => {
+    dirty.current = now
+  }, [])
+  const last = useRef(shown)
+  if (shown) last.current = shown
+  const content = shown ?? last.current
   useEffect(() => {
     if (task?.id === shown?.id) return
     if (!shown || task || !dirty.current) {
@@ -77,21 +84,19 @@ export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props)
       opened={Boolean(task) || dirty.current}
       onClose={() => void leave()}
       closeOnEscape={!asking}
-      title={shown?.title}
+      title={content?.title}
       position="right"
       size="md"
       classNames={{ title: classes.drawerTitle }}
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('list.close') }}
     >
-      {shown && (
+      {content && (
         <TaskForm
-          key={shown.id}
-          task={shown}
+          key={content.id}
+          task={content}
           labelOf={labelOf}
-          onDirty={now => {
-            dirty.current = now
-          }}
+          onDirty={mark}
           onCancel={() => void leave()}
           onSaved={() => {
             dirty.current = false

@@ -114,7 +114,7 @@ export function RowActions({ name, actions }: { name: string; actions: Action[] 
       </span>
     )
   return (
-    <Menu position="bottom-end" width={220} shadow="md" withinPortal>
+    <Menu position="bottom-end" withInitialFocusPlaceholder={false} width={220} shadow="md" withinPortal>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" loading={busy} aria-label={t('list.actionsOf', { name })}>
           <IconDots size={18} aria-hidden />

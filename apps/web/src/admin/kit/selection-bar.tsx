@@ -59,7 +59,7 @@ export function SelectionBar<R extends Row>({
         </Button>
       )}
       {resource.batch && (
-        <Menu position="bottom-end" shadow="md" width={220}>
+        <Menu position="bottom-end" withInitialFocusPlaceholder={false} shadow="md" width={220}>
           <Menu.Target>
             <Button
               size="compact-sm"
