@@ -6,18 +6,23 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { contractRoutes } from './vite/contract-routes.ts'
 
-/** Puts the landing page's first words into index.html, so that they are painted before any code has come. */
+/** Puts the landing page's first words into index.html, in each language, so that they are painted before any code has come. */
 function firstWords(): Plugin {
   return {
     name: 'first-words',
     async transformIndexHtml(html) {
-      const text = await readFile(join(import.meta.dirname, 'src/i18n/en.json'), 'utf8')
-      const words = JSON.parse(text) as Record<string, string>
-      return html.replace(/\{(landing\.\w+)\}/g, (_, key: string) => {
-        const word = words[key]
-        if (!word) throw new Error(`en.json has no ${key}`)
-        return word.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-      })
+      const lists = new Map<string, Record<string, string>>()
+      for (const language of ['en', 'zh-CN']) {
+        const text = await readFile(join(import.meta.dirname, `src/i18n/${language}.json`), 'utf8')
+        lists.set(language, JSON.parse(text) as Record<string, string>)
+      }
+      return html.replace(/<div [^>]*lang="([\w-]+)"[^]*?<\/p>/g, (part, language: string) =>
+        part.replace(/\{(landing\.\w+)\}/g, (_, key: string) => {
+          const word = lists.get(language)?.[key]
+          if (!word) throw new Error(`${language}.json has no ${key}`)
+          return word.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+        })
+      )
     }
   }
 }

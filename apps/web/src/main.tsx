@@ -1,10 +1,10 @@
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
-import { currentLanguage, setLanguage } from './i18n/language.ts'
+import { currentLanguage, loadLanguage } from './i18n/language.ts'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 const start = () => createRoot(root).render(<App />)
 if (currentLanguage() === 'en') start()
 // A word list that cannot be loaded is no reason to show nothing: English stands in.
-else void setLanguage(currentLanguage()).then(start, start)
+else void loadLanguage(currentLanguage()).then(start, start)

@@ -1,34 +1,34 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
 import { ListQuery, Paging, page } from './list.ts'
 import { Done, Id, IdParams, Time, optionalText, storable, text } from './shapes.ts'
 
-export const PASSWORD_RULE =
-  'Password must contain at least one lowercase letter, one uppercase letter, one number, one special character and length should be 8 to 20'
+export const PASSWORD_RULE = message('password_rule')
 
 const passwordPattern = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[^A-Za-z0-9\s])\S{8,20}$/
 const password = (missing: string) => z.string({ error: missing }).min(1, missing).regex(passwordPattern, PASSWORD_RULE)
 
 const username = z
-  .string({ error: 'Please input username' })
-  .min(1, 'Please input username')
-  .refine(value => value.length >= 4 && value.length <= 10, 'Length should be 4 to 10')
-  .regex(/^[A-Za-z0-9]+$/, 'Can only contain letters and numbers')
-  .refine(value => !/^\d+$/.test(value), 'Must contain at least one letter')
+  .string({ error: message('enter_new_username') })
+  .min(1, message('enter_new_username'))
+  .refine(value => value.length >= 4 && value.length <= 10, message('username_length'))
+  .regex(/^[A-Za-z0-9]+$/, message('username_characters'))
+  .refine(value => !/^\d+$/.test(value), message('username_letter'))
 
-const email = (missing = 'Please input email') =>
+const email = (missing = message('enter_email')) =>
   z
     .string({ error: missing })
     .trim()
     .min(1, missing)
-    .max(254, 'Please input correct email format')
-    .pipe(z.email('Please input correct email format'))
+    .max(254, message('email_format'))
+    .pipe(z.email(message('email_format')))
 
 const emailCode = z
-  .string({ error: 'Please input code' })
+  .string({ error: message('enter_email_code') })
   .trim()
-  .regex(/^\d{6}$/, 'Please input code')
+  .regex(/^\d{6}$/, message('enter_email_code'))
 
 export const User = z.object({
   id: z.number(),
@@ -59,16 +59,19 @@ export type CurrentUser = z.infer<typeof CurrentUser>
 /** A field of a form that was left empty. */
 const blank = z.literal('').transform(() => undefined)
 
-const NO_CAPTCHA = 'Please enter the captcha code!'
+const NO_CAPTCHA = message('enter_captcha')
 
 export const LoginBody = z.object({
   username: z
-    .string({ error: 'Please enter your username or email!' })
+    .string({ error: message('enter_username_or_email') })
     .trim()
-    .min(1, 'Please enter your username or email!')
+    .min(1, message('enter_username_or_email'))
     .max(254)
-    .refine(value => !value.includes('\0'), 'Contains a character that is not allowed'),
-  password: z.string({ error: 'Please enter your password!' }).min(1, 'Please enter your password!').max(200),
+    .refine(value => !value.includes('\0'), message('forbidden_character')),
+  password: z
+    .string({ error: message('enter_your_password') })
+    .min(1, message('enter_your_password'))
+    .max(200),
   captcha_id: z.union([z.uuid(), blank], { error: NO_CAPTCHA }).optional(),
   captcha: z.union([blank, z.coerce.number()], { error: NO_CAPTCHA }).optional()
 })
@@ -78,42 +81,45 @@ export const SignUpBody = z
     username,
     email: email(),
     email_code: emailCode,
-    email_code_id: z.uuid('Please input code'),
-    password: password('Enter a password'),
-    repassword: z.string({ error: 'Please input re-password' }).min(1, 'Please input re-password'),
+    email_code_id: z.uuid(message('enter_email_code')),
+    password: password(message('enter_password')),
+    repassword: z.string({ error: message('repeat_password') }).min(1, message('repeat_password')),
     invite_code: optionalText(32),
     discord_id: optionalText(64)
   })
-  .refine(form => form.password === form.repassword, { path: ['repassword'], message: 'Password not consistent' })
+  .refine(form => form.password === form.repassword, { path: ['repassword'], message: message('passwords_differ') })
 
 export const EmailValidateBody = z.object({
-  email: email('Please enter your email address!'),
+  email: email(message('enter_your_email')),
   type: z.enum(['register', 'forgot']),
   check_user: z.union([z.literal(0), z.literal(1), z.literal('0'), z.literal('1')]).optional()
 })
 
 export const ForgotVerifyBody = z.object({
-  email: email('Please enter your email address!'),
+  email: email(message('enter_your_email')),
   email_code: z
-    .string({ error: 'Please enter your email or code!' })
+    .string({ error: message('enter_email_or_code') })
     .trim()
-    .min(1, 'Please enter your email or code!')
+    .min(1, message('enter_email_or_code'))
     .max(20),
-  email_code_id: z.uuid('Please enter your email or code!')
+  email_code_id: z.uuid(message('enter_email_or_code'))
 })
 
 export const ForgotBody = z.object({
-  email: email('Please enter your email address!'),
-  password: password('Please enter your password!'),
-  verify_id: z.uuid('The verification has expired. Please request a new code.')
+  email: email(message('enter_your_email')),
+  password: password(message('enter_your_password')),
+  verify_id: z.uuid(message('verification_expired'))
 })
 
 export const ChangePasswordBody = z.object({
-  old_password: z.string({ error: 'Please Enter Old Password' }).min(1, 'Please Enter Old Password').max(200),
-  new_password: password('Please Enter New Password')
+  old_password: z
+    .string({ error: message('enter_old_password') })
+    .min(1, message('enter_old_password'))
+    .max(200),
+  new_password: password(message('enter_new_password'))
 })
 
-export const AdminPasswordBody = z.object({ id: Id.optional(), password: password('Please enter password') })
+export const AdminPasswordBody = z.object({ id: Id.optional(), password: password(message('enter_password_of_user')) })
 
 export const MAX_COINS = 100_000_000
 
@@ -123,11 +129,11 @@ export const UserForm = z.object({
   is_superuser: z.boolean().optional(),
   is_active: z.boolean().optional(),
   reward_points: z
-    .int({ error: 'Please enter points' })
-    .min(0, 'Please enter points')
-    .max(MAX_COINS, 'Please enter points')
+    .int({ error: message('enter_points') })
+    .min(0, message('enter_points'))
+    .max(MAX_COINS, message('enter_points'))
     .optional(),
-  password: password('Please enter password').optional().or(blank)
+  password: password(message('enter_password_of_user')).optional().or(blank)
 })
 
 export const ApiKey = z.object({
@@ -141,17 +147,17 @@ export const ApiKey = z.object({
 export type ApiKey = z.infer<typeof ApiKey>
 
 export const ApiKeyForm = z.object({
-  name: text('Please enter a name', 64),
-  scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, 'Please select')
+  name: text(message('enter_a_name'), 64),
+  scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, message('must_select'))
 })
 
-const PreferenceParams = z.object({ key: z.string().regex(/^[a-z][a-z0-9._-]{0,63}$/, 'Unknown key') })
+const PreferenceParams = z.object({ key: z.string().regex(/^[a-z][a-z0-9._-]{0,63}$/, message('unknown_key')) })
 
 /** Any JSON of a moderate size. null: nothing is kept any more. */
 const Preference = z
   .unknown()
-  .refine(value => JSON.stringify(value ?? null).length <= 32_000, 'At most 32000 characters')
-  .refine(value => storable(JSON.stringify(value ?? null)), 'Contains a character that is not allowed')
+  .refine(value => JSON.stringify(value ?? null).length <= 32_000, message('at_most_characters', { max: 32_000 }))
+  .refine(value => storable(JSON.stringify(value ?? null)), message('forbidden_character'))
 
 export const accounts = {
   captcha: route('GET', '/api/auth/captcha', {
@@ -287,10 +293,10 @@ export const accounts = {
     summary: 'Signed report of the chat bot: messages that earn points',
     access: 'public',
     body: z.object({
-      event_id: text('event_id is required', 128),
-      discord_id: text('discord_id is required', 64),
-      channel_id: text('channel_id is required', 64),
-      at: z.iso.datetime({ offset: true, error: 'at must be an ISO 8601 time' })
+      event_id: text(message('needs_event_id'), 128),
+      discord_id: text(message('needs_discord_id'), 64),
+      channel_id: text(message('needs_channel_id'), 64),
+      at: z.iso.datetime({ offset: true, error: message('needs_time') })
     }),
     reply: z.object({ granted: z.number() })
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { Paging, page } from './list.ts'
 import { route } from './route.ts'
 import { Done, Id, IdParams, Time } from './shapes.ts'
@@ -54,7 +55,7 @@ export type BulkRow = z.infer<typeof BulkRow>
  * number of rows that the person saw: where far more match by now, the command is refused.
  */
 export const BulkSelection = z.union([
-  z.object({ ids: z.array(Id).min(1, 'Please select').max(10_000, 'Too many ids') }),
+  z.object({ ids: z.array(Id).min(1, message('must_select')).max(10_000, message('too_many_ids')) }),
   z.object({ query: z.record(z.string(), z.string().max(200)), expected: z.int().min(0).optional() })
 ])
 

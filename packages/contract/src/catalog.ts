@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { ListQuery, page } from './list.ts'
 import {
@@ -96,12 +97,15 @@ const option = optionalText(255).transform(value => value || null)
 
 export const VariantForm = z.object({
   id: Id.optional(),
-  shopify_variant_id: z.string().regex(/^\d{1,20}$/, 'Must be a platform variant id'),
+  shopify_variant_id: z.string().regex(/^\d{1,20}$/, message('must_be_variant_id')),
   variant_name: optionalText(),
   variant_desc: optionalText(),
   variant_price: MoneyInput(),
-  cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: 'Must be one of 1, 8, 16, 32, 64, 128, 256' })),
-  proxy_time: z.int({ error: 'Must be at least 1' }).min(1, 'Must be at least 1').max(3650, 'Must be at most 3650'),
+  cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: message('must_be_cart_step') })),
+  proxy_time: z
+    .int({ error: message('must_be_at_least', { min: 1 }) })
+    .min(1, message('must_be_at_least', { min: 1 }))
+    .max(3650, message('must_be_at_most', { max: 3650 })),
   is_active: z.boolean().default(true),
   server_group: Id.nullish(),
   variant_option1: option,
@@ -110,16 +114,16 @@ export const VariantForm = z.object({
 })
 
 const optionForm = z.object({
-  option_name: text('Please enter the option name'),
-  option_values: z.array(z.object({ option_value: text('Please enter the option value') })).max(250)
+  option_name: text(message('enter_option_name')),
+  option_values: z.array(z.object({ option_value: text(message('enter_option_value')) })).max(250)
 })
 
 export const ProductForm = z.object({
-  shopify_product_id: z.string({ error: 'Please select a product' }).regex(/^\d{1,20}$/, 'Please select a product'),
-  product_name: text('Please enter the product name'),
+  shopify_product_id: z.string({ error: message('select_product') }).regex(/^\d{1,20}$/, message('select_product')),
+  product_name: text(message('enter_product_name')),
   product_desc: optionalText(20_000),
   active: z.boolean().default(true),
-  variants: z.array(VariantForm).min(1, 'Add at least one variant').max(250),
+  variants: z.array(VariantForm).min(1, message('add_variant')).max(250),
   variant_options: z.array(optionForm).max(3).default([]),
   product_collections: z.array(Id).max(100).default([]),
   product_tags: z.array(Id).max(100).default([])
@@ -141,7 +145,10 @@ export const OptionSelected = z.object({
 
 /** Access rules chosen for an order: ids, each at most once (checked by the command, which says so). */
 export const Selection = OptionSelected.extend({
-  acl_selected: z.array(Id, { error: 'Please select' }).min(1, 'Please select').max(500, 'Too many access rules')
+  acl_selected: z
+    .array(Id, { error: message('must_select') })
+    .min(1, message('must_select'))
+    .max(500, message('too_many_rules'))
 })
 
 export const RuleStock = z.object({
@@ -184,9 +191,9 @@ export const catalog = {
     access: 'public',
     query: z.object({
       tags: z
-        .string({ error: 'Please select a product' })
+        .string({ error: message('select_product') })
         .pipe(IdList)
-        .refine(ids => ids.length > 0, 'Please select a product')
+        .refine(ids => ids.length > 0, message('select_product'))
     }),
     reply: z.array(Product)
   }),
@@ -237,7 +244,7 @@ export const catalog = {
     summary: 'Edit a collection',
     access: 'admin',
     params: IdParams,
-    body: z.object({ collection_name: text('Please enter the collection name'), collection_desc: optionalText(5000) }),
+    body: z.object({ collection_name: text(message('enter_collection_name')), collection_desc: optionalText(5000) }),
     reply: Collection
   }),
   deleteCollection: route('DELETE', `${P}/product_collections/:id/`, {
@@ -261,7 +268,7 @@ export const catalog = {
     summary: 'Edit a tag',
     access: 'admin',
     params: IdParams,
-    body: z.object({ tag_name: text('Please enter the tag name'), tag_desc: optionalText(2000) }),
+    body: z.object({ tag_name: text(message('enter_tag_name')), tag_desc: optionalText(2000) }),
     reply: Tag
   }),
   deleteTag: route('DELETE', `${P}/product_tags/:id/`, {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { ListQuery, page } from './list.ts'
 import { Done, Id, IdName, IdParams, Time, optionalText, text } from './shapes.ts'
@@ -12,9 +13,12 @@ export const ServerGroup = z.object({
 export type ServerGroup = z.infer<typeof ServerGroup>
 
 export const ServerGroupForm = z.object({
-  name: text('Please enter server group'),
-  description: text('Please enter description', 2000),
-  servers: z.array(Id, { error: 'Please select server' }).min(1, 'Please select server').max(250)
+  name: text(message('enter_server_group')),
+  description: text(message('enter_description'), 2000),
+  servers: z
+    .array(Id, { error: message('select_server') })
+    .min(1, message('select_server'))
+    .max(250)
 })
 
 export type ServerGroupForm = z.output<typeof ServerGroupForm>
@@ -46,19 +50,21 @@ export const Server = z.object({
 })
 export type Server = z.infer<typeof Server>
 
-const port = z.coerce.number().pipe(z.int('Must be a port').min(1, 'Must be a port').max(65535, 'Must be a port'))
+const port = z.coerce
+  .number()
+  .pipe(z.int(message('must_be_port')).min(1, message('must_be_port')).max(65535, message('must_be_port')))
 const flag = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(value => value === 1 || value === true)
 const ip = z
-  .string({ error: 'Please enter ip' })
+  .string({ error: message('enter_ip') })
   .trim()
-  .min(1, 'Please enter ip')
-  .pipe(z.union([z.ipv4(), z.ipv6()], { error: 'Must be an IP address' }))
+  .min(1, message('enter_ip'))
+  .pipe(z.union([z.ipv4(), z.ipv6()], { error: message('must_be_ip') }))
 
 export const ServerForm = z.object({
-  name: text('Please enter name'),
+  name: text(message('enter_name')),
   ip,
   /** One range a line. */
-  cidr: text('Please enter cidr', 100_000),
+  cidr: text(message('enter_cidr'), 100_000),
   description: optionalText(2000),
   port: port.default(22),
   /** Root's password, or a private key in PEM; empty leaves the stored one. */
@@ -71,7 +77,7 @@ export const ServerForm = z.object({
     .string()
     .trim()
     .max(20_000)
-    .refine(value => value === '' || value.startsWith('-----BEGIN CERTIFICATE-----'), 'Must be a certificate in PEM')
+    .refine(value => value === '' || value.startsWith('-----BEGIN CERTIFICATE-----'), message('must_be_certificate'))
     .nullish(),
   proxy_port: port.optional(),
   /** The machine was reinstalled: its next SSH host key is taken as the right one. */
@@ -89,9 +95,9 @@ const one = `${S}/servers/:id`
 const action = <B extends z.ZodType>(name: string, summary: string, body: B) =>
   route('POST', `${one}/${name}/`, { summary, access: 'admin', params: IdParams, body, reply: AgentReply })
 const username = z
-  .string({ error: 'please enter a username' })
+  .string({ error: message('enter_proxy_user') })
   .trim()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'please enter a username')
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, message('enter_proxy_user'))
 const nothing = z.object({}).optional()
 
 export const fleet = {
@@ -151,8 +157,8 @@ export const fleet = {
     z.object({
       id: Id.optional(),
       username,
-      prefix: text('please enter a prefix', 64),
-      acl_group: z.union(Id.options, { error: 'please select a acl_group' })
+      prefix: text(message('enter_prefix'), 64),
+      acl_group: z.union(Id.options, { error: message('select_acl_group') })
     })
   ),
   deleteUser: action('delete_user', 'Delete a proxy user', z.object({ username })),
@@ -175,16 +181,13 @@ export const fleet = {
     'Pass a raw call to the agent, as POST with JSON',
     z.object({
       uri: z
-        .string({ error: 'please enter a correct uri' })
+        .string({ error: message('enter_uri') })
         .trim()
         .max(500)
-        .regex(/^\/api(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+\/?$/, 'please enter a correct uri'),
-      json_input: z.union(
-        [z.string().trim().min(1, 'please enter a correct json_input'), z.record(z.string(), z.unknown())],
-        {
-          error: 'please enter a correct json_input'
-        }
-      )
+        .regex(/^\/api(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+\/?$/, message('enter_uri')),
+      json_input: z.union([z.string().trim().min(1, message('enter_json_input')), z.record(z.string(), z.unknown())], {
+        error: message('enter_json_input')
+      })
     })
   ),
   applyRemovals: action(

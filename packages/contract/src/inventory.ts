@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { ListQuery, page } from './list.ts'
 import { Done, Id, IdName, IdParams, Money, MoneyInput, RuleId, Time, text } from './shapes.ts'
@@ -16,14 +17,14 @@ export const AclRule = z.object({
 export type AclRule = z.infer<typeof AclRule>
 
 export const AclRuleForm = z.object({
-  name: text('Please enter name'),
-  price: MoneyInput('Please enter price'),
+  name: text(message('enter_name')),
+  price: MoneyInput(message('enter_price')),
   shopify_variant_id: z.coerce
-    .string({ error: 'Please enter Shopify Variant Id' })
+    .string({ error: message('enter_variant_id') })
     .trim()
-    .regex(/^\d{1,20}$/, 'Please enter Shopify Variant Id'),
-  acl_value: text('Please enter rule', 2_000_000),
-  description: text('Please enter description', 2000)
+    .regex(/^\d{1,20}$/, message('enter_variant_id')),
+  acl_value: text(message('enter_rule'), 2_000_000),
+  description: text(message('enter_description'), 2000)
 })
 
 export type AclRuleForm = z.output<typeof AclRuleForm>
@@ -32,9 +33,12 @@ export const AclGroup = z.object({ id: z.number(), name: z.string(), description
 export type AclGroup = z.infer<typeof AclGroup>
 
 export const AclGroupForm = z.object({
-  name: text('Please enter group name'),
-  description: text('Please enter description', 2000),
-  acls: z.array(RuleId, { error: 'Please select acl' }).min(1, 'Please select acl').max(500)
+  name: text(message('enter_group_name')),
+  description: text(message('enter_description'), 2000),
+  acls: z
+    .array(RuleId, { error: message('select_acl') })
+    .min(1, message('select_acl'))
+    .max(500)
 })
 
 export type AclGroupForm = z.output<typeof AclGroupForm>

@@ -1,12 +1,13 @@
 /** The one shape of every list: what a list call takes, and what it answers. */
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { Search, queryInt } from './shapes.ts'
 
 export const MAX_LIMIT = 10_000
 
 export const Paging = z.object({
-  limit: queryInt(1, MAX_LIMIT, 'limit must be a whole number from 1 to 10000').default(10),
-  offset: queryInt(0, 999_999_999, 'offset must be a whole number from 0').default(0)
+  limit: queryInt(1, MAX_LIMIT, message('limit_range', { min: 1, max: MAX_LIMIT })).default(10),
+  offset: queryInt(0, 999_999_999, message('offset_range', { min: 0 })).default(0)
 })
 
 /** A place in a list, as a reply's `next` gave it. Opaque: only the list that gave it can read it. */
@@ -31,10 +32,12 @@ export function listQuery<const S extends readonly [string, ...string[]], F exte
 }: ListOptions<S, F>) {
   return Paging.extend({
     search: Search,
-    sort_by: z.enum(sort, { error: `sort_by must be one of ${sort.join(', ')}` }).default(sort[0] as never),
-    sort_order: z.enum(['asc', 'desc'], { error: 'sort_order must be asc or desc' }).default(order),
+    sort_by: z
+      .enum(sort, { error: message('sort_by_columns', { columns: sort.join(', ') }) })
+      .default(sort[0] as never),
+    sort_order: z.enum(['asc', 'desc'], { error: message('sort_order_words') }).default(order),
     after: Cursor,
-    format: z.enum(['json', 'csv'], { error: 'format must be json or csv' }).default('json')
+    format: z.enum(['json', 'csv'], { error: message('format_words') }).default('json')
   }).extend((filters ?? {}) as F)
 }
 

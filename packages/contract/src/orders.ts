@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { Selection } from './catalog.ts'
 import { route } from './route.ts'
 import { Paging, listQuery, page } from './list.ts'
@@ -81,22 +82,22 @@ export const Statistics = z.object({
 
 const O = '/api/orders/order_list'
 const noBody = z.object({}).optional()
-const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, 'Unknown order')
+const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, message('unknown_order'))
 
 /** A Unix timestamp; milliseconds, or seconds where it is too small for milliseconds. Output: milliseconds. */
 const Timestamp = z
   .union(
     [
-      z.int('Please select the expire time'),
+      z.int(message('select_expiry')),
       z
         .string()
         .regex(/^\d{9,14}$/)
         .transform(Number)
     ],
-    { error: 'Please select the expire time' }
+    { error: message('select_expiry') }
   )
   .transform(value => (value < 100_000_000_000 ? value * 1000 : value))
-  .refine(value => value > 0 && value < 4_102_444_800_000, 'Please select the expire time')
+  .refine(value => value > 0 && value < 4_102_444_800_000, message('select_expiry'))
 
 export const ExtendForm = z.object({ expired_at: Timestamp })
 
@@ -109,13 +110,13 @@ export const orders = {
       quantity: z.union(
         [
           // Far more than any server group holds; larger numbers fit no column.
-          z.int('The quantity must be a whole number').max(999_999, 'The quantity is more than can be sold at once'),
+          z.int(message('quantity_whole')).max(999_999, message('quantity_too_large')),
           z
             .string()
             .regex(/^\d{1,6}$/)
             .transform(Number)
         ],
-        { error: 'The quantity must be a positive multiple of the step' }
+        { error: message('quantity_step') }
       ),
       option_selected: Selection
     }),

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { toCents } from './money.ts'
 import { ListQuery, Paging, listQuery, page } from './list.ts'
 import { Done, IdParams, Money, MoneyInput, Time, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
-export const CodeType = z.union([z.literal(1), z.literal(2)], { error: 'Please select type' })
+export const CodeType = z.union([z.literal(1), z.literal(2)], { error: message('select_type') })
 
 export const Coupon = z.object({
   id: z.number(),
@@ -20,11 +21,11 @@ export const Coupon = z.object({
 export type Coupon = z.infer<typeof Coupon>
 
 export const CouponForm = z.object({
-  username: text('Please enter username', 32),
-  code: text('Please enter code', 64),
-  discount: MoneyInput('Please enter discount'),
+  username: text(message('enter_holder'), 32),
+  code: text(message('enter_code'), 64),
+  discount: MoneyInput(message('enter_discount')),
   code_type: z
-    .union([z.number(), z.enum(['1', '2']).transform(Number)], { error: 'Please select type' })
+    .union([z.number(), z.enum(['1', '2']).transform(Number)], { error: message('select_type') })
     .pipe(CodeType),
   is_used: z.boolean().optional()
 })
@@ -40,18 +41,18 @@ export const GiftCard = z.object({
 export type GiftCard = z.infer<typeof GiftCard>
 
 /** Whole points. An empty field is missing, not 0. */
-const points = (message: string) =>
+const points = (wrong: string) =>
   z
-    .union([z.number(), z.string().trim().regex(/^\d+$/).transform(Number)], { error: message })
-    .pipe(z.int(message).min(0, message).max(1_000_000_000, message))
+    .union([z.number(), z.string().trim().regex(/^\d+$/).transform(Number)], { error: wrong })
+    .pipe(z.int(wrong).min(0, wrong).max(1_000_000_000, wrong))
 
 /** Dollars, more than none. */
-const mount = MoneyInput('Please enter mount').refine(value => toCents(value) > 0n, 'Please enter mount')
+const mount = MoneyInput(message('enter_mount')).refine(value => toCents(value) > 0n, message('enter_mount'))
 
 export const GiftCardForm = z.object({
   mount,
-  code: text('Please enter code', 64),
-  point: points('Please enter point')
+  code: text(message('enter_code'), 64),
+  point: points(message('enter_point'))
 })
 
 export const LevelCode = z.object({
@@ -65,9 +66,9 @@ export const LevelCode = z.object({
 export type LevelCode = z.infer<typeof LevelCode>
 
 export const LevelCodeForm = z.object({
-  discount: MoneyInput('Please enter discount'),
-  code: text('Please enter code', 64),
-  point: points('Please enter point')
+  discount: MoneyInput(message('enter_discount')),
+  code: text(message('enter_code'), 64),
+  point: points(message('enter_point'))
 })
 
 export const PointRecord = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { ListQuery, page } from './list.ts'
 import { Done, Time, storable } from './shapes.ts'
@@ -6,12 +7,12 @@ import { Done, Time, storable } from './shapes.ts'
 const line = z
   .string()
   .trim()
-  .max(1000, 'At most 1000 characters')
+  .max(1000, message('at_most_characters', { max: 1_000 }))
   // A line break in a mail's sender or a header would begin another header.
-  .refine(value => storable(value) && !/[\r\n]/.test(value), 'Contains a character that is not allowed')
+  .refine(value => storable(value) && !/[\r\n]/.test(value), message('forbidden_character'))
   .default('')
 /** Browsers are sent there, so nothing but a web address will do. */
-const link = line.unwrap().refine(isLink, 'Must start with https:// or http://').default('')
+const link = line.unwrap().refine(isLink, message('must_be_web_address')).default('')
 
 function isLink(value: string): boolean {
   return value === '' || (/^https?:\/\//i.test(value) && URL.canParse(value))
@@ -19,7 +20,7 @@ function isLink(value: string): boolean {
 
 /** A number, or one as a form sends it. An emptied field is missing, not 0. */
 function amount(min: number, max: number) {
-  const message = `Must be a number from ${min} to ${max}`
+  const wrong = message('must_be_number', { min, max })
   return z
     .union(
       [
@@ -30,12 +31,12 @@ function amount(min: number, max: number) {
           .regex(/^\d{1,12}(\.\d{1,12})?$/)
           .transform(Number)
       ],
-      { error: message }
+      { error: wrong }
     )
-    .refine(value => value >= min && value <= max, message)
+    .refine(value => value >= min && value <= max, wrong)
 }
 function whole(min: number, max: number) {
-  return amount(min, max).refine(Number.isInteger, `Must be a whole number from ${min} to ${max}`)
+  return amount(min, max).refine(Number.isInteger, message('must_be_whole_number', { min, max }))
 }
 
 /** Every setting of Web Settings with its default. */
@@ -56,9 +57,7 @@ export const Settings = z.object({
   shopify_app_key: line,
   /** A domain, or a base address that starts with http:// or https://. */
   shopify_shop_url: line,
-  email_method: z
-    .enum(['sendgrid', 'mailgun', 'smtp'], { error: 'Must be sendgrid, mailgun or smtp' })
-    .default('sendgrid'),
+  email_method: z.enum(['sendgrid', 'mailgun', 'smtp'], { error: message('select_email_method') }).default('sendgrid'),
   email_from: line,
   /** Seconds. */
   email_code_expire: whole(60, 86_400).default(600),
@@ -79,8 +78,8 @@ export const Settings = z.object({
   /** RFC 8805 lines. */
   geofeed: z
     .string()
-    .max(1_000_000, 'At most 1000000 characters')
-    .refine(storable, 'Contains a character that is not allowed')
+    .max(1_000_000, message('at_most_characters', { max: 1_000_000 }))
+    .refine(storable, message('forbidden_character'))
     .default('')
 })
 export type Settings = z.infer<typeof Settings>

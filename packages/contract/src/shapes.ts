@@ -1,5 +1,6 @@
 /** Small shapes that several domains share. */
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { fromCents, toCents } from './money.ts'
 
 /** A key in a path or a body: 1, or '1' as scripts and forms send it. */
@@ -12,13 +13,13 @@ export const Id = z.union(
       .transform(Number)
   ],
   {
-    error: 'Must be an id'
+    error: message('must_be_id')
   }
 )
 export const IdParams = z.object({ id: Id })
 
 /** The key of an access rule: 4 bytes wide, since rules travel in lists. A larger number is nobody's. */
-export const RuleId = Id.refine(id => id <= 2_147_483_647, 'Must be an id')
+export const RuleId = Id.refine(id => id <= 2_147_483_647, message('must_be_id'))
 
 /** NUL and halves of a surrogate pair cannot be stored: PostgreSQL's text and jsonb refuse them. */
 export const storable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
@@ -29,27 +30,27 @@ export const text = (missing: string, max = 255) =>
     .string({ error: missing })
     .trim()
     .min(1, missing)
-    .max(max, `At most ${max} characters`)
-    .refine(storable, 'Contains a character that is not allowed')
+    .max(max, message('at_most_characters', { max }))
+    .refine(storable, message('forbidden_character'))
 
 /** Optional text: absent, null and '' are all ''. */
 export const optionalText = (max = 255) =>
   z
     .string()
     .trim()
-    .max(max, `At most ${max} characters`)
-    .refine(storable, 'Contains a character that is not allowed')
+    .max(max, message('at_most_characters', { max }))
+    .refine(storable, message('forbidden_character'))
     .nullish()
     .transform(value => value ?? '')
 
 const amount = /^\d{1,9}(\.\d{1,2})?$/
 
 /** Money from outside: '12.3', '12.30' or 12.3; exact, never negative, at most 2 decimals. Output '12.30'. */
-export const MoneyInput = (message = 'Must be an amount with at most 2 decimals') =>
+export const MoneyInput = (wrong = message('must_be_amount')) =>
   z
-    .union([z.string(), z.number()], { error: message })
+    .union([z.string(), z.number()], { error: wrong })
     .transform(value => String(value).trim())
-    .refine(value => amount.test(value), message)
+    .refine(value => amount.test(value), wrong)
     .transform(value => fromCents(toCents(value)))
 
 /** Money on the wire: a string with 2 decimals. */
@@ -59,24 +60,24 @@ export const Money = z.string()
 export const Time = z.string()
 
 /** A whole number in an address. */
-export const queryInt = (min: number, max: number, message: string) =>
+export const queryInt = (min: number, max: number, wrong: string) =>
   z
-    .union([z.string().regex(/^-?\d{1,9}$/, message), z.int(message)], { error: message })
+    .union([z.string().regex(/^-?\d{1,9}$/, wrong), z.int(wrong)], { error: wrong })
     .transform(Number)
-    .refine(value => value >= min && value <= max, message)
+    .refine(value => value >= min && value <= max, wrong)
 
 export const Search = z
   .string()
   .trim()
-  .max(200, 'At most 200 characters')
-  .refine(storable, 'Contains a character that is not allowed')
+  .max(200, message('at_most_characters', { max: 200 }))
+  .refine(storable, message('forbidden_character'))
   .optional()
   .transform(value => value || undefined)
 
 /** '1,2,3' → [1, 2, 3], distinct. */
 export const IdList = z
   .string()
-  .max(20_000, 'Too many ids')
+  .max(20_000, message('too_many_ids'))
   .transform(value =>
     value
       .split(',')
@@ -87,7 +88,7 @@ export const IdList = z
     z.array(
       z
         .string()
-        .regex(/^[1-9]\d{0,14}$/, 'Must be ids, separated by commas')
+        .regex(/^[1-9]\d{0,14}$/, message('must_be_ids'))
         .transform(Number)
     )
   )

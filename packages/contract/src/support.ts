@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { ListQuery, page } from './list.ts'
 import { Done, IdParams, Time, text } from './shapes.ts'
@@ -6,8 +7,8 @@ import { Done, IdParams, Time, text } from './shapes.ts'
 export const Faq = z.object({ id: z.number(), question: z.string(), answer: z.string() })
 export type Faq = z.infer<typeof Faq>
 export const FaqForm = z.object({
-  question: text('Please enter question', 1000),
-  answer: text('Please enter answer', 10_000)
+  question: text(message('enter_question'), 1000),
+  answer: text(message('enter_answer'), 10_000)
 })
 
 export const Ticket = z.object({
@@ -20,7 +21,7 @@ export const Ticket = z.object({
 })
 export type Ticket = z.infer<typeof Ticket>
 
-const missing = 'Please fill out the form first!'
+const missing = message('fill_out_form')
 export const TicketForm = z.object({
   username: text(missing, 64),
   email: z
@@ -28,7 +29,7 @@ export const TicketForm = z.object({
     .trim()
     .min(1, missing)
     .max(254)
-    .pipe(z.email('Please input correct email format')),
+    .pipe(z.email(message('email_format'))),
   phone: text(missing, 32),
   message: text(missing, 5000),
   captcha: z.union(
@@ -41,10 +42,10 @@ export const TicketForm = z.object({
         .transform(Number)
     ],
     {
-      error: 'Please input the calculation results in the picture first!'
+      error: message('solve_captcha')
     }
   ),
-  captcha_id: z.uuid('Please input the calculation results in the picture first!')
+  captcha_id: z.uuid(message('solve_captcha'))
 })
 
 const T = '/api/tickets'

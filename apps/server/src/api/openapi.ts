@@ -56,10 +56,21 @@ const refusal: JsonSchema = {
         {
           type: 'object',
           properties: {
+            reason: { type: 'string', description: 'Why, as a key that does not change with the words' },
+            params: { type: 'object', description: 'What the words of the reason are about' },
             errors: {
               type: 'object',
               description: 'Each field that is not valid, and why',
               additionalProperties: { type: 'string' }
+            },
+            field_reasons: {
+              type: 'object',
+              description: 'For each field the key of its message, and what stands in it',
+              additionalProperties: {
+                type: 'object',
+                required: ['reason', 'params'],
+                properties: { reason: { type: 'string' }, params: { type: 'object' } }
+              }
             },
             require_captcha: { type: 'boolean' }
           }

@@ -70,6 +70,19 @@ describe('what only the server knows', () => {
     expect(await order(8000)).toMatchObject({ code: 409, msg: 'Out of stock' })
   })
 
+  test('each field that is wrong has the key of its message beside its sentence', async () => {
+    const form = { mount: '1.00', code: 'x'.repeat(65), point: 1 }
+    expect(await admin.post('/api/rewards/gift_card/', form)).toMatchObject({
+      code: 400,
+      msg: 'At most 64 characters',
+      data: {
+        reason: 'invalid',
+        errors: { code: 'At most 64 characters' },
+        field_reasons: { code: { reason: 'at_most_characters', params: { max: 64 } } }
+      }
+    })
+  })
+
   test('ACL selection: at least one', async () => {
     expect(await order(8, [])).toMatchObject({ code: 400, msg: 'Please select' })
   })

@@ -27,6 +27,16 @@ export type CallOptions = {
 export type CallArguments<T> =
   object extends Input<T> ? [input?: Input<T>, options?: CallOptions] : [input: Input<T>, options?: CallOptions]
 
+/** What the server tells of a refusal beside its sentence. */
+export type RefusalData = {
+  reason?: string
+  params?: Params
+  /** Each field that is wrong, with its sentence; and with the key of that sentence. */
+  errors?: Record<string, string>
+  field_reasons?: Record<string, { reason: string; params?: Params }>
+}
+type Params = Record<string, string | number>
+
 export type FailureKind = 'refused' | 'network' | 'timeout' | 'format'
 
 /** A call that did not succeed. `message` is the server's `msg`, '' where it sent none; `status` is 0 without an answer. */
@@ -43,6 +53,10 @@ export class ApiError extends Error {
     this.status = status
     this.code = code
     this.data = data
+  }
+
+  get refusal(): RefusalData {
+    return typeof this.data === 'object' && this.data !== null ? this.data : {}
   }
 }
 

@@ -2,12 +2,14 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
-import { failureText } from '../i18n/say.ts'
+import { failureText } from '../i18n/failures.ts'
+import { useT } from '../i18n/index.ts'
 import { notify } from '../kit/notify.ts'
 import { setSessionUser } from '../api/session.ts'
 
 /** Ends the session and leads to the login page. */
 export function useLogout() {
+  const t = useT()
   const navigate = useNavigate()
   return useMutation({
     mutationFn: () => call(accounts.logout),
@@ -16,6 +18,6 @@ export function useLogout() {
       await navigate('/login')
       setSessionUser(null)
     },
-    onError: error => notify('bad', failureText(error, 'Logout failed'))
+    onError: error => notify('bad', failureText(error, t('logout.failed')))
   })
 }

@@ -1,11 +1,11 @@
-import { refusals } from '@netlet/contract'
+import { formMessages, refusals } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import accountEn from './account.en.json'
 import accountZh from './account.zh-CN.json'
 import adminEn from './admin.en.json'
 import adminZh from './admin.zh-CN.json'
 import en from './en.json'
-import messages from './messages.zh-CN.json'
+import reasons from './reasons.zh-CN.json'
 import { fill, type Words } from './words.ts'
 import zh from './zh-CN.json'
 
@@ -25,8 +25,15 @@ describe('the word lists', () => {
     }
   })
 
-  it('has a translation of every refusal of the contract', () => {
-    for (const [, words] of Object.values(refusals)) expect(messages).toHaveProperty([words])
+  it('have every refusal and every form message of the contract, with the same parameters, and nothing else', () => {
+    const english: Words = { ...formMessages }
+    for (const [reason, [, sentence]] of Object.entries(refusals)) english[reason] = sentence
+    expect(Object.keys(reasons).toSorted()).toEqual(Object.keys(english).toSorted())
+    for (const [reason, sentence] of Object.entries(english)) {
+      const chinese = (reasons as Words)[reason] ?? ''
+      expect(chinese, reason).not.toBe('')
+      expect(blanks(chinese), reason).toEqual(blanks(sentence))
+    }
   })
 
   it('fills in values and leaves what it does not know', () => {

@@ -4,16 +4,8 @@ export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
 export type Language = keyof typeof LANGUAGES
 const KEY = 'netlet-language'
 
-const known = (value: string | null): Language => (value === 'zh-CN' ? value : 'en')
-const stored = () => {
-  try {
-    return localStorage.getItem(KEY)
-  } catch {
-    return null
-  }
-}
-
-let language = known(stored())
+// Before the first paint boot.js has written there what this person chose, or else prefers.
+let language: Language = document.documentElement.lang === 'zh-CN' ? 'zh-CN' : 'en'
 const listeners = new Set<() => void>()
 const loaders = new Set<(language: Language) => Promise<unknown>>()
 
@@ -25,11 +17,14 @@ const subscribe = (listener: () => void) => {
 /** Has a word list loaded before the language changes, so that no page is ever half in one and half in the other. */
 export const beforeChange = (load: (language: Language) => Promise<unknown>) => void loaders.add(load)
 
+/** Loads the word lists of a language, as far as there are any yet. */
+export const loadLanguage = (next: Language) => Promise.all([...loaders].map(load => load(next)))
+
 export const currentLanguage = () => language
 export const useLanguage = () => useSyncExternalStore(subscribe, currentLanguage)
 
 export async function setLanguage(next: Language): Promise<void> {
-  await Promise.all([...loaders].map(load => load(next)))
+  await loadLanguage(next)
   language = next
   document.documentElement.lang = next
   try {

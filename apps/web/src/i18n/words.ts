@@ -33,7 +33,13 @@ export function wordList<W extends Words>(english: W, others: Record<Other, Load
   /** The same outside components, as far as the language is loaded. */
   const t = (key: keyof W & string, values?: Values) => text(loaded[currentLanguage()] ?? english, key, values)
 
-  return { useT, t }
+  /** The text of a key that may be unknown; undefined where the chosen language has none. */
+  const find = (key: string, values?: Values): string | undefined => {
+    const words = loaded[currentLanguage()]
+    return words && Object.hasOwn(words, key) ? fill(words[key] ?? '', values) : undefined
+  }
+
+  return { useT, t, find }
 }
 
 export type Translate<W extends Words> = (key: keyof W & string, values?: Values) => string

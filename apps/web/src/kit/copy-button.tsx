@@ -2,7 +2,6 @@ import { Button, type ButtonProps } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 import { useT } from '../i18n/index.ts'
-import { say } from '../i18n/say.ts'
 import { toClipboard } from './clipboard.ts'
 import { notify } from './notify.ts'
 
@@ -11,14 +10,8 @@ const TIP = 2000
 
 type Props = ButtonProps & { text: string; name?: string; done?: string; failed?: string }
 
-/** Copies a text; `name` says which one where there are several on a page. */
-export function CopyButton({
-  text,
-  name,
-  done = 'Successful replication',
-  failed = 'Replication failure',
-  ...button
-}: Props) {
+/** Copies a text; `name` says which one where there are several on a page, `done` and `failed` what came of it. */
+export function CopyButton({ text, name, done, failed, ...button }: Props) {
   const t = useT()
   const [copied, setCopied] = useState(false)
   useEffect(() => {
@@ -27,9 +20,9 @@ export function CopyButton({
     return () => clearTimeout(timer)
   }, [copied])
   const copy = async () => {
-    if (!(await toClipboard(text))) return notify('bad', say(failed))
+    if (!(await toClipboard(text))) return notify('bad', failed ?? t('copy.failed'))
     setCopied(true)
-    notify('good', say(done), TIP)
+    notify('good', done ?? t('copy.done'), TIP)
   }
   const Icon = copied ? IconCheck : IconCopy
   return (

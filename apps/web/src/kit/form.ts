@@ -1,29 +1,23 @@
-import { ApiError } from '../api/client.ts'
-import { say } from '../i18n/say.ts'
+import { message, messageKeyOf } from '@netlet/contract/form-messages'
+import { zod4Resolver } from 'mantine-form-zod-resolver'
+import { wordsOf } from '../i18n/failures.ts'
 
-type Schema = {
-  safeParse: (
-    values: unknown
-  ) =>
-    | { success: true }
-    | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } }
+/** A sentence of the contract's forms in the chosen language. */
+function translate(sentence: string): string {
+  const known = messageKeyOf(sentence)
+  return (known && wordsOf(known.key, known.params)) ?? sentence
 }
+
+/** What the contract's forms say for a key, in the chosen language. */
+export const formMessage: typeof message = (key, ...params) => translate(message(key, ...params))
 
 /** The contract's own rules for a form: the first sentence for each field. */
-export const rules = (schema: Schema) => (values: unknown) => {
-  const result = schema.safeParse(values)
-  const errors: Record<string, string> = {}
-  if (result.success) return errors
-  for (const { path, message } of result.error.issues) errors[path.map(String).join('.')] ??= say(message)
-  return errors
-}
-
-/** What the server said about single fields. */
-export function fieldErrors(error: unknown): Record<string, string> {
-  if (!(error instanceof ApiError) || typeof error.data !== 'object' || error.data === null) return {}
-  const { errors } = error.data as { errors?: unknown }
-  if (typeof errors !== 'object' || errors === null) return {}
-  return Object.fromEntries(
-    Object.entries(errors).flatMap(([field, words]) => (typeof words === 'string' ? [[field, say(words)]] : []))
-  )
+export function rules(schema: Parameters<typeof zod4Resolver>[0]) {
+  const check = zod4Resolver(schema, { errorPriority: 'first' })
+  return (values: Record<string, unknown>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(check(values)).flatMap(([field, sentence]) =>
+        typeof sentence === 'string' ? [[field, translate(sentence)]] : []
+      )
+    )
 }

@@ -12,7 +12,6 @@ export {
   ForgotBody,
   GiftCardForm,
   LoginBody,
-  PASSWORD_RULE,
   SignUpBody,
   TicketForm
 } from '@netlet/contract'

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useT } from '../i18n/index.ts'
-import { failureText } from '../i18n/say.ts'
+import { failureText } from '../i18n/failures.ts'
 import { BlockArt } from './block-art.tsx'
 import classes from './states.module.css'
 

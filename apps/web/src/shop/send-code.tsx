@@ -4,8 +4,8 @@ import { useEffect, type ComponentProps } from 'react'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
 import { useT } from '../i18n/index.ts'
-import { failureText, say } from '../i18n/say.ts'
-import { fieldErrors } from '../kit/form.ts'
+import { failureText, fieldTexts } from '../i18n/failures.ts'
+import { formMessage } from '../kit/form.ts'
 import { notify } from '../kit/notify.ts'
 import { useCountdown } from '../kit/use-countdown.ts'
 
@@ -34,17 +34,17 @@ export function SendCode({ email, type, onSent, onRefused, resetKey = 0, ...inpu
     onSuccess: ({ email_code_id }) => {
       onSent(email_code_id)
       start(WAIT)
-      notify('good', say('Sending succeeded'))
+      notify('good', t('sendCode.sent'))
     },
     onError: error => {
-      onRefused(fieldErrors(error))
+      onRefused(fieldTexts(error))
       notify('bad', failureText(error))
     }
   })
   const ask = () => {
     if (email.trim()) return send.mutate()
-    onRefused({ email: say('Please enter your email address!') })
-    notify('bad', say('Please enter your email address!'))
+    onRefused({ email: formMessage('enter_your_email') })
+    notify('bad', formMessage('enter_your_email'))
   }
   return (
     <div style={{ display: 'flex', gap: '0.6rem', alignItems: 'flex-start' }}>

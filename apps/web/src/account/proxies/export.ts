@@ -1,26 +1,29 @@
 import { ApiError } from '../../api/client.ts'
+import { t, type Key } from '../../i18n/account.ts'
+import { failureText } from '../../i18n/failures.ts'
 
-const byStatus: Record<number, string> = {
-  401: 'Unauthorized: Please login again',
-  403: 'Forbidden: No permission to access this order',
-  404: 'Order not found or no proxy data',
-  500: 'Server error: Please try again later'
+const byStatus: Record<number, Key> = {
+  401: 'export.401',
+  403: 'export.403',
+  404: 'export.404',
+  500: 'export.500'
 }
 
 /** What to say when the lines of an order could not be fetched: the server's words, or by its status. */
 export function exportFailure(error: unknown): string {
-  if (!(error instanceof ApiError)) return error instanceof Error && error.message ? error.message : 'Export failed'
-  if (error.message) return error.message
-  if (error.kind === 'format' && error.status === 200) return 'Invalid response format from server'
-  if (error.status === 0) return 'Failed to get proxy data'
-  return byStatus[error.status] ?? `Failed to get proxy data (${error.status})`
+  if (!(error instanceof ApiError)) return error instanceof Error && error.message ? error.message : t('export.failed')
+  if (error.message) return failureText(error)
+  if (error.kind === 'format' && error.status === 200) return t('export.malformed')
+  if (error.status === 0) return t('export.noData')
+  const known = byStatus[error.status]
+  return known ? t(known) : t('export.status', { status: error.status })
 }
 
 /** The lines of a reply. @throws with the words to show where there are none. */
 export function linesOf(reply: { proxy_lines?: unknown } | null | undefined): string[] {
   const lines = reply?.proxy_lines
-  if (!Array.isArray(lines)) throw new Error('Invalid response format from server')
-  if (lines.length === 0) throw new Error('No proxy data found')
+  if (!Array.isArray(lines)) throw new Error(t('export.malformed'))
+  if (lines.length === 0) throw new Error(t('proxy.none'))
   return lines.map(String)
 }
 

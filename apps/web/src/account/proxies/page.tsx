@@ -53,7 +53,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
         rowKey={order => order.id}
         pending={isPending}
         error={error}
-        errorText="Failed to load order details"
+        errorText={t('orders.failed')}
         onRetry={() => void refetch()}
         empty={{
           title: t('orders.none'),

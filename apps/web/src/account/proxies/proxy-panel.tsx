@@ -122,7 +122,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
         rowKey={proxy => proxy.id}
         pending={isPending}
         error={malformed ? new Error('malformed') : error}
-        errorText={malformed ? 'Failed to load proxy data: Invalid response format' : 'Failed to load proxy details'}
+        errorText={malformed ? t('proxy.malformed') : t('proxy.detailsFailed')}
         onRetry={() => void refetch()}
         empty={emptyState(t, now)}
         paging={paging}

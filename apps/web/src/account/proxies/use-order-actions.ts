@@ -4,7 +4,7 @@ import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { toClipboard } from '../../kit/clipboard.ts'
 import { notify } from '../../kit/notify.ts'
 import { webAddress } from '../../kit/web-address.ts'
@@ -21,11 +21,11 @@ export const renewable = (order: Order | undefined) => order?.pay_status === 1
 export function useOrderActions(order: Order | undefined) {
   const t = useT()
   const chosen = () => {
-    if (!order) throw new Error('Please select an order first')
+    if (!order) throw new Error(t('proxy.selectFirst'))
     return { params: { id: order.id } }
   }
   const fail = (fallback: string) => (error: unknown) =>
-    notify('bad', failureText(error, error instanceof Error && error.message ? say(error.message) : say(fallback)))
+    notify('bad', failureText(error, error instanceof Error && error.message ? error.message : fallback))
 
   const renew = useMutation({
     mutationFn: (_tab: CheckoutTab) => call(orders.renew, chosen()),
@@ -36,7 +36,7 @@ export function useOrderActions(order: Order | undefined) {
     },
     onError: (error, tab) => {
       tab.close()
-      fail('Failed to create order')(error)
+      fail(t('proxy.renewFailed'))(error)
     }
   })
   const check = useMutation({
@@ -45,15 +45,15 @@ export function useOrderActions(order: Order | undefined) {
       notify('info', t('proxy.checking'))
       void refresh(orders.list, orders.proxyDetail)
     },
-    onError: fail('Failed to load proxy details')
+    onError: fail(t('proxy.detailsFailed'))
   })
   const copy = useMutation({
     mutationFn: async () => linesOf(await call(orders.copyProxies, chosen(), { timeout: EXPORT_TIMEOUT })),
     onSuccess: async lines => {
       const copied = await toClipboard(lines.join('\n'))
-      notify(copied ? 'good' : 'bad', say(copied ? 'Copied to clipboard!' : 'Failed to copy to clipboard'))
+      notify(copied ? 'good' : 'bad', copied ? t('copied') : t('copyFailed'))
     },
-    onError: fail('Copy failed')
+    onError: fail(t('proxy.copyFailed'))
   })
   const downloading = useMutation({
     mutationFn: async () => {
@@ -61,7 +61,7 @@ export function useOrderActions(order: Order | undefined) {
       const reply = await call(orders.exportProxies, input, { timeout: EXPORT_TIMEOUT })
       download(fileName(reply?.filename, input.params.id), `${linesOf(reply).join('\n')}\n`)
     },
-    onError: error => notify('bad', say(exportFailure(error)))
+    onError: error => notify('bad', exportFailure(error))
   })
   return {
     renew,

@@ -39,12 +39,7 @@ export function CodeList({ gifts = false }: { gifts?: boolean }) {
               <p className={classes.codeState}>{code.is_used ? t('promo.used') : t('promo.unused')}</p>
               <div className={classes.codeLine}>
                 <code className="mono">{code.code}</code>
-                <CopyButton
-                  text={code.code}
-                  name={code.code}
-                  done="Code copied to clipboard!"
-                  failed="Failed to copy to clipboard"
-                />
+                <CopyButton text={code.code} name={code.code} done={t('code.copied')} failed={t('copyFailed')} />
               </div>
               {!code.is_used && <Link to="/product">{t('promo.use')}</Link>}
             </li>

@@ -5,7 +5,7 @@ import { read, refresh } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
 import { reloadSession, useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { money } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
@@ -21,14 +21,14 @@ export function ExchangeList() {
   const exchange = useMutation({
     mutationFn: (mount: string) => call(rewards.exchange, { body: { mount } }),
     onSuccess: () => {
-      notify('good', say('Exchange Success'))
+      notify('good', t('exchange.done'))
       void reloadSession()
       void refresh(rewards.coupons, rewards.pointRecords, rewards.exchangeList)
     },
     onError: failure => notify('bad', failureText(failure))
   })
   const ask = async ({ mount, point }: { mount: string; point: number }) => {
-    if (coins < point) return notify('bad', say('Insufficient Coins'))
+    if (coins < point) return notify('bad', t('exchange.insufficient'))
     const body = t('exchange.confirm', { coins: point.toLocaleString('en-US'), mount: money(mount) })
     if (await confirm({ title: t('exchange.ask'), body })) exchange.mutate(mount)
   }

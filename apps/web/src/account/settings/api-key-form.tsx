@@ -7,8 +7,8 @@ import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText } from '../../i18n/say.ts'
-import { fieldErrors, rules } from '../../kit/form.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { ApiKeyForm as ApiKeyRules } from '../../kit/schemas.ts'
 import classes from './api-keys.module.css'
@@ -26,7 +26,7 @@ export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
       void refresh(accounts.apiKeys)
     },
     onError: error => {
-      form.setErrors(fieldErrors(error))
+      form.setErrors(fieldTexts(error))
       notify('bad', failureText(error))
     }
   })

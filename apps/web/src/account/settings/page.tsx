@@ -8,7 +8,7 @@ import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { reloadSession, useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import { ApiKeys } from './api-keys.tsx'
 import { PasswordForm } from './password-form.tsx'
@@ -91,9 +91,9 @@ function ConnectChat({ bound }: { bound: boolean }) {
     mutationFn: () => call(accounts.discordLogin, { query: { mode: 'bind' } }),
     onSuccess: ({ discord_auth_url }) => {
       if (discord_auth_url) window.location.assign(discord_auth_url)
-      else notify('bad', say('Unable to obtain third-party login path!'))
+      else notify('bad', t('settings.chatUnavailable'))
     },
-    onError: error => notify('bad', failureText(error, 'Unable to obtain third-party login path!'))
+    onError: error => notify('bad', failureText(error, t('settings.chatUnavailable')))
   })
   return (
     <Button
@@ -117,8 +117,7 @@ function useBindNotice() {
     if (outcome === 'success') {
       notify('good', t('settings.bound', { name: (query.get('name') ?? '').slice(0, 64) }))
       void reloadSession()
-    } else if (query.get('reason') === 'taken')
-      notify('bad', say('Discord bind failed,the discord account has been bound to other account'))
+    } else if (query.get('reason') === 'taken') notify('bad', t('settings.chatTaken'))
     else notify('bad', t('settings.bindFailed'))
     setQuery({}, { replace: true })
   }, [outcome, query, setQuery, t])

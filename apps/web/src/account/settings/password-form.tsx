@@ -4,9 +4,9 @@ import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText, say } from '../../i18n/say.ts'
-import { fieldErrors, rules } from '../../kit/form.ts'
-import { ChangePasswordBody, PASSWORD_RULE } from '../../kit/schemas.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { formMessage, rules } from '../../kit/form.ts'
+import { ChangePasswordBody } from '../../kit/schemas.ts'
 
 /** The change gives no message of its own: the fields are emptied, or say what is wrong with them. */
 export function PasswordForm() {
@@ -16,7 +16,7 @@ export function PasswordForm() {
     mutationFn: () => call(accounts.changePassword, { body: form.values }),
     onSuccess: () => form.reset(),
     onError: error => {
-      const fields = fieldErrors(error)
+      const fields = fieldTexts(error)
       form.setErrors(Object.keys(fields).length > 0 ? fields : { old_password: failureText(error) })
     }
   })
@@ -31,7 +31,7 @@ export function PasswordForm() {
       />
       <PasswordInput
         label={t('settings.new')}
-        description={say(PASSWORD_RULE)}
+        description={formMessage('password_rule')}
         autoComplete="new-password"
         {...eye}
         {...form.getInputProps('new_password')}

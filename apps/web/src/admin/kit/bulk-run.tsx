@@ -7,7 +7,7 @@ import { read, refresh } from '../../api/query.ts'
 import { bulk } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import classes from './kit.module.css'
 import { useCommand } from './use-command.ts'
@@ -99,7 +99,7 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
 
 /** A run of a newer server may do what this page has no word for. */
 const actionName = (t: (key: Key) => string, action: string) =>
-  `bulk.${action}` in en ? t(`bulk.${action}` as Key) : say('未知操作类型')
+  `bulk.${action}` in en ? t(`bulk.${action}` as Key) : '未知操作类型'
 
 function Results({ run }: { run: BulkRun }) {
   const t = useT()

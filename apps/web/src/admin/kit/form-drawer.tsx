@@ -1,12 +1,11 @@
 import { Button, Drawer } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { zod4Resolver } from 'mantine-form-zod-resolver'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, call, type Endpoint } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
-import { fieldErrors } from '../../kit/form.ts'
+import { rules } from '../../kit/form.ts'
 import classes from './kit.module.css'
 import type { Field, FormSchema } from './resource.ts'
 
@@ -130,16 +129,13 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
   const [stale, setStale] = useState<Difference[]>([])
   const [saving, setSaving] = useState(false)
   const base = useRef(row)
-  const resolve = zod4Resolver(schema as never)
+  const check = rules(schema as never)
   const sentOf = (values: Record<string, string>) =>
     Object.fromEntries(fields.map(({ name, sent }) => [name, sent ? sent(values[name] ?? '') : values[name]]))
   const form = useForm<Record<string, string>>({
     mode: 'controlled',
     initialValues: valuesOf(row),
-    validate: values =>
-      Object.fromEntries(
-        Object.entries(resolve(sentOf(values))).map(([name, words]) => [name, say(String(words as string))])
-      )
+    validate: values => check(sentOf(values))
   })
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
@@ -166,7 +162,7 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(route, input)
       onSaved()
     } catch (error) {
-      const found = fieldErrors(error)
+      const found = fieldTexts(error)
       const own = Object.fromEntries(Object.entries(found).filter(([name]) => fields.some(one => one.name === name)))
       form.setErrors(own)
       // What names no field of this form is said above it.

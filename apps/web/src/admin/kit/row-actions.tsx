@@ -3,7 +3,7 @@ import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Endpoint, Input } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import type { List } from './list-state.ts'
 import type { Icon, Resource, Row, RowAction, Tools } from './resource.ts'
@@ -33,7 +33,7 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: List, 
         await action.run(row, tools)
       } catch (error) {
         const words = error instanceof Error && error.message ? error.message : action.failure
-        notify('bad', failureText(error, words && say(words)))
+        notify('bad', failureText(error, words))
       }
       return
     }

@@ -4,8 +4,9 @@ import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { bulk } from '../../api/routes.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
+import { formMessage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import classes from './kit.module.css'
 import type { Batch, Resource, Row, Selected } from './resource.ts'
@@ -105,13 +106,13 @@ export function useBatch<R extends Row>(resource: Resource<R>, { some, count, se
   }
   const start = async (name: string) => {
     const action = resource.batch?.find(one => one.name === name)
-    if (!action) return notify('bad', say('未知操作类型'))
-    if (!some) return notify('bad', say(resource.noneSelected ?? 'Please select'))
+    if (!action) return notify('bad', '未知操作类型')
+    if (!some) return notify('bad', resource.noneSelected ?? formMessage('must_select'))
     setBusy(true)
     try {
       await work(action)
     } catch (error) {
-      notify('bad', failureText(error, action.failure && say(action.failure)))
+      notify('bad', failureText(error, action.failure))
     } finally {
       setBusy(false)
     }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { call, type Endpoint, type Input } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { t, useT } from '../../i18n/admin.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
 import type { Question, T } from './resource.ts'
@@ -38,7 +38,7 @@ export async function perform<E extends Endpoint>(
   try {
     await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(route, input)
   } catch (error) {
-    notify('bad', failureText(error, failure && say(failure)))
+    notify('bad', failureText(error, failure))
     // What was refused is often refused because the screen is behind.
     void refresh(...invalidate)
     return false

@@ -12,7 +12,8 @@ import {
 } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { orders } from '../../api/routes.ts'
-import { say } from '../../i18n/say.ts'
+import { t as adminT } from '../../i18n/admin.ts'
+import { t as sharedT } from '../../i18n/index.ts'
 import { toClipboard } from '../../kit/clipboard.ts'
 import { money as amount } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
@@ -61,9 +62,9 @@ const queued = (t: T) => t('orders.queued')
 
 async function copyProxies(order: Order): Promise<void> {
   const { proxy_lines } = await call(orders.copyProxies, { params: { id: order.id } }, { timeout: COPY_TIMEOUT })
-  if (proxy_lines.length === 0) throw new Error('No proxy data found')
+  if (proxy_lines.length === 0) throw new Error(adminT('orders.noProxies'))
   const copied = await toClipboard(proxy_lines.join('\n'))
-  notify(copied ? 'good' : 'bad', say(copied ? 'Successful replication' : 'Replication failure'))
+  notify(copied ? 'good' : 'bad', sharedT(copied ? 'copy.done' : 'copy.failed'))
 }
 
 async function exportOrders(selected: Selected): Promise<void> {

@@ -5,7 +5,6 @@ import { useEffect, useState } from 'react'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { say } from '../../i18n/say.ts'
 import { notify } from '../../kit/notify.ts'
 import classes from './landing.module.css'
 
@@ -20,7 +19,7 @@ export function TagPicker({ applied, onConfirm }: Props) {
   if (!isPending && !tags?.length) return null
 
   const toggle = (id: number) => setChosen(chosen.includes(id) ? chosen.filter(one => one !== id) : [...chosen, id])
-  const confirm = () => (chosen.length > 0 ? onConfirm(chosen) : notify('bad', say('Please select a product')))
+  const confirm = () => (chosen.length > 0 ? onConfirm(chosen) : notify('bad', t('landing.selectTag')))
 
   return (
     <div className={classes.picker}>

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, say } from '../../i18n/say.ts'
-import { fieldErrors } from '../../kit/form.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { formMessage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { SendCode } from '../send-code.tsx'
 
@@ -23,13 +23,13 @@ export function ForgotForm({ onBack, onVerified }: Props) {
       }),
     onSuccess: ({ verify_id }) => onVerified(form.values.email, verify_id),
     onError: error => {
-      form.setErrors(fieldErrors(error))
+      form.setErrors(fieldTexts(error))
       notify('bad', failureText(error))
     }
   })
   const submit = ({ email, code }: typeof form.values) => {
     if (email.trim() && code.trim() && codeId) next.mutate()
-    else notify('bad', say('Please enter your email or code!'))
+    else notify('bad', formMessage('enter_email_or_code'))
   }
   return (
     <form className="stack" noValidate onSubmit={form.onSubmit(submit)}>

@@ -8,7 +8,7 @@ import { accounts } from '../../api/routes.ts'
 import { safePath } from '../../kit/return-path.ts'
 import { setSessionUser } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
@@ -37,7 +37,7 @@ export default function LoginPage() {
   // The chat platform sends the browser back here when it refuses.
   const refusal = query.get('discord')
   useEffect(() => {
-    if (refusal === 'banned') notify('bad', say('This account has been banned'))
+    if (refusal === 'banned') notify('bad', t('login.banned'))
     else if (refusal) notify('bad', t('login.chatFailed'))
   }, [refusal, t])
 
@@ -97,9 +97,9 @@ function ChatLogin() {
     mutationFn: () => call(accounts.discordLogin, { query: { mode: 'login' } }),
     onSuccess: ({ discord_auth_url }) => {
       if (discord_auth_url) window.location.assign(discord_auth_url)
-      else notify('bad', say('Unable to obtain third-party login path!'))
+      else notify('bad', t('login.chatUnavailable'))
     },
-    onError: error => notify('bad', failureText(error, 'Unable to obtain third-party login path!'))
+    onError: error => notify('bad', failureText(error, t('login.chatUnavailable')))
   })
   return (
     <div className="stack">

@@ -6,9 +6,9 @@ import { useEffect, useRef, useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
-import { fieldErrors, rules } from '../../kit/form.ts'
+import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { LoginBody } from '../../kit/schemas.ts'
 
@@ -34,7 +34,7 @@ export function PasswordForm({ before, onDone, onForgot }: Props) {
     initialValues: { username: '', password: '', captcha: '' },
     validate: values => ({
       ...rules(LoginBody.omit({ captcha: true }))(values),
-      ...(needsCaptcha && !values.captcha.trim() ? { captcha: say('Please enter the captcha code!') } : {})
+      ...(needsCaptcha && !values.captcha.trim() ? { captcha: formMessage('enter_captcha') } : {})
     })
   })
   const login = useMutation({
@@ -46,7 +46,7 @@ export function PasswordForm({ before, onDone, onForgot }: Props) {
     onSuccess: onDone,
     onError: error => {
       notify('bad', failureText(error))
-      form.setErrors(fieldErrors(error))
+      form.setErrors(fieldTexts(error))
       if (needsCaptcha) captcha.renew()
       if (wantsCaptcha(error)) setNeedsCaptcha(true)
       form.setFieldValue('captcha', '')

@@ -4,10 +4,10 @@ import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, say } from '../../i18n/say.ts'
-import { fieldErrors, rules } from '../../kit/form.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
-import { ForgotBody, PASSWORD_RULE } from '../../kit/schemas.ts'
+import { ForgotBody } from '../../kit/schemas.ts'
 
 type Props = { email: string; verifyId: string; onDone: () => void }
 
@@ -17,8 +17,8 @@ export function ResetForm({ email, verifyId, onDone }: Props) {
     initialValues: { password: '', again: '' },
     validate: values => ({
       ...rules(ForgotBody.pick({ password: true }))(values),
-      ...(values.again ? {} : { again: say('Please enter your password!') }),
-      ...(values.again && values.again !== values.password ? { again: say('The two passwords are inconsistent!') } : {})
+      ...(values.again ? {} : { again: formMessage('enter_your_password') }),
+      ...(values.again && values.again !== values.password ? { again: t('login.inconsistent') } : {})
     })
   })
   const save = useMutation({
@@ -28,7 +28,7 @@ export function ResetForm({ email, verifyId, onDone }: Props) {
       onDone()
     },
     onError: error => {
-      form.setErrors(fieldErrors(error))
+      form.setErrors(fieldTexts(error))
       notify('bad', failureText(error))
     }
   })
@@ -37,7 +37,7 @@ export function ResetForm({ email, verifyId, onDone }: Props) {
     <form className="stack" noValidate onSubmit={form.onSubmit(() => save.mutate())}>
       <PasswordInput
         label={t('login.newPassword')}
-        description={say(PASSWORD_RULE)}
+        description={formMessage('password_rule')}
         autoComplete="new-password"
         {...eye}
         {...form.getInputProps('password')}

@@ -8,7 +8,6 @@ import { read, refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { reloadSession } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
-import { say } from '../../i18n/say.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { clock, useSecondsUntil } from '../../kit/use-countdown.ts'
 import { webAddress } from '../../kit/web-address.ts'
@@ -73,7 +72,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
       <div className="stack">
         {over ? (
           <p role="alert" className={classes.over}>
-            {say('Payment timeout, please place a new order.')}
+            {t('pay.timeout')}
           </p>
         ) : (
           <>

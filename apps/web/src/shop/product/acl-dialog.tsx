@@ -9,7 +9,7 @@ import { call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { money } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
@@ -56,7 +56,7 @@ export function AclDialog({ product, options, basePrice, step, chosen, onClose, 
     }
   })
   const confirm = () => {
-    if (picked.length === 0) return notify('bad', say('Please select'))
+    if (picked.length === 0) return notify('bad', t('acl.selectOne'))
     check.mutate(picked.map(rule => rule.acl_id))
   }
   const toggle = (id: number) =>

@@ -8,7 +8,7 @@ import { catalog, orders } from '../../api/routes.ts'
 import { loginPath } from '../../kit/return-path.ts'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import { checkoutTab, type CheckoutTab } from '../payment/checkout-tab.ts'
 import { keepPayment, type Pending } from '../payment/pending.ts'
@@ -48,14 +48,14 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
     },
     onError: (error, tab) => {
       tab.close()
-      notify('bad', failureText(error, 'Failed to create order'))
+      notify('bad', failureText(error, t('order.failed')))
       void refresh(catalog.products)
     }
   })
 
   const start = () => {
     if (!info) return onRulesMissing()
-    if (quantity > info.stock) return notify('bad', say('Out of stock'))
+    if (quantity > info.stock) return notify('bad', t('order.outOfStock'))
     if (!user) {
       const path = `${productPath(product)}&${choiceQuery({ options, rules, quantity })}`
       return void navigate(loginPath(path))

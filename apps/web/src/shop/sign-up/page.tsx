@@ -7,10 +7,10 @@ import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { setSessionUser } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, say } from '../../i18n/say.ts'
-import { fieldErrors, rules } from '../../kit/form.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
-import { PASSWORD_RULE, SignUpBody } from '../../kit/schemas.ts'
+import { SignUpBody } from '../../kit/schemas.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
 import { SendCode } from '../send-code.tsx'
@@ -38,12 +38,12 @@ export default function SignUpPage() {
   const signUp = useMutation({
     mutationFn: () => call(accounts.signUp, { body: form.values }),
     onSuccess: user => {
-      notify('good', say('Created successfully'))
+      notify('good', t('signUp.created'))
       setSessionUser(user)
       void navigate('/product', { replace: true })
     },
     onError: error => {
-      form.setErrors(fieldErrors(error))
+      form.setErrors(fieldTexts(error))
       setRefusals(refusals + 1)
       notify('bad', failureText(error))
     }
@@ -59,10 +59,8 @@ export default function SignUpPage() {
         onSubmit={form.onSubmit(
           () => signUp.mutate(),
           errors => {
-            const words = incomplete
-              ? 'Please complete the form first!'
-              : (errors['email_code_id'] as string | undefined)
-            if (words) notify('bad', say(words))
+            const words = incomplete ? t('signUp.incomplete') : (errors['email_code_id'] as string | undefined)
+            if (words) notify('bad', words)
           }
         )}
       >
@@ -79,7 +77,7 @@ export default function SignUpPage() {
         />
         <PasswordInput
           label={t('login.password')}
-          description={say(PASSWORD_RULE)}
+          description={formMessage('password_rule')}
           autoComplete="new-password"
           {...eye}
           {...form.getInputProps('password')}

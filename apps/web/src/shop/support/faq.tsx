@@ -5,7 +5,6 @@ import { useState } from 'react'
 import { read } from '../../api/query.ts'
 import { support } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { say } from '../../i18n/say.ts'
 import { notify } from '../../kit/notify.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './support.module.css'
@@ -22,7 +21,7 @@ export function Faq() {
     ...read(support.faqs, { query: { limit: search ? FOUND : FIRST, search: search || undefined } }),
     placeholderData: previous => previous
   })
-  const submit = () => (typed.trim() ? setSearch(typed.trim()) : notify('bad', say('Please enter a question')))
+  const submit = () => (typed.trim() ? setSearch(typed.trim()) : notify('bad', t('support.enterQuestion')))
   const all = () => {
     setTyped('')
     setSearch('')

@@ -4,13 +4,11 @@ import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { support } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
-import { failureText, say } from '../../i18n/say.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
-import { fieldErrors, rules } from '../../kit/form.ts'
+import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { TicketForm as TicketRules } from '../../kit/schemas.ts'
-
-const UNSOLVED = 'Please input the calculation results in the picture first!'
 
 export function TicketForm() {
   const t = useT()
@@ -19,7 +17,7 @@ export function TicketForm() {
     initialValues: { username: '', email: '', phone: '', message: '', captcha: '' },
     validate: values => ({
       ...rules(TicketRules.omit({ captcha: true, captcha_id: true }))(values),
-      ...(/^-?\d{1,6}$/.test(values.captcha.trim()) ? {} : { captcha: say(UNSOLVED) })
+      ...(/^-?\d{1,6}$/.test(values.captcha.trim()) ? {} : { captcha: formMessage('solve_captcha') })
     })
   })
   const send = useMutation({
@@ -30,7 +28,7 @@ export function TicketForm() {
       form.reset()
     },
     onError: error => {
-      form.setErrors(fieldErrors(error))
+      form.setErrors(fieldTexts(error))
       notify('bad', failureText(error))
     },
     // A picture counts once, whatever came of it.

@@ -1,0 +1,128 @@
+/**
+ * What is said about a field that does not fit, by key. The sentences are English and, where the specification gives one,
+ * letter for letter that one; what names a value has it in braces. Whoever speaks another language words the key.
+ */
+import { fillIn, type Params } from './messages.ts'
+
+export const formMessages = {
+  // everywhere
+  must_be_id: 'Must be an id',
+  must_be_ids: 'Must be ids, separated by commas',
+  too_many_ids: 'Too many ids',
+  at_most_characters: 'At most {max} characters',
+  forbidden_character: 'Contains a character that is not allowed',
+  must_be_amount: 'Must be an amount with at most 2 decimals',
+  must_be_at_least: 'Must be at least {min}',
+  must_be_at_most: 'Must be at most {max}',
+  must_be_number: 'Must be a number from {min} to {max}',
+  must_be_whole_number: 'Must be a whole number from {min} to {max}',
+  must_be_web_address: 'Must start with https:// or http://',
+  must_select: 'Please select',
+  unknown_key: 'Unknown key',
+
+  // lists
+  limit_range: 'limit must be a whole number from {min} to {max}',
+  offset_range: 'offset must be a whole number from {min}',
+  sort_by_columns: 'sort_by must be one of {columns}',
+  sort_order_words: 'sort_order must be asc or desc',
+  format_words: 'format must be json or csv',
+
+  // accounts
+  enter_new_username: 'Please input username',
+  username_length: 'Length should be 4 to 10',
+  username_characters: 'Can only contain letters and numbers',
+  username_letter: 'Must contain at least one letter',
+  enter_email: 'Please input email',
+  email_format: 'Please input correct email format',
+  enter_email_code: 'Please input code',
+  enter_password: 'Enter a password',
+  repeat_password: 'Please input re-password',
+  passwords_differ: 'Password not consistent',
+  password_rule:
+    'Password must contain at least one lowercase letter, one uppercase letter, one number, one special character and length should be 8 to 20',
+  enter_username_or_email: 'Please enter your username or email!',
+  enter_your_password: 'Please enter your password!',
+  enter_captcha: 'Please enter the captcha code!',
+  enter_your_email: 'Please enter your email address!',
+  enter_email_or_code: 'Please enter your email or code!',
+  verification_expired: 'The verification has expired. Please request a new code.',
+  enter_old_password: 'Please Enter Old Password',
+  enter_new_password: 'Please Enter New Password',
+  enter_password_of_user: 'Please enter password',
+  enter_points: 'Please enter points',
+  enter_a_name: 'Please enter a name',
+  needs_event_id: 'event_id is required',
+  needs_discord_id: 'discord_id is required',
+  needs_channel_id: 'channel_id is required',
+  needs_time: 'at must be an ISO 8601 time',
+
+  // catalogue and orders
+  must_be_variant_id: 'Must be a platform variant id',
+  must_be_cart_step: 'Must be one of 1, 8, 16, 32, 64, 128, 256',
+  enter_option_name: 'Please enter the option name',
+  enter_option_value: 'Please enter the option value',
+  select_product: 'Please select a product',
+  enter_product_name: 'Please enter the product name',
+  enter_collection_name: 'Please enter the collection name',
+  enter_tag_name: 'Please enter the tag name',
+  add_variant: 'Add at least one variant',
+  too_many_rules: 'Too many access rules',
+  unknown_order: 'Unknown order',
+  select_expiry: 'Please select the expire time',
+  quantity_whole: 'The quantity must be a whole number',
+  quantity_too_large: 'The quantity is more than can be sold at once',
+  quantity_step: 'The quantity must be a positive multiple of the step',
+
+  // fleet and inventory
+  enter_name: 'Please enter name',
+  enter_ip: 'Please enter ip',
+  must_be_ip: 'Must be an IP address',
+  must_be_port: 'Must be a port',
+  enter_cidr: 'Please enter cidr',
+  must_be_certificate: 'Must be a certificate in PEM',
+  enter_server_group: 'Please enter server group',
+  select_server: 'Please select server',
+  enter_description: 'Please enter description',
+  enter_price: 'Please enter price',
+  enter_variant_id: 'Please enter Shopify Variant Id',
+  enter_rule: 'Please enter rule',
+  enter_group_name: 'Please enter group name',
+  select_acl: 'Please select acl',
+  enter_proxy_user: 'please enter a username',
+  enter_prefix: 'please enter a prefix',
+  select_acl_group: 'please select a acl_group',
+  enter_uri: 'please enter a correct uri',
+  enter_json_input: 'please enter a correct json_input',
+
+  // rewards, support, settings
+  enter_holder: 'Please enter username',
+  enter_code: 'Please enter code',
+  enter_discount: 'Please enter discount',
+  enter_mount: 'Please enter mount',
+  enter_point: 'Please enter point',
+  select_type: 'Please select type',
+  enter_question: 'Please enter question',
+  enter_answer: 'Please enter answer',
+  fill_out_form: 'Please fill out the form first!',
+  solve_captcha: 'Please input the calculation results in the picture first!',
+  select_email_method: 'Must be sendgrid, mailgun or smtp'
+} as const
+
+export type FormMessage = keyof typeof formMessages
+
+type Blanks<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | Blanks<Rest> : never
+type BlanksOf<K extends FormMessage> = Blanks<(typeof formMessages)[K]>
+type Values<K extends FormMessage> = [BlanksOf<K>] extends [never] ? [] : [Record<BlanksOf<K>, string | number>]
+
+const keys = new Map<string, { key: FormMessage; params: Params }>()
+
+/** The sentence of a key: message('at_most_characters', { max: 9 }). Its key can be asked for from then on. */
+export function message<K extends FormMessage>(key: K, ...[values]: Values<K>): string {
+  const params: Params = values ?? {}
+  const sentence = fillIn(formMessages[key], params)
+  keys.set(sentence, { key, params })
+  return sentence
+}
+
+/** Which message a sentence is, with what stands in its braces; undefined for one that no schema says. */
+export const messageKeyOf = (sentence: string): { key: FormMessage; params: Params } | undefined => keys.get(sentence)
