@@ -13,7 +13,7 @@ async function open(user = admin) {
   // The palette's code comes after the page's.
   await waitFor(async () => {
     await view.user.keyboard('{Control>}k{/Control}')
-    screen.getByRole('dialog')
+    screen.getByRole('dialog', { name: 'Go to a screen, or search' })
   })
   return view
 }

@@ -7,6 +7,7 @@ import { useState, useSyncExternalStore } from 'react'
 import { useNavigate } from 'react-router'
 import { useT } from '../i18n/account.ts'
 import { paletteSources } from '../kit/palette.ts'
+import classes from './palette.module.css'
 import { menuOf } from './shell/menu.ts'
 
 /** Milliseconds without a key after which the sources are asked. */
@@ -32,7 +33,10 @@ export default function Palette() {
       shortcut="mod + K"
       tagsToIgnore={[]}
       scrollable
-      aria-label={t('palette.label')}
+      centered={false}
+      overlayProps={{ blur: 0 }}
+      classNames={{ actionsGroup: classes.group }}
+      attributes={{ content: { 'aria-label': t('palette.label') } }}
     >
       <Spotlight.Search
         aria-label={t('palette.label')}
