@@ -76,7 +76,7 @@ export async function chooseByKeyboard(page: Page, button: string, entry: string
   // The menu takes the focus itself; a key that comes before that is lost.
   await expect(page.locator('[role="menuitem"]:focus')).toHaveCount(1)
   for (let step = 0; step < 12; step++) {
-    if (await item.evaluate<boolean, unknown>('element => element === document.activeElement')) break
+    if ((await page.locator('[role="menuitem"]:focus').innerText()) === entry) break
     await page.keyboard.press('ArrowDown')
   }
   await expect(item).toBeFocused()

@@ -140,6 +140,10 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
 
+  const focusFirst = (errors: object) => {
+    const first = fields.find(({ name }) => name in errors)
+    if (first) form.getInputNode(first.name)?.focus()
+  }
   /** What somebody else changed since this form was opened. */
   const compare = async () => {
     const now = await read?.()
@@ -168,8 +172,7 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       // What names no field of this form is said above it.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
       if (error instanceof ApiError && error.status === 409 && row) setStale(await compare().catch(() => []))
-      const [first] = Object.keys(own)
-      if (first) form.getInputNode(first)?.focus()
+      focusFirst(own)
     } finally {
       setSaving(false)
     }
@@ -180,10 +183,7 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       noValidate
       onSubmit={form.onSubmit(
         values => void save(values),
-        errors => {
-          const [first] = Object.keys(errors)
-          if (first) form.getInputNode(first)?.focus()
-        }
+        errors => focusFirst(errors)
       )}
     >
       {failure && (
