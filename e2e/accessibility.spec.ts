@@ -1,5 +1,4 @@
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Page } from '@playwright/test'
+import { violations } from './axe.ts'
 import { expect, test } from './shop.ts'
 
 const PUBLIC = [
@@ -16,14 +15,6 @@ const PUBLIC = [
 const CUSTOMER = ['proxies', 'setting', 'rewards', 'invite', 'promocodeUser', 'giftcardUser'].map(
   page => `/dashboard/index/${page}`
 )
-
-/** What WCAG 2.2 AA finds wrong with the page as it is. */
-async function violations(page: Page): Promise<string[]> {
-  const { violations: found } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
-    .analyze()
-  return found.map(one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).join(', ')}`)
-}
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of [390, 1440]) {

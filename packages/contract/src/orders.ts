@@ -109,6 +109,8 @@ const Timestamp = z
   .transform(value => (value < 100_000_000_000 ? value * 1000 : value))
   .refine(value => value > 0 && value < 4_102_444_800_000, message('select_expiry'))
 
+export const ExtendForm = z.object({ expired_at: Timestamp })
+
 export const orders = {
   checkout: route('POST', '/api/orders/checkout', {
     summary: 'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay',
@@ -241,7 +243,7 @@ export const orders = {
     summary: 'Set when the order expires',
     access: 'admin',
     params: IdParams,
-    body: z.object({ expired_at: Timestamp }),
+    body: ExtendForm,
     reply: Order
   }),
   renew: route('POST', `${O}/:id/order-renew-checkout/`, {

@@ -96,6 +96,13 @@ const list = [
     role: 'admin',
     page: lazy(() => import('../admin/orders/page.tsx')),
     menu: { title: 'menu.orders', searchable: true }
+  },
+  {
+    id: 'giftcard',
+    path: `${index}/giftcard`,
+    role: 'admin',
+    page: lazy(() => import('../admin/gift-cards/page.tsx')),
+    menu: { title: 'menu.giftCards', group: 'menu.rewards', searchable: true }
   }
 ] as const satisfies readonly Screen[]
 

@@ -5,4 +5,13 @@ import './no-eval.ts'
  * The contract's rules that forms check by. They bring the validation library: only pages with a form import them. What
  * else the browser takes of the contract comes from its parts without schemas, or these would be built too early.
  */
-export { ApiKeyForm, ChangePasswordBody, ForgotBody, LoginBody, SignUpBody, TicketForm } from '@netlet/contract'
+export {
+  ApiKeyForm,
+  ChangePasswordBody,
+  ExtendForm,
+  ForgotBody,
+  GiftCardForm,
+  LoginBody,
+  SignUpBody,
+  TicketForm
+} from '@netlet/contract'

@@ -24,5 +24,6 @@ export const icons: Record<MenuScreenId, Icon> = {
   invite: IconUsersPlus,
   userSettings: IconSettings,
   support: IconLifebuoy,
-  Orders: IconReceipt
+  Orders: IconReceipt,
+  giftcard: IconGift
 }

@@ -1,4 +1,4 @@
-import classes from './proxies.module.css'
+import classes from './delay.module.css'
 
 /** Under 500 ms fast, under 1000 medium, otherwise slow; none where it was not measured. */
 export function delayLevel(ms: number | null): 'fast' | 'medium' | 'slow' | 'none' {

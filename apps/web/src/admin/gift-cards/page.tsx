@@ -1,0 +1,44 @@
+import { IconTrash } from '@tabler/icons-react'
+import { rewards } from '../../api/routes.ts'
+import { GiftCardForm } from '../../kit/schemas.ts'
+import {
+  code,
+  date,
+  defineResource,
+  deletion,
+  integer,
+  integerField,
+  money,
+  moneyField,
+  textField,
+  yesNo,
+  yesNoFilter
+} from '../kit/index.ts'
+
+/** Gift cards: added with their code, handed out for coins, and from then on somebody's property. */
+export default defineResource({
+  key: 'gift-cards',
+  resource: 'gift_card',
+  list: rewards.giftCards,
+  nameOf: card => card.code,
+  columns: [
+    integer('id'),
+    money('mount', { prefix: '$' }),
+    integer('point'),
+    code('code', { lead: true }),
+    yesNo('is_exchanged'),
+    date('created_at', { optional: true })
+  ],
+  sort: ['id', 'mount', 'point'],
+  filters: [yesNoFilter('is_exchanged')],
+  form: {
+    schema: GiftCardForm,
+    fields: [moneyField('mount'), textField('code', { mono: true }), integerField('point')],
+    create: rewards.createGiftCard,
+    update: rewards.updateGiftCard,
+    editable: card => !card.is_exchanged
+  },
+  remove: { route: rewards.deleteGiftCard },
+  batch: [{ name: 'gift_card.delete', icon: IconTrash, danger: true, confirm: deletion }],
+  csv: true
+})

@@ -1,0 +1,166 @@
+import type { BulkRow, BulkRun } from '@netlet/contract'
+import { Button, NativeSelect, Progress } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { ApiError, type Endpoint } from '../../api/client.ts'
+import { read, refresh } from '../../api/query.ts'
+import { bulk } from '../../api/routes.ts'
+import en from '../../i18n/admin.en.json'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import classes from './kit.module.css'
+import { useCommand } from './use-command.ts'
+
+/** Milliseconds between two looks at a run that goes on. */
+const WATCH = 1000
+const ROWS = 10
+
+const goesOn = (run: BulkRun | undefined) => run?.state === 'queued' || run?.state === 'running'
+
+type Props = {
+  id: number
+  /** The calls whose answers the run changes. */
+  invalidate: readonly Endpoint[]
+  onClose: () => void
+}
+
+/** How far a bulk run is, and what became of each row. It stands in the address, so a reload finds it again. */
+export function BulkRunPanel({ id, invalidate, onClose }: Props) {
+  const t = useT()
+  const { data, error, refetch } = useQuery({
+    ...read(bulk.run, { params: { id } }),
+    staleTime: 0,
+    refetchInterval: query => (goesOn(query.state.data) ? WATCH : false)
+  })
+  const cancel = useCommand(bulk.cancel, { invalidate: [bulk.run] })
+  const done = data?.done ?? 0
+  const changed = useRef(invalidate)
+  changed.current = invalidate
+  useEffect(() => {
+    if (done > 0) void refresh(...changed.current)
+  }, [done])
+
+  if (error && !data)
+    return (
+      <section className="card" aria-label={t('run.label')}>
+        <ErrorState error={error} onRetry={() => void refetch()} />
+        <div className={classes.runFoot}>
+          <Button size="compact-sm" variant="default" onClick={onClose}>
+            {t('list.close')}
+          </Button>
+        </div>
+      </section>
+    )
+  const total = data?.total ?? 0
+  const percent = total ? Math.floor((done / total) * 100) : 0
+  return (
+    <section className={`card ${classes.run}`} aria-label={t('run.label')}>
+      <div className={classes.runHead}>
+        <h2>{data ? actionName(t, data.action) : t('run.label')}</h2>
+        <span className={classes.runState} data-state={data?.state}>
+          {data && t(`run.${data.state}`)}
+        </span>
+        <span className="dim num" role="status">
+          {data &&
+            t('run.counts', {
+              done: done.toLocaleString('en-US'),
+              total: total.toLocaleString('en-US'),
+              refused: data.refused.toLocaleString('en-US')
+            })}
+        </span>
+        <span className={classes.runButtons}>
+          {goesOn(data) && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              loading={cancel.running}
+              onClick={() => void cancel.run({ params: { id } })}
+            >
+              {t('run.cancel')}
+            </Button>
+          )}
+          <Button size="compact-sm" variant="default" onClick={onClose}>
+            {t('list.close')}
+          </Button>
+        </span>
+      </div>
+      <Progress
+        value={percent}
+        color={data?.refused ? 'yellow.8' : 'lagoon'}
+        aria-label={t('run.progress')}
+        size="sm"
+        animated={goesOn(data)}
+      />
+      {data && data.total > 0 && <Results run={data} />}
+    </section>
+  )
+}
+
+/** A run of a newer server may do what this page has no word for. */
+const actionName = (t: (key: Key) => string, action: string) =>
+  `bulk.${action}` in en ? t(`bulk.${action}` as Key) : '未知操作类型'
+
+function Results({ run }: { run: BulkRun }) {
+  const t = useT()
+  const [state, setState] = useState<BulkRow['state'] | ''>('')
+  const [page, setPage] = useState(1)
+  const { data, refetch } = useQuery({
+    ...read(bulk.rows, {
+      params: { id: run.id },
+      query: { limit: ROWS, offset: (page - 1) * ROWS, ...(state ? { state } : {}) }
+    }),
+    staleTime: 0,
+    placeholderData: previous => previous,
+    refetchInterval: goesOn(run) ? WATCH : false
+  })
+  // Also at its end, when nobody asks by the clock any more.
+  useEffect(() => void refetch(), [run.done, run.state, refetch])
+  const total = data?.total ?? 0
+  return (
+    <details className={classes.results} open={run.refused > 0 || undefined}>
+      <summary>{t('run.results')}</summary>
+      <NativeSelect
+        size="xs"
+        aria-label={t('run.filter')}
+        value={state}
+        data={[
+          { value: '', label: t('run.all') },
+          { value: 'refused', label: t('run.row.refused') },
+          { value: 'succeeded', label: t('run.row.succeeded') },
+          { value: 'pending', label: t('run.row.pending') }
+        ]}
+        onChange={event => {
+          setState(event.currentTarget.value as BulkRow['state'] | '')
+          setPage(1)
+        }}
+      />
+      <ul className={classes.resultList} aria-label={t('run.results')}>
+        {data?.data.map(row => (
+          <li key={row.id}>
+            <span className="mono">{row.label}</span>
+            <span className={classes.runState} data-state={row.state}>
+              {t(`run.row.${row.state}`)}
+            </span>
+            {row.state === 'refused' && <span>{reasonOf(row)}</span>}
+          </li>
+        ))}
+      </ul>
+      {total > ROWS && (
+        <div className={classes.runFoot}>
+          <Button size="compact-sm" variant="default" disabled={page === 1} onClick={() => setPage(page - 1)}>
+            {t('list.previous')}
+          </Button>
+          <span className="num">{t('list.page', { page })}</span>
+          <Button size="compact-sm" variant="default" disabled={page * ROWS >= total} onClick={() => setPage(page + 1)}>
+            {t('list.next')}
+          </Button>
+        </div>
+      )}
+    </details>
+  )
+}
+
+/** Worded as the refusal of a single call would be. */
+const reasonOf = ({ reason, params, msg }: BulkRow): string =>
+  failureText(new ApiError('refused', msg ?? '', 409, 409, { reason, params }))

@@ -1,0 +1,81 @@
+import { ActionIcon, Button, Checkbox, Popover } from '@mantine/core'
+import { IconArrowDown, IconArrowUp, IconColumns } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useT } from '../../i18n/admin.ts'
+import classes from './kit.module.css'
+import { useWords } from './words.ts'
+
+type Choice = { key: string; shown: boolean }
+type Props = {
+  resource: string
+  arranged: Choice[]
+  /** null: back to how the screen declares them. */
+  onChange: (columns: Choice[] | null) => void
+}
+
+/** Which columns are shown, and in which order. */
+export function ColumnsMenu({ resource, arranged, onChange }: Props) {
+  const t = useT()
+  const words = useWords(resource)
+  const [opened, setOpened] = useState(false)
+  const move = (at: number, by: number) => {
+    const next = [...arranged]
+    const [moved] = next.splice(at, 1)
+    if (moved) next.splice(at + by, 0, moved)
+    onChange(next)
+  }
+  const shown = arranged.filter(one => one.shown).length
+  return (
+    <Popover opened={opened} onChange={setOpened} position="bottom-end" shadow="md" width={280} trapFocus withRoles>
+      <Popover.Target>
+        <Button
+          variant="default"
+          size="sm"
+          leftSection={<IconColumns size={16} aria-hidden />}
+          onClick={() => setOpened(!opened)}
+        >
+          {t('columns.title')}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown className="stack" aria-label={t('columns.title')}>
+        <ul className={classes.choices}>
+          {arranged.map(({ key, shown: on }, at) => (
+            <li key={key}>
+              <Checkbox
+                size="xs"
+                label={words(key)}
+                checked={on}
+                // One stays, or there is no list.
+                disabled={on && shown === 1}
+                onChange={() => onChange(arranged.map(one => (one.key === key ? { key, shown: !on } : one)))}
+              />
+              <span className={classes.moves}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  disabled={at === 0}
+                  aria-label={t('columns.up', { name: words(key) })}
+                  onClick={() => move(at, -1)}
+                >
+                  <IconArrowUp size={15} aria-hidden />
+                </ActionIcon>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  disabled={at === arranged.length - 1}
+                  aria-label={t('columns.down', { name: words(key) })}
+                  onClick={() => move(at, 1)}
+                >
+                  <IconArrowDown size={15} aria-hidden />
+                </ActionIcon>
+              </span>
+            </li>
+          ))}
+        </ul>
+        <Button size="xs" variant="subtle" onClick={() => onChange(null)}>
+          {t('columns.reset')}
+        </Button>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

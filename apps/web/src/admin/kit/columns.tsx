@@ -1,0 +1,61 @@
+import type { ReactNode } from 'react'
+import { useT } from '../../i18n/admin.ts'
+import { money as moneyText } from '../../kit/money.ts'
+import { Ago, Day } from '../../kit/time.tsx'
+import classes from './kit.module.css'
+import type { Column } from './resource.ts'
+
+// Each maker gives a column whose key must stand in the list's rows with a value of its kind.
+
+type Look = Pick<Column<never>, 'lead' | 'wide' | 'optional'>
+const none = <span className="dim">–</span>
+
+/** A column of its own making. */
+export const column = <R, const C extends string>(
+  key: C,
+  cell: (row: R) => ReactNode,
+  look: Look & { align?: 'end' } = {}
+): Column<R, C> => ({ key, cell, ...look })
+
+export const text = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
+  column(key, row => row[key] || none, look)
+
+/** An id, a code, an address: what people compare letter by letter. */
+export const code = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
+  column(key, row => (row[key] ? <span className="mono">{row[key]}</span> : none), look)
+
+export const integer = <const C extends string>(key: C, look: Look = {}): Column<Record<C, number | null>, C> =>
+  column(key, row => row[key]?.toLocaleString('en-US') ?? none, { align: 'end', ...look })
+
+/** An exact amount as the wire has it. */
+export const money = <const C extends string>(
+  key: C,
+  { prefix = '', ...look }: Look & { prefix?: string } = {}
+): Column<Record<C, string | null>, C> =>
+  column(
+    key,
+    row => {
+      const amount = row[key]
+      return amount === null ? none : prefix + moneyText(amount).replace('$', '')
+    },
+    { align: 'end', ...look }
+  )
+
+export const yesNo = <const C extends string>(key: C, look: Look = {}): Column<Record<C, boolean>, C> =>
+  column(key, row => <YesNo value={row[key]} />, look)
+
+export const date = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
+  column(key, row => (row[key] ? <Day at={row[key]} /> : none), look)
+
+/** How far away an instant is. */
+export const ago = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
+  column(key, row => (row[key] ? <Ago at={row[key]} /> : none), look)
+
+function YesNo({ value }: { value: boolean }) {
+  const t = useT()
+  return (
+    <span className={classes.flag} data-on={value}>
+      {t(value ? 'list.yes' : 'list.no')}
+    </span>
+  )
+}

@@ -1,0 +1,19 @@
+import type { Endpoint } from '../../api/client.ts'
+import type { FormSchema, Named, Resource, Row, RowOf, Spec } from './resource.ts'
+import { ResourceScreen } from './screen.tsx'
+
+/**
+ * Declares what the console shows of one list of the contract, and what can be done with it; the result is the screen.
+ * A column's key must stand in the list's rows, a sort or filter in its query, a field in its form's schema, and each
+ * needs a word in the console's catalogue.
+ */
+export function defineResource<const K extends Named, L extends Endpoint, S extends FormSchema = FormSchema>(
+  spec: Spec<K, L, RowOf<L>, S>
+) {
+  const resource = { sort: [], filters: [], rowActions: [], ...spec } as unknown as Resource<RowOf<L> & Row>
+  /** `search`: what is searched for where the address does not say. */
+  function ResourcePage({ search }: { search?: string }) {
+    return <ResourceScreen resource={resource} search={search} />
+  }
+  return Object.assign(ResourcePage, { resource })
+}

@@ -1,0 +1,28 @@
+import { useT, type Key } from '../../i18n/admin.ts'
+import type { Filter, Option } from './resource.ts'
+
+// Each maker gives a filter whose name must stand in the list's query.
+
+/** One of a few values; `words` is where their names stand: with 'orders.is' the value `paid` is 'orders.is.paid'. */
+export const oneOf = <const N extends string>(key: N, values: readonly string[], words: string): Filter<N> => ({
+  key,
+  useOptions: () => {
+    const t = useT()
+    return values.map(value => ({ value, label: t(`${words}.${value}` as Key) }))
+  },
+  accepts: value => values.includes(value)
+})
+
+export const yesNoFilter = <const N extends string>(key: N): Filter<N> => oneOf(key, ['1', '0'], 'list.flag')
+
+/** One of what a call offers: an id. */
+export const idFilter = <const N extends string>(key: N, useOptions: () => readonly Option[]): Filter<N> => ({
+  key,
+  useOptions,
+  accepts: value => /^[1-9]\d{0,14}$/.test(value)
+})
+
+export const textFilter = <const N extends string>(key: N): Filter<N> => ({
+  key,
+  accepts: value => value.length <= 200
+})

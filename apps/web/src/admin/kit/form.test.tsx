@@ -1,0 +1,114 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { rewards } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import GiftCards from '../gift-cards/page.tsx'
+import { card, cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
+
+function open(at: string) {
+  keepNothing()
+  answer(rewards.giftCards, ({ query }) => cardsOf(3, query))
+  return renderScreen(<GiftCards />, { at })
+}
+const field = (name: string) => screen.getByRole<HTMLInputElement>('textbox', { name })
+const submit = (name: string) => screen.getByRole('button', { name })
+
+describe('the form of a resource', () => {
+  it('says by the rules of the contract what is missing, and asks the server nothing', async () => {
+    const { user } = open('/list')
+    await user.click(await screen.findByRole('button', { name: 'Add gift card' }))
+    await screen.findByRole('dialog', { name: 'Add gift card' })
+    await user.click(submit('Add'))
+    for (const words of ['Please enter mount', 'Please enter code', 'Please enter point'])
+      expect(await screen.findByText(words)).toBeTruthy()
+    expect(document.activeElement).toBe(field('Amount'))
+    expect(requestsOf(rewards.createGiftCard)).toEqual([])
+  })
+
+  it('adds a row, closes and reads the list again', async () => {
+    answer(rewards.createGiftCard, card(4))
+    const { user, asked } = open('/list?form=new')
+    await user.type(await screen.findByRole('textbox', { name: 'Amount' }), '7.5')
+    await user.type(field('Code'), 'SUMMER')
+    await user.type(field('Coins'), '100')
+    const before = requestsOf(rewards.giftCards).length
+    await user.click(submit('Add'))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(asked()).toEqual({})
+    expect(requestsOf(rewards.createGiftCard)).toMatchObject([{ body: { mount: '7.5', code: 'SUMMER', point: '100' } }])
+    await waitFor(() => expect(requestsOf(rewards.giftCards).length).toBeGreaterThan(before))
+  })
+
+  it('shows what the server says of a field at that field, and the rest above the form', async () => {
+    answerRefused(rewards.createGiftCard, 'invalid', { data: { errors: { code: 'Please enter code' } } })
+    const { user } = open('/list?form=new')
+    await user.type(await screen.findByRole('textbox', { name: 'Amount' }), '7.5')
+    await user.type(field('Code'), 'SUMMER')
+    await user.type(field('Coins'), '100')
+    await user.click(submit('Add'))
+    expect(await screen.findByText('Please enter code')).toBeTruthy()
+    expect(field('Code').getAttribute('aria-invalid')).toBe('true')
+    expect(screen.queryByRole('alert')).toBeNull()
+    answerRefused(rewards.createGiftCard, 'code_taken')
+    await user.click(submit('Add'))
+    expect((await screen.findByRole('alert')).textContent).toBe('This code already exists')
+    // What was typed is still there to be mended.
+    expect(field('Code').value).toBe('SUMMER')
+  })
+
+  it('names what somebody else changed meanwhile, and takes it over when asked', async () => {
+    answerRefused(rewards.updateGiftCard, 'conflict')
+    const { user } = open('/list?form=edit.2')
+    const amount = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Amount' })
+    await user.clear(amount)
+    await user.type(amount, '9')
+    answer(rewards.giftCards, { ...cardsOf(0, {}), data: [card(2, { point: 750, code: 'NEW' })], total: 1 })
+    await user.click(submit('Save'))
+    const alert = await screen.findByRole('alert')
+    await within(alert).findByText('Coins: was 500, is now 750')
+    expect(within(alert).getByText('Code: was CARD-2, is now NEW')).toBeTruthy()
+    expect(within(alert).queryByText(/^Amount/)).toBeNull()
+    expect(amount.value).toBe('9')
+    await user.click(within(alert).getByRole('button', { name: 'Take over these values' }))
+    expect(amount.value).toBe('5.00')
+    expect(field('Code').value).toBe('NEW')
+    // Nothing of one's own is left: it closes without a question.
+    await user.click(submit('Cancel'))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+
+  it('is not left with changes in it before that was asked', async () => {
+    const { user } = open('/list?form=edit.2')
+    const code = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })
+    await user.type(code, 'X')
+    await user.click(submit('Cancel'))
+    const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+    await user.click(within(question).getByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
+    expect(code.value).toBe('CARD-2X')
+    await user.click(submit('Cancel'))
+    await user.click(
+      within(await screen.findByRole('dialog', { name: 'Discard the changes?' })).getByRole('button', { name: 'YES' })
+    )
+    await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Code' })).toBeNull())
+  })
+
+  it("is not left by the browser's back button either", async () => {
+    const { user, asked, goBack } = open('/list')
+    await user.click(await screen.findByRole('button', { name: 'Edit: CARD-2' }))
+    const code = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })
+    await user.type(code, 'X')
+    await goBack()
+    const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+    await user.click(within(question).getByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(asked()).toEqual({ form: 'edit.2' }))
+    expect(field('Code').value).toBe('CARD-2X')
+  })
+
+  it('says that the row of an address is gone', async () => {
+    const { asked } = open('/list?form=edit.99')
+    expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
+    await waitFor(() => expect(asked()).toEqual({}))
+  })
+})

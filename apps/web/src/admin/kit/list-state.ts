@@ -1,0 +1,98 @@
+import { parseAsInteger, parseAsString, useQueryStates } from 'nuqs'
+import { useMemo } from 'react'
+import type { Resource, Row } from './resource.ts'
+
+export type Sort = { by: string; order: 'asc' | 'desc' }
+/** What of a list a person can ask for: it stands in the address and in saved views. */
+export type Query = { search: string; filters: Record<string, string>; sort: Sort | null; size: number }
+export type ListState = Query & {
+  page: number
+  /** Where the page begins, as the page before it said; '' where it is found by its number. */
+  after: string
+  /** The row whose drawer is open. */
+  open: number | null
+  /** The form that is open: 'new', or an action's name and a row: 'edit.7'. */
+  form: string
+  /** The row whose detail view takes the list's place. */
+  detail: number | null
+  /** The bulk run that is watched. */
+  run: number | null
+}
+
+export const DEFAULT_SIZE = 10
+export const SIZES = [10, 20, 50, 100]
+
+const FIXED = {
+  page: parseAsInteger.withDefault(1),
+  size: parseAsInteger.withDefault(DEFAULT_SIZE),
+  search: parseAsString,
+  sort: parseAsString.withDefault(''),
+  after: parseAsString.withDefault(''),
+  open: parseAsInteger,
+  form: parseAsString.withDefault(''),
+  detail: parseAsInteger,
+  run: parseAsInteger
+}
+
+/** 'mount.desc' as a sort of this resource; null where it has no such column. */
+export function sortOf(text: string, known: readonly string[]): Sort | null {
+  const [by = '', order] = text.split('.')
+  return known.includes(by) && (order === 'asc' || order === 'desc') ? { by, order } : null
+}
+export const sortText = (sort: Sort | null): string => (sort ? `${sort.by}.${sort.order}` : '')
+
+/**
+ * A list's state, kept in the address: it can be linked to, and the browser's back and forward go through it. What the
+ * address says of columns and filters that are not there is left out. `search` is what is searched for where the
+ * address does not say.
+ */
+export function useListState<R extends Row>({ filters, sort, sizes = SIZES }: Resource<R>, search = '') {
+  const parsers = useMemo(
+    () => ({ ...FIXED, ...Object.fromEntries(filters.map(({ key }) => [key, parseAsString])) }),
+    [filters]
+  )
+  const [raw, setRaw] = useQueryStates(parsers, { history: 'push' })
+  return useMemo(() => {
+    const chosen: Record<string, string> = {}
+    for (const { key, accepts } of filters) {
+      const value = (raw as Record<string, unknown>)[key]
+      if (typeof value === 'string' && value && accepts(value)) chosen[key] = value
+    }
+    const state: ListState = {
+      page: Math.max(1, raw.page),
+      size: sizes.includes(raw.size) ? raw.size : DEFAULT_SIZE,
+      search: raw.search ?? search,
+      sort: sortOf(raw.sort, sort),
+      after: raw.after,
+      filters: chosen,
+      open: raw.open,
+      form: raw.form,
+      detail: raw.detail,
+      run: raw.run
+    }
+    /** Asks for something else: the list starts at its first page again. */
+    const ask = (query: Partial<Query>) => {
+      const next = { ...state, ...query }
+      void setRaw({
+        ...Object.fromEntries(filters.map(({ key }) => [key, next.filters[key] || null])),
+        search: next.search === search ? null : next.search,
+        sort: sortText(next.sort) || null,
+        size: next.size,
+        page: null,
+        after: null
+      })
+    }
+    type Place = Partial<Pick<ListState, 'open' | 'form' | 'detail' | 'run' | 'page' | 'after'>>
+    const go = (place: Place, history: 'push' | 'replace' = 'push') => void setRaw(place, { history })
+    return { ...state, ask, go }
+  }, [raw, setRaw, filters, sort, sizes, search])
+}
+
+export type List = ReturnType<typeof useListState>
+
+/** What the server is asked for, without the page. */
+export const askedOf = ({ search, filters, sort }: Query): Record<string, string> => ({
+  ...filters,
+  ...(search ? { search } : {}),
+  ...(sort ? { sort_by: sort.by, sort_order: sort.order } : {})
+})

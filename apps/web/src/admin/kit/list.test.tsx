@@ -1,0 +1,275 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { accounts, rewards } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
+import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { setWidth } from '../../testing/render.tsx'
+import GiftCards from '../gift-cards/page.tsx'
+import { card, cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
+
+const last = () => requestsOf(rewards.giftCards).at(-1)?.query
+
+function open(at = '/list', total = 28) {
+  keepNothing()
+  answer(rewards.giftCards, ({ query }) => cardsOf(total, query))
+  return renderScreen(<GiftCards />, { at })
+}
+
+describe("a list's state", () => {
+  it('is read from the address: page, size, search, sort and filters', async () => {
+    open('/list?page=2&size=20&search=CARD&sort=mount.desc&is_exchanged=0', 30)
+    await screen.findByText('CARD-10')
+    expect(last()).toEqual({
+      limit: '20',
+      offset: '20',
+      search: 'CARD',
+      sort_by: 'mount',
+      sort_order: 'desc',
+      is_exchanged: '0'
+    })
+    expect(screen.getByRole('columnheader', { name: 'Amount' }).getAttribute('aria-sort')).toBe('descending')
+    expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Exchanged' }).value).toBe('0')
+  })
+
+  it('leaves out what the list does not know', async () => {
+    open('/list?page=-4&size=7&sort=code.up&is_exchanged=maybe')
+    await screen.findByText('CARD-28')
+    expect(last()).toEqual({ limit: '10', offset: '0' })
+  })
+
+  it('is written to the address, and the browser goes back through it', async () => {
+    const { user, asked, goBack } = open()
+    await screen.findByText('CARD-28')
+    await user.type(screen.getByRole('searchbox'), 'CARD{Enter}')
+    await waitFor(() => expect(asked()).toEqual({ search: 'CARD' }))
+    await user.click(await screen.findByRole('button', { name: 'Page 2' }))
+    await screen.findByText('CARD-18')
+    expect(asked()).toEqual({ search: 'CARD', page: '2' })
+    await user.click(screen.getByRole('button', { name: 'Amount' }))
+    // Another order starts at the first page.
+    await waitFor(() =>
+      expect(asked()).toMatchObject({ search: 'CARD', sort: expect.stringMatching(/^mount\./) as string })
+    )
+    expect(asked()).not.toHaveProperty('page')
+    await goBack()
+    await screen.findByText('CARD-18')
+    expect(asked()).toEqual({ search: 'CARD', page: '2' })
+    await goBack()
+    await goBack()
+    await screen.findByText('CARD-28')
+    expect(asked()).toEqual({})
+    expect(screen.getByRole<HTMLInputElement>('searchbox').value).toBe('')
+  })
+})
+
+describe('the pages', () => {
+  it('say 10,000+ where the rows were not all counted, and go on by the key', async () => {
+    keepNothing()
+    answer(rewards.giftCards, ({ query }) =>
+      cardsOf(10_000, query, {
+        total_exact: false,
+        next: query['after'] === 'k2' ? null : query['after'] ? 'k2' : 'k1'
+      })
+    )
+    const { user, asked } = renderScreen(<GiftCards />)
+    await screen.findByText('1 to 10 of 10,000+')
+    expect(screen.getByText('10,000+ in total')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Next' }))
+    await waitFor(() => expect(last()).toEqual({ limit: '10', after: 'k1' }))
+    expect(asked()).toEqual({ page: '2', after: 'k1' })
+    await user.click(screen.getByRole('button', { name: 'Next' }))
+    await waitFor(() => expect(last()).toEqual({ limit: '10', after: 'k2' }))
+    await waitFor(() => expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Next' }).disabled).toBe(true))
+    await user.click(screen.getByRole('button', { name: 'Previous' }))
+    await waitFor(() => expect(asked()).toEqual({ page: '2', after: 'k1' }))
+    await user.click(screen.getByRole('button', { name: 'First page' }))
+    await waitFor(() => expect(asked()).toEqual({}))
+  })
+
+  it('move back one page when the last row of a page is deleted', async () => {
+    keepNothing()
+    let total = 11
+    answer(rewards.giftCards, ({ query }) => cardsOf(total, query))
+    answer(rewards.deleteGiftCard, () => {
+      total = 10
+      return null
+    })
+    const { user, asked } = renderScreen(<GiftCards />, { at: '/list?page=2' })
+    await screen.findByText('CARD-1')
+    await user.click(screen.getByRole('button', { name: 'Delete: CARD-1' }))
+    const dialog = await screen.findByRole('dialog', { name: 'Confirm deletion' })
+    expect(within(dialog).getByText('Delete ?')).toBeTruthy()
+    await user.click(within(dialog).getByRole('button', { name: 'YES' }))
+    await screen.findByText('1 to 10 of 10')
+    expect(asked()).toEqual({})
+    expect(await screen.findByText('successfully')).toBeTruthy()
+  })
+
+  it('delete nothing after NO', async () => {
+    const { user } = open()
+    await screen.findByText('CARD-28')
+    await user.click(screen.getByRole('button', { name: 'Delete: CARD-28' }))
+    await user.click(await screen.findByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(rewards.deleteGiftCard)).toEqual([])
+  })
+})
+
+describe('what a person chooses of a list', () => {
+  it('shows and orders the columns, and is kept', async () => {
+    const { user } = open()
+    await screen.findByText('CARD-28')
+    const heads = () => screen.getAllByRole('columnheader').map(head => head.textContent)
+    expect(heads()).toEqual(['', 'Id', 'Amount', 'Coins', 'Code', 'Exchanged', 'Actions'])
+    await user.click(screen.getByRole('button', { name: 'Columns' }))
+    await user.click(await screen.findByRole('checkbox', { name: 'Coins' }))
+    await user.click(screen.getByRole('button', { name: 'Move Code up' }))
+    await user.click(screen.getByRole('button', { name: 'Move Code up' }))
+    expect(heads()).toEqual(['', 'Id', 'Code', 'Amount', 'Exchanged', 'Actions'])
+    const saved = requestsOf(accounts.savePreferences).at(-1)
+    expect(saved?.params).toEqual({ key: 'list.gift-cards' })
+    expect(saved?.body).toMatchObject({
+      value: {
+        columns: [
+          { key: 'id', shown: true },
+          { key: 'code', shown: true },
+          { key: 'mount', shown: true },
+          { key: 'point', shown: false },
+          { key: 'is_exchanged', shown: true },
+          { key: 'created_at', shown: false }
+        ]
+      }
+    })
+  })
+
+  it('still stands where it names a column that is gone, and new columns follow', async () => {
+    keepNothing({
+      columns: [
+        { key: 'colour', shown: true },
+        { key: 'code', shown: true },
+        { key: 'id', shown: false }
+      ]
+    })
+    answer(rewards.giftCards, ({ query }) => cardsOf(3, query))
+    renderScreen(<GiftCards />)
+    await screen.findByText('CARD-3')
+    expect(screen.getAllByRole('columnheader').map(head => head.textContent)).toEqual([
+      '',
+      'Code',
+      'Amount',
+      'Coins',
+      'Exchanged',
+      'Actions'
+    ])
+  })
+
+  it('opens a saved view that names a filter and a column that are gone, and says so', async () => {
+    const view = {
+      name: 'Mine',
+      search: 'CARD',
+      filters: { is_exchanged: '1', holder: 'alice' },
+      sort: { by: 'colour', order: 'asc' },
+      size: 20
+    }
+    keepNothing({ columns: null, views: [view, { name: 7 }, null] })
+    answer(rewards.giftCards, ({ query }) => cardsOf(28, query))
+    const { user, asked } = renderScreen(<GiftCards />)
+    await user.click(await screen.findByRole('button', { name: 'Views' }))
+    await user.click(await screen.findByRole('button', { name: 'Mine' }))
+    await waitFor(() => expect(asked()).toEqual({ search: 'CARD', is_exchanged: '1', size: '20' }))
+    expect(await screen.findByText('Not in this list any more, and left out: holder, colour')).toBeTruthy()
+  })
+
+  it('keeps a view under a name', async () => {
+    const { user } = open('/list?search=CARD&sort=point.asc')
+    await user.click(await screen.findByRole('button', { name: 'Views' }))
+    await user.type(await screen.findByRole('textbox', { name: 'Name of the view' }), 'Cheap{Enter}')
+    expect(await screen.findByRole('button', { name: 'Cheap' })).toBeTruthy()
+    expect(requestsOf(accounts.savePreferences).at(-1)?.body).toEqual({
+      value: {
+        columns: null,
+        views: [{ name: 'Cheap', search: 'CARD', filters: {}, sort: { by: 'point', order: 'asc' }, size: 10 }]
+      }
+    })
+  })
+
+  it('holds until the page is left where the server keeps nothing', async () => {
+    answerRefused(accounts.preferences, 'not_found')
+    answerRefused(accounts.savePreferences, 'not_found')
+    answer(rewards.giftCards, ({ query }) => cardsOf(3, query))
+    const { user } = renderScreen(<GiftCards />)
+    await screen.findByText('CARD-3')
+    await user.click(screen.getByRole('button', { name: 'Columns' }))
+    await user.click(await screen.findByRole('checkbox', { name: 'Coins' }))
+    expect(screen.queryByRole('columnheader', { name: 'Coins' })).toBeNull()
+    expect(await screen.findByText(/This choice could not be kept/)).toBeTruthy()
+  })
+})
+
+describe('the states of a list', () => {
+  it('says what failed, and tries again', async () => {
+    keepNothing()
+    answerLost(rewards.giftCards)
+    const { user } = renderScreen(<GiftCards />)
+    const alert = await screen.findByRole('alert')
+    answer(rewards.giftCards, ({ query }) => cardsOf(1, query))
+    await user.click(within(alert).getByRole('button', { name: 'Try again' }))
+    expect(await screen.findByText('CARD-1')).toBeTruthy()
+  })
+
+  it('keeps what was loaded where reading it again fails', async () => {
+    const { user } = open()
+    await screen.findByText('CARD-28')
+    answerLost(rewards.giftCards)
+    await user.click(await screen.findByRole('button', { name: 'Page 2' }))
+    expect(await screen.findByText('The shop cannot be reached. Please check your connection.')).toBeTruthy()
+  })
+
+  it('tells an empty list from one where nothing matches', async () => {
+    const { unmount } = open('/list', 0)
+    expect(await screen.findByText('No gift cards yet')).toBeTruthy()
+    unmount()
+    open('/list?search=zzz', 0)
+    expect(await screen.findByText('No gift card matches')).toBeTruthy()
+  })
+
+  it('shows cards on a narrow screen, with a way to sort', async () => {
+    setWidth(390)
+    const { user, asked } = open()
+    await screen.findByText('CARD-28')
+    expect(screen.queryByRole('table')).toBeNull()
+    await user.click(screen.getByRole('button', { name: 'Filters' }))
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Sort by' }), 'point.asc')
+    await waitFor(() => expect(asked()).toEqual({ sort: 'point.asc' }))
+  })
+
+  it('speaks Chinese', async () => {
+    await setLanguage('zh-CN')
+    keepNothing()
+    answer(rewards.giftCards, { ...cardsOf(0, {}), data: [card(1, { is_exchanged: true })], total: 1 })
+    renderScreen(<GiftCards />)
+    expect(await screen.findByRole('columnheader', { name: '已兑换' })).toBeTruthy()
+    expect(screen.getByRole<HTMLButtonElement>('button', { name: '编辑: CARD-1' }).disabled).toBe(true)
+  })
+})
+
+describe('the keyboard', () => {
+  it('goes through the rows, selects and opens them, and finds the search', async () => {
+    const { user, asked } = open()
+    await screen.findByText('CARD-28')
+    await user.keyboard('jjk')
+    expect(document.activeElement?.getAttribute('data-row')).toBe('28')
+    await user.keyboard('jx')
+    expect(await screen.findByText('1 selected')).toBeTruthy()
+    await user.keyboard('{Enter}')
+    await waitFor(() => expect(asked()).toEqual({ form: 'edit.27' }))
+    expect(await screen.findByRole('dialog', { name: 'Edit: CARD-27' })).toBeTruthy()
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    await user.keyboard('/')
+    expect(document.activeElement).toBe(screen.getByRole('searchbox'))
+    // Typed into a field, these are letters.
+    await user.keyboard('jx')
+    expect(screen.getByRole<HTMLInputElement>('searchbox').value).toBe('jx')
+  })
+})

@@ -1,0 +1,94 @@
+import { useQuery } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { call } from '../../api/client.ts'
+import { keyOf, queryClient, read } from '../../api/query.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { notify } from '../../kit/notify.ts'
+import { sortOf, type Query } from './list-state.ts'
+import type { Resource, Row } from './resource.ts'
+
+export type View = Query & { name: string }
+export type ListPreferences = {
+  /** The columns in the order of their choice; null: as the screen declares them. */
+  columns: { key: string; shown: boolean }[] | null
+  views: View[]
+}
+
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/** What was kept, as far as it is understood: another release of the console may have written it. */
+export function readPreferences(kept: unknown): ListPreferences {
+  const { columns, views } = record(kept)
+  return {
+    columns: Array.isArray(columns)
+      ? columns.flatMap(one => {
+          const { key, shown } = record(one)
+          return typeof key === 'string' ? [{ key, shown: shown === true }] : []
+        })
+      : null,
+    views: list(views).flatMap(one => {
+      const { name, search, filters, sort, size } = record(one)
+      if (typeof name !== 'string') return []
+      const { by, order } = record(sort)
+      return [
+        {
+          name,
+          search: typeof search === 'string' ? search : '',
+          filters: Object.fromEntries(
+            Object.entries(record(filters)).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+          ),
+          sort: typeof by === 'string' && (order === 'asc' || order === 'desc') ? { by, order } : null,
+          size: typeof size === 'number' ? size : 10
+        }
+      ]
+    })
+  }
+}
+
+/** A saved view as far as this screen still has what it names, and the names of what is gone. */
+export function openView<R extends Row>(view: View, { filters, sort }: Resource<R>): { query: Query; gone: string[] } {
+  const known = Object.entries(view.filters).filter(([key, value]) =>
+    filters.some(filter => filter.key === key && filter.accepts(value))
+  )
+  const kept = Object.fromEntries(known)
+  const sorted = view.sort && sortOf(`${view.sort.by}.${view.sort.order}`, sort)
+  const gone = Object.keys(view.filters).filter(key => !(key in kept))
+  if (view.sort && !sorted) gone.push(view.sort.by)
+  return { query: { search: view.search, filters: kept, sort: sorted, size: view.size }, gone }
+}
+
+/** All columns in the order of a person's choice: those that are new follow, those that are gone are left out. */
+export function arrange(
+  columns: readonly { key: string; optional?: boolean }[],
+  chosen: ListPreferences['columns']
+): { key: string; shown: boolean }[] {
+  const kept = (chosen ?? []).filter(one => columns.some(({ key }) => key === one.key))
+  const added = columns.filter(({ key }) => !kept.some(one => one.key === key))
+  const all = [...kept, ...added.map(({ key, optional }) => ({ key, shown: !optional }))]
+  // Nobody can want a list without columns: what was chosen is all gone by now.
+  return all.some(one => one.shown) ? all : columns.map(({ key }) => ({ key, shown: true }))
+}
+
+/** What a person keeps of a list. Where it cannot be kept, it holds until the page is left. */
+export function useListPreferences(key: string) {
+  const t = useT()
+  const input = { params: { key: `list.${key}` } }
+  const id = input.params.key
+  const { data, isPending } = useQuery({ ...read(accounts.preferences, input), retry: false, staleTime: Infinity })
+  const save = useCallback(
+    async (next: ListPreferences) => {
+      queryClient.setQueryData(keyOf(accounts.preferences, { params: { key: id } }), next)
+      try {
+        await call(accounts.savePreferences, { params: { key: id }, body: { value: next } })
+      } catch (error) {
+        notify('bad', `${t('list.notKept')} ${failureText(error)}`)
+      }
+    },
+    [id, t]
+  )
+  return { preferences: readPreferences(data), pending: isPending, save }
+}

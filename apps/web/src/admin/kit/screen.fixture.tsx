@@ -1,0 +1,77 @@
+import { MantineProvider } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { act, render } from '@testing-library/react'
+import { userEvent } from '@testing-library/user-event'
+import { Suspense, type ReactNode } from 'react'
+import { BrowserRouter, Route, Routes } from 'react-router'
+import type { GiftCard, Page } from '@netlet/contract'
+import { queryClient } from '../../api/query.ts'
+import { accounts } from '../../api/routes.ts'
+import { Hosts } from '../../kit/hosts.tsx'
+import { answer } from '../../testing/answers.ts'
+
+/** Renders a screen of the console at an address of the browser itself: its list's state is kept there. */
+export function renderScreen(ui: ReactNode, { at = '/list', route = '*' } = {}) {
+  window.history.replaceState(null, '', at)
+  notifications.clean()
+  const view = render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={queryClient}>
+        <BrowserRouter>
+          <Suspense>
+            <Routes>
+              <Route path={route} element={ui} />
+            </Routes>
+          </Suspense>
+          <Hosts />
+        </BrowserRouter>
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+  return {
+    ...view,
+    user: userEvent.setup(),
+    /** What the address asks for. */
+    asked: () => Object.fromEntries(new URLSearchParams(window.location.search)),
+    /** The browser's own button. */
+    goBack: () =>
+      act(async () => {
+        const moved = new Promise(resolve => window.addEventListener('popstate', resolve, { once: true }))
+        window.history.back()
+        await moved
+      })
+  }
+}
+
+/** What a person keeps of lists: nothing yet. What is saved is answered, too. */
+export function keepNothing(kept: unknown = null): void {
+  answer(accounts.preferences, kept)
+  answer(accounts.savePreferences, null)
+}
+
+export const card = (id: number, more: Partial<GiftCard> = {}): GiftCard => ({
+  id,
+  mount: '5.00',
+  point: 500,
+  code: `CARD-${id}`,
+  is_exchanged: false,
+  created_at: '2026-06-15T08:00:00.000Z',
+  ...more
+})
+
+/** The page of a list of `total` cards that a query asks for; newest first. */
+export function cardsOf(total: number, query: Record<string, string>, more: Partial<Page<GiftCard>> = {}) {
+  const limit = Number(query['limit'] ?? 10)
+  const offset = Number(query['offset'] ?? 0)
+  const count = Math.max(0, Math.min(limit, total - offset))
+  return {
+    data: Array.from({ length: count }, (_, index) => card(total - offset - index)),
+    total,
+    total_exact: true,
+    limit,
+    offset,
+    next: null,
+    ...more
+  }
+}

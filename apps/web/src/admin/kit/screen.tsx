@@ -1,0 +1,232 @@
+import './styles.ts'
+import { Button, Drawer, Skeleton } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import type { RowSelectionState } from '@tanstack/react-table'
+import { NuqsAdapter } from 'nuqs/adapters/react-router/v8'
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { refresh } from '../../api/query.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { BulkRunPanel } from './bulk-run.tsx'
+import { ColumnsMenu } from './columns-menu.tsx'
+import { Forms } from './forms.tsx'
+import { useListKeys } from './keyboard.ts'
+import classes from './kit.module.css'
+import { askedOf, SIZES, useListState, type List } from './list-state.ts'
+import { Pager, useLastPage } from './pager.tsx'
+import { arrange, useListPreferences } from './preferences.ts'
+import type { Resource, Row, Selected, Tools } from './resource.ts'
+import { RowActions, useRowActions } from './row-actions.tsx'
+import { SelectionBar } from './selection-bar.tsx'
+import { Cards, Grid } from './table.tsx'
+import { Toolbar } from './toolbar.tsx'
+import { useListPage, useOnline } from './use-list.ts'
+import { ViewsMenu } from './views-menu.tsx'
+import { useWords } from './words.ts'
+
+type Props<R extends Row> = {
+  resource: Resource<R>
+  /** What is searched for where the address does not say. */
+  search?: string
+}
+
+/** The screen of a resource: its list, and what opens from it. */
+export function ResourceScreen<R extends Row>(props: Props<R>) {
+  return (
+    // The router is told of each change, so that what reads its location sees the same address.
+    <NuqsAdapter defaultOptions={{ shallow: false }}>
+      <Screen {...props} />
+    </NuqsAdapter>
+  )
+}
+
+function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
+  const t = useT()
+  const list = useListState(resource, search)
+  const changed = useMemo(() => [resource.list, ...(resource.also ?? [])], [resource])
+  const tools: Tools = {
+    t,
+    show: id => list.go({ open: id }),
+    detail: id => list.go({ detail: id, open: null }),
+    refresh: () => void refresh(...changed)
+  }
+  const actionsOf = useRowActions(resource, list, tools)
+  const actions = (row: R) => <RowActions name={resource.nameOf(row)} actions={actionsOf(row)} />
+  // Kept here, so that a look at the detail view does not lose it.
+  const [selection, setSelection] = useState<RowSelectionState>({})
+  const [all, setAll] = useState(false)
+  const asked = JSON.stringify({ ...askedOf(list), sort_by: '', sort_order: '' })
+  useEffect(() => {
+    setSelection({})
+    setAll(false)
+  }, [asked])
+  const Detail = resource.detail
+  const Above = resource.above
+  if (Detail && list.detail !== null)
+    return (
+      <>
+        <Detail key={list.detail} id={list.detail} onBack={() => list.go({ detail: null })} actions={actions} />
+        <Forms resource={resource} list={list} rows={undefined} tools={tools} />
+      </>
+    )
+  return (
+    <div className="stack">
+      {Above && <Above />}
+      {list.run !== null && (
+        <BulkRunPanel key={list.run} id={list.run} invalidate={changed} onClose={() => list.go({ run: null })} />
+      )}
+      <ListPart
+        resource={resource}
+        list={list}
+        tools={tools}
+        actions={actions}
+        selection={selection}
+        all={all}
+        onSelect={setSelection}
+        onAll={setAll}
+      />
+    </div>
+  )
+}
+
+type ListPartProps<R extends Row> = {
+  resource: Resource<R>
+  list: List
+  tools: Tools
+  actions: (row: R) => ReactNode
+  selection: RowSelectionState
+  all: boolean
+  onSelect: (next: RowSelectionState) => void
+  onAll: (all: boolean) => void
+}
+
+function ListPart<R extends Row>(props: ListPartProps<R>) {
+  const { resource, list, tools, actions, selection, all, onSelect, onAll } = props
+  const t = useT()
+  const words = useWords(resource.key)
+  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
+  const online = useOnline()
+  const { preferences, pending, save } = useListPreferences(resource.key)
+  const arranged = arrange(resource.columns, preferences.columns)
+  const page = useListPage(resource, list)
+  const rows = page.data?.data
+  const exact = page.data?.total_exact ?? true
+  useLastPage(list, page.data, !page.isPlaceholderData && !page.isFetching)
+
+  const area = useRef<HTMLDivElement>(null)
+  const searchRef = useRef<HTMLInputElement>(null)
+  const open = (id: number) => {
+    const row = rows?.find(one => one.id === id)
+    if (!row) return
+    if (resource.drawer) list.go({ open: id })
+    else if (resource.form?.update && (resource.form.editable?.(row) ?? true)) list.go({ form: `edit.${id}` })
+  }
+  const toggle = (id: number) => {
+    if (!resource.batch || all) return
+    const { [String(id)]: ticked, ...others } = selection
+    onSelect(ticked ? others : { ...selection, [String(id)]: true })
+  }
+  useListKeys({ area, search: searchRef, onOpen: open, onSelect: toggle })
+
+  const ids = Object.keys(selection).map(Number)
+  const selected = (): Selected => {
+    const { sort_by: _by, sort_order: _order, ...query } = askedOf(list)
+    return all ? { query, expected: exact ? page.data?.total : undefined } : { ids }
+  }
+  const Drawer = resource.drawer
+  return (
+    <>
+      <Toolbar resource={resource} list={list} narrow={narrow} searchRef={searchRef}>
+        <ViewsMenu resource={resource} list={list} preferences={preferences} save={save} />
+        <ColumnsMenu
+          resource={resource.key}
+          arranged={arranged}
+          onChange={columns => void save({ ...preferences, columns })}
+        />
+      </Toolbar>
+      {(!online || (page.error && rows)) && (
+        <div className={classes.notice} role="status">
+          <span>{online ? failureText(page.error) : t('list.offline')}</span>
+          <Button size="compact-sm" variant="default" onClick={() => void page.refetch()}>
+            {t('list.retry')}
+          </Button>
+        </div>
+      )}
+      <SelectionBar
+        resource={resource}
+        total={page.data?.total}
+        exact={exact}
+        ids={ids}
+        all={all}
+        onAll={() => onAll(true)}
+        onClear={() => {
+          onSelect({})
+          onAll(false)
+        }}
+        selected={selected}
+        onRun={id => list.go({ run: id })}
+      />
+      <div ref={area} className={`card ${classes.list}`} aria-busy={page.isFetching}>
+        {page.error && !rows ? (
+          <ErrorState error={page.error} fallback={resource.failure} onRetry={() => void page.refetch()} />
+        ) : !rows || pending ? (
+          <Loading label={words('label')} size={list.size} narrow={narrow} />
+        ) : rows.length === 0 ? (
+          <Nothing words={words} asked={Object.keys(askedOf({ ...list, sort: null })).length > 0} />
+        ) : narrow ? (
+          <Cards {...{ resource, list, rows, arranged, selection, all, onSelect, actions }} />
+        ) : (
+          <Grid {...{ resource, list, rows, arranged, selection, all, onSelect, actions }} />
+        )}
+        {page.data && rows && rows.length > 0 && <Pager list={list} page={page.data} sizes={resource.sizes ?? SIZES} />}
+      </div>
+      <Forms resource={resource} list={list} rows={rows} tools={tools} />
+      {Drawer && (
+        <SideDrawer list={list} title={words('one')}>
+          {id => <Drawer key={id} id={id} row={rows?.find(one => one.id === id)} tools={tools} />}
+        </SideDrawer>
+      )}
+    </>
+  )
+}
+
+const Loading = ({ label, size, narrow }: { label: string; size: number; narrow: boolean }) => (
+  <div
+    className={classes.loading}
+    style={{ minHeight: `${Math.min(size, 10) * (narrow ? 7.5 : 2.9) + 2.5}rem` }}
+    role="status"
+    aria-label={label}
+  >
+    {Array.from({ length: Math.min(size, 10) }, (_, index) => (
+      <Skeleton key={index} height={narrow ? 84 : 22} />
+    ))}
+  </div>
+)
+
+const Nothing = ({ words, asked }: { words: (name: string) => string; asked: boolean }) => (
+  <EmptyState title={words(asked ? 'noMatch' : 'none')} body={words(asked ? 'noMatchHint' : 'noneHint')} />
+)
+
+type SideDrawerProps = { list: List; title: string; children: (id: number) => ReactNode }
+
+/** What is known of the row that the address names, beside the list. */
+function SideDrawer({ list, title, children }: SideDrawerProps) {
+  const t = useT()
+  const last = useRef(list.open)
+  if (list.open !== null) last.current = list.open
+  return (
+    <Drawer
+      opened={list.open !== null}
+      onClose={() => list.go({ open: null })}
+      title={title}
+      position="right"
+      size="lg"
+      classNames={{ title: classes.drawerTitle }}
+      attributes={{ header: { role: 'presentation' } }}
+      closeButtonProps={{ 'aria-label': t('list.close') }}
+    >
+      {last.current !== null && children(last.current)}
+    </Drawer>
+  )
+}

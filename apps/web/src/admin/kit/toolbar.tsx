@@ -1,0 +1,162 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { IconDownload, IconFilter, IconPlus, IconSearch } from '@tabler/icons-react'
+import { useEffect, useState, type ReactNode, type RefObject } from 'react'
+import { address } from '../../api/client.ts'
+import { useT } from '../../i18n/admin.ts'
+import classes from './kit.module.css'
+import { askedOf, sortOf, sortText, type List } from './list-state.ts'
+import type { Filter, Resource, Row } from './resource.ts'
+import { useWords } from './words.ts'
+
+type Props<R extends Row> = {
+  resource: Resource<R>
+  list: List
+  narrow: boolean
+  searchRef: RefObject<HTMLInputElement | null>
+  children: ReactNode
+}
+
+/** Search, filters, and what else leads to the rows that somebody wants. */
+export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, children }: Props<R>) {
+  const t = useT()
+  const words = useWords(resource.key)
+  const [typed, setTyped] = useState(list.search)
+  // The address may have changed by itself: back, forward, a saved view.
+  useEffect(() => setTyped(list.search), [list.search])
+  const active = Object.keys(list.filters).length
+  const [opened, setOpened] = useState(false)
+  const shown = opened || active > 0
+  return (
+    <>
+      <div className={classes.toolbar}>
+        <form
+          role="search"
+          className={classes.search}
+          onSubmit={event => {
+            event.preventDefault()
+            list.ask({ search: typed.trim() })
+          }}
+        >
+          <TextInput
+            ref={searchRef}
+            type="search"
+            aria-label={words('search')}
+            placeholder={words('search')}
+            aria-keyshortcuts="/"
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={typed}
+            onChange={event => setTyped(event.currentTarget.value)}
+          />
+          <Button type="submit" variant="default">
+            {t('list.search')}
+          </Button>
+        </form>
+        <div className={classes.tools}>
+          {(resource.filters.length > 0 || (narrow && resource.sort.length > 0)) && (
+            <Button
+              variant="default"
+              aria-expanded={shown}
+              aria-controls={`${resource.key}-filters`}
+              leftSection={<IconFilter size={16} aria-hidden />}
+              onClick={() => {
+                if (active > 0) list.ask({ filters: {} })
+                setOpened(!shown)
+              }}
+            >
+              {active > 0 ? t('list.noFilters', { count: active }) : t('list.filters')}
+            </Button>
+          )}
+          {children}
+          {resource.csv && (
+            <Button
+              variant="default"
+              component="a"
+              href={address(resource.list.path, {}, { ...askedOf(list), format: 'csv' })}
+              download={`${resource.key}.csv`}
+              leftSection={<IconDownload size={16} aria-hidden />}
+            >
+              CSV
+            </Button>
+          )}
+          {resource.form?.create && (
+            <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => list.go({ form: 'new' })}>
+              {words('add')}
+            </Button>
+          )}
+        </div>
+      </div>
+      <div id={`${resource.key}-filters`} className={classes.filters} hidden={!shown}>
+        {resource.filters.map(filter => (
+          <FilterInput
+            key={filter.key}
+            filter={filter}
+            label={words(filter.key)}
+            value={list.filters[filter.key] ?? ''}
+            onChange={value => list.ask({ filters: { ...list.filters, [filter.key]: value } })}
+          />
+        ))}
+        {narrow && resource.sort.length > 0 && (
+          <NativeSelect
+            size="xs"
+            label={t('list.sort')}
+            value={sortText(list.sort)}
+            data={[
+              { value: '', label: t('list.standard') },
+              ...resource.sort.flatMap(by => [
+                { value: `${by}.asc`, label: `${words(by)} ↑` },
+                { value: `${by}.desc`, label: `${words(by)} ↓` }
+              ])
+            ]}
+            onChange={event => list.ask({ sort: sortOf(event.currentTarget.value, resource.sort) })}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+type FilterProps = { filter: Filter; label: string; value: string; onChange: (value: string) => void }
+
+const FilterInput = (props: FilterProps) =>
+  props.filter.useOptions ? <Choose {...props} useOptions={props.filter.useOptions} /> : <Typed {...props} />
+
+function Choose({
+  label,
+  value,
+  onChange,
+  useOptions
+}: FilterProps & { useOptions: NonNullable<Filter['useOptions']> }) {
+  const t = useT()
+  const options = useOptions()
+  return (
+    <NativeSelect
+      size="xs"
+      label={label}
+      value={value}
+      data={[{ value: '', label: t('list.any') }, ...options]}
+      onChange={event => onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+/** Counts when it is left or Enter is pressed, so that not every letter is asked for. */
+function Typed({ filter, label, value, onChange }: FilterProps) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  const done = () => {
+    const text = typed.trim()
+    if (text !== value && filter.accepts(text)) onChange(text)
+  }
+  return (
+    <TextInput
+      size="xs"
+      label={label}
+      value={typed}
+      onChange={event => setTyped(event.currentTarget.value)}
+      onBlur={done}
+      onKeyDown={event => {
+        if (event.key === 'Enter') done()
+      }}
+    />
+  )
+}

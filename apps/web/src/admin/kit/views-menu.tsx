@@ -1,0 +1,98 @@
+import { ActionIcon, Button, Popover, TextInput } from '@mantine/core'
+import { IconBookmark, IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { notify } from '../../kit/notify.ts'
+import classes from './kit.module.css'
+import type { List } from './list-state.ts'
+import { openView, type ListPreferences, type View } from './preferences.ts'
+import type { Resource, Row } from './resource.ts'
+
+type Props<R extends Row> = {
+  resource: Resource<R>
+  list: List
+  preferences: ListPreferences
+  save: (next: ListPreferences) => Promise<void>
+}
+
+/** Searches, filters and sorts under a name, kept for the person. */
+export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: Props<R>) {
+  const t = useT()
+  const [opened, setOpened] = useState(false)
+  const [name, setName] = useState('')
+  const { views } = preferences
+  const open = (view: View) => {
+    const { query, gone } = openView(view, resource)
+    list.ask(query)
+    if (gone.length > 0) {
+      const names = gone.map(key => {
+        const word = t(`${resource.key}.${key}` as Key)
+        return word.startsWith(`${resource.key}.`) ? key : word
+      })
+      notify('info', t('views.gone', { names: names.join(', ') }))
+    }
+    setOpened(false)
+  }
+  const keep = () => {
+    const { search, filters, sort, size } = list
+    const view: View = { name: name.trim(), search, filters, sort, size }
+    if (!view.name) return
+    // The same name again is that view, changed.
+    const others = views.filter(one => one.name !== view.name)
+    void save({ ...preferences, views: [...others, view] })
+    setName('')
+  }
+  return (
+    <Popover opened={opened} onChange={setOpened} position="bottom-end" shadow="md" width={280} trapFocus withRoles>
+      <Popover.Target>
+        <Button
+          variant="default"
+          size="sm"
+          leftSection={<IconBookmark size={16} aria-hidden />}
+          onClick={() => setOpened(!opened)}
+        >
+          {t('views.title')}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown className="stack" aria-label={t('views.title')}>
+        {views.length === 0 && <p className="dim">{t('views.none')}</p>}
+        <ul className={classes.choices}>
+          {views.map(view => (
+            <li key={view.name}>
+              <button type="button" className={classes.choice} onClick={() => open(view)}>
+                {view.name}
+              </button>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={t('views.delete', { name: view.name })}
+                onClick={() => void save({ ...preferences, views: views.filter(one => one !== view) })}
+              >
+                <IconTrash size={16} aria-hidden />
+              </ActionIcon>
+            </li>
+          ))}
+        </ul>
+        <form
+          className={classes.inline}
+          onSubmit={event => {
+            event.preventDefault()
+            keep()
+          }}
+        >
+          <TextInput
+            size="xs"
+            aria-label={t('views.name')}
+            placeholder={t('views.name')}
+            maxLength={60}
+            value={name}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+          <Button size="xs" type="submit" disabled={!name.trim()}>
+            {t('views.save')}
+          </Button>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

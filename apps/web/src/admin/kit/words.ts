@@ -1,0 +1,14 @@
+import { useCallback } from 'react'
+import { useT, type Key } from '../../i18n/admin.ts'
+
+/** The words of one resource: `words('code')` is `gift-cards.code` of the console's catalogue. */
+export function useWords(resource: string) {
+  const t = useT()
+  return useCallback(
+    (name: string, values?: Record<string, string | number>) => t(`${resource}.${name}` as Key, values),
+    [t, resource]
+  )
+}
+
+/** 'Exactly this many', or at least as many as were counted: '10,000+'. */
+export const countText = (total: number, exact: boolean): string => total.toLocaleString('en-US') + (exact ? '' : '+')

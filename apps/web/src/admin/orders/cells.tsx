@@ -1,0 +1,34 @@
+import type { Order } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import classes from './orders.module.css'
+
+export const OrderCell = ({ order }: { order: Order }) => (
+  <div className={classes.order}>
+    <strong className="mono">{order.order_id}</strong>
+    {order.shopify_order_number && <span className="mono">{order.shopify_order_number}</span>}
+  </div>
+)
+
+/** Leads to the user, found by the username. */
+export const UserCell = ({ order }: { order: Order }) => (
+  <div className={`${classes.order} ${classes.clip}`}>
+    <Link to={`/dashboard/index/userList?search=${encodeURIComponent(order.username)}`}>{order.username}</Link>
+    <span title={order.email}>{order.email}</span>
+  </div>
+)
+
+export const ProductCell = ({ order }: { order: Order }) => (
+  <div className={`${classes.order} ${classes.clip}`}>
+    <strong title={order.product_name}>{order.product_name}</strong>
+    <span title={order.variant_name}>{order.variant_name}</span>
+  </div>
+)
+
+/** The product types to filter by. */
+export function useCollections() {
+  const { data } = useQuery(read(catalog.collections, { query: { limit: 100 } }))
+  return (data?.data ?? []).map(({ id, collection_name }) => ({ value: String(id), label: collection_name }))
+}

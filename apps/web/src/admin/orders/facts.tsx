@@ -1,0 +1,112 @@
+import type { Order } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { usePollInterval } from '../../api/feed-connected.ts'
+import { read } from '../../api/query.ts'
+import { orders } from '../../api/routes.ts'
+import en from '../../i18n/admin.en.json'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { money } from '../../kit/money.ts'
+import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
+import { ErrorState } from '../../kit/states.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { UserCell } from './cells.tsx'
+import classes from './orders.module.css'
+
+/** Milliseconds between two looks while work runs on the order. */
+const WATCH = 5000
+
+/** What there is to know of an order. */
+export function Facts({ order }: { order: Order }) {
+  const t = useT()
+  const facts: [Key, ReactNode][] = [
+    ['orders.order_id', <span className="mono">{order.order_id}</span>],
+    ['orders.state', <OrderStateBadge order={order} />],
+    ['orders.user', <UserCell order={order} />],
+    ['orders.product', `${order.product_name}, ${order.variant_name}`],
+    ['orders.quantity', order.product_quantity.toLocaleString('en-US')],
+    ['orders.delivered', `${order.delivery_num}/${order.proxy_num}`],
+    ['orders.priced', money(order.amount)],
+    ['orders.payed', order.pay_amount && money(order.pay_amount)],
+    ['orders.platformOrder', order.shopify_order_number && <span className="mono">{order.shopify_order_number}</span>],
+    ['orders.created_at', <Moment at={order.created_at} />],
+    ['orders.expired_at', order.expired_at && <Moment at={order.expired_at} />],
+    ['orders.reset_time', order.reset_time && <Moment at={order.reset_time} />],
+    ['orders.rules', order.acl_names.join(', ')],
+    ['orders.failure', order.fail_reason ?? order.task_error]
+  ]
+  return (
+    <dl className={classes.facts} aria-label={t('orders.facts')}>
+      {facts.map(
+        ([key, value]) =>
+          value && (
+            <div key={key}>
+              <dt>{t(key)}</dt>
+              <dd>{value}</dd>
+            </div>
+          )
+      )}
+    </dl>
+  )
+}
+
+/** What happened to an order, newest first. */
+export function History({ order }: { order: Order }) {
+  const t = useT()
+  const language = useLanguage()
+  const watch = usePollInterval(WATCH)
+  const { data, error, refetch } = useQuery({
+    ...read(orders.events, { params: { id: order.id } }),
+    refetchInterval: isMoving(order) ? watch : false
+  })
+  return (
+    <section aria-label={t('orders.history')}>
+      <h3 className={classes.heading}>{t('orders.history')}</h3>
+      {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {data?.length === 0 && <p className="dim">{t('orders.noHistory')}</p>}
+      <ol className={classes.history}>
+        {data?.map(({ kind, detail, at }, index) => (
+          <li key={`${at} ${index}`}>
+            <span>{kindText(t, kind)}</span>
+            <span className="dim">{detailText(t, language, detail)}</span>
+            <Moment at={at} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+/** A newer server may write down what this page has no word for. */
+function kindText(t: (key: Key) => string, kind: string): string {
+  const key = `orders.event.${kind.replaceAll(' ', '_')}`
+  return key in en ? t(key as Key) : kind
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+/** 'paid → delivering, amount: 10.77': a change of state first, then what else was written down. */
+function detailText(t: (key: Key) => string, language: string, { from, to, ...more }: Record<string, unknown>): string {
+  const said = (value: unknown): string => {
+    const words = String(value as string | number)
+    if (`orders.is.${words}` in en) return t(`orders.is.${words}` as Key)
+    return INSTANT.test(words) ? new Date(words).toLocaleString(language) : words
+  }
+  const rest = Object.entries(more)
+    .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${said(value)}`)
+  return [...(to === undefined ? [] : [`${from ? said(from) : '–'} → ${said(to)}`]), ...rest].join(', ')
+}
+
+function Moment({ at }: { at: string }) {
+  const language = useLanguage()
+  return (
+    <span className={classes.moment}>
+      <span className="num">{new Date(at).toLocaleString(language)}</span>
+      <span className="dim">
+        <Ago at={at} />
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,173 @@
+import type { Order, OrderState } from '@netlet/contract'
+import {
+  IconActivity,
+  IconCalendarPlus,
+  IconCopy,
+  IconDownload,
+  IconKey,
+  IconListDetails,
+  IconReplace,
+  IconTrash,
+  IconTruckDelivery
+} from '@tabler/icons-react'
+import { call } from '../../api/client.ts'
+import { orders } from '../../api/routes.ts'
+import { t as adminT } from '../../i18n/admin.ts'
+import { t as sharedT } from '../../i18n/index.ts'
+import { toClipboard } from '../../kit/clipboard.ts'
+import { money as amount } from '../../kit/money.ts'
+import { notify } from '../../kit/notify.ts'
+import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
+import { ExtendForm } from '../../kit/schemas.ts'
+import {
+  ago,
+  column,
+  date,
+  defineResource,
+  deletion,
+  fetchCsv,
+  idFilter,
+  integer,
+  oneOf,
+  saveFile,
+  stamp,
+  textFilter,
+  timeField,
+  type Selected,
+  type T
+} from '../kit/index.ts'
+import { OrderCell, ProductCell, UserCell, useCollections } from './cells.tsx'
+import { OrderDetail } from './detail.tsx'
+import { OrderDrawer } from './drawer.tsx'
+import { StatisticsCards } from './statistics-cards.tsx'
+
+/** Milliseconds: a large order takes its time. */
+const COPY_TIMEOUT = 30_000
+const RESET_FAILED = '批量重置代理失败'
+
+// Named here and not taken from the contract, whose list would bring the validation library's schemas with it.
+const STATES: Record<OrderState, true> = {
+  placed: true,
+  timed_out: true,
+  paid: true,
+  delivering: true,
+  partly_delivered: true,
+  delivered: true,
+  expired: true,
+  failed: true
+}
+
+const paid = (order: Order) => order.pay_status === 1
+const queued = (t: T) => t('orders.queued')
+
+async function copyProxies(order: Order): Promise<void> {
+  const { proxy_lines } = await call(orders.copyProxies, { params: { id: order.id } }, { timeout: COPY_TIMEOUT })
+  if (proxy_lines.length === 0) throw new Error(adminT('orders.noProxies'))
+  const copied = await toClipboard(proxy_lines.join('\n'))
+  notify(copied ? 'good' : 'bad', sharedT(copied ? 'copy.done' : 'copy.failed'))
+}
+
+async function exportOrders(selected: Selected): Promise<void> {
+  const csv = await ('ids' in selected
+    ? fetchCsv(orders.export, { order_ids: selected.ids.join(',') })
+    : fetchCsv(orders.list, { ...selected.query, format: 'csv' }))
+  saveFile(`orders_${stamp(new Date())}.csv`, csv)
+}
+
+/** All orders of the shop. */
+export const Orders = defineResource({
+  key: 'orders',
+  resource: 'order',
+  list: orders.list,
+  also: [orders.statistics, orders.proxyDetail, orders.events],
+  nameOf: order => order.order_id,
+  find: async id => (await call(orders.proxyDetail, { params: { id }, query: { limit: 1 } })).order,
+  problem: isProblem,
+  moving: isMoving,
+  failure: '搜索失败',
+  columns: [
+    integer('id', { optional: true }),
+    column('order', (order: Order) => <OrderCell order={order} />, { lead: true }),
+    column('user', (order: Order) => <UserCell order={order} />),
+    column('product', (order: Order) => <ProductCell order={order} />),
+    column('state', (order: Order) => <OrderStateBadge order={order} />, { wide: true }),
+    column('delivered', (order: Order) => `${order.delivery_num}/${order.proxy_num}`, { align: 'end' }),
+    column('amount', (order: Order) => amount(order.pay_amount ?? order.amount), { align: 'end' }),
+    date('created_at'),
+    ago('expired_at')
+  ],
+  sort: ['id', 'expired_at', 'amount'],
+  filters: [
+    oneOf('state', Object.keys(STATES), 'orders.is'),
+    oneOf('pay_status', ['1', '0'], 'orders.payment'),
+    oneOf('problem', ['1'], 'orders.trouble'),
+    idFilter('product_type', useCollections),
+    textFilter('order_id'),
+    textFilter('username'),
+    textFilter('product_name')
+  ],
+  above: StatisticsCards,
+  drawer: OrderDrawer,
+  detail: OrderDetail,
+  rowActions: [
+    { name: 'details', icon: IconListDetails, run: (order, { detail }) => detail(order.id) },
+    {
+      name: 'reset',
+      icon: IconKey,
+      route: orders.resetPassword,
+      when: paid,
+      confirm: (t, order) => ({
+        title: t('orders.resetTitle'),
+        body: t('orders.resetBody', { order: order.order_id }),
+        danger: true
+      }),
+      success: queued
+    },
+    { name: 'check', icon: IconActivity, route: orders.check, when: paid, success: queued },
+    {
+      name: 'change',
+      icon: IconReplace,
+      route: orders.change,
+      when: paid,
+      confirm: (t, order) => ({
+        title: t('orders.changeTitle'),
+        body: t('orders.changeBody', { order: order.order_id }),
+        danger: true
+      }),
+      success: queued
+    },
+    { name: 'deliver', icon: IconTruckDelivery, route: orders.deliver, when: paid, success: queued },
+    { name: 'copy', icon: IconCopy, when: paid, run: copyProxies, failure: 'Replication failure' },
+    {
+      name: 'extend',
+      icon: IconCalendarPlus,
+      when: paid,
+      form: { schema: ExtendForm, fields: [timeField('expired_at')], route: orders.extend }
+    }
+  ],
+  remove: { route: orders.remove },
+  noneSelected: '请先选择订单',
+  batch: [
+    {
+      name: 'order.change',
+      icon: IconReplace,
+      failure: RESET_FAILED,
+      confirm: (t, count) => ({
+        title: t('orders.batchTitle', { count }),
+        body: t('orders.batchChange'),
+        danger: true
+      })
+    },
+    {
+      name: 'order.reset',
+      icon: IconKey,
+      failure: RESET_FAILED,
+      confirm: (t, count) => ({ title: t('orders.batchTitle', { count }), body: t('orders.batchReset'), danger: true })
+    },
+    { name: 'order.check', icon: IconActivity },
+    { name: 'order.deliver', icon: IconTruckDelivery },
+    { name: 'export', icon: IconDownload, run: exportOrders, failure: '导出订单数据失败' },
+    { name: 'order.delete', icon: IconTrash, danger: true, confirm: deletion }
+  ],
+  csv: true
+})

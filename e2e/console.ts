@@ -1,0 +1,94 @@
+import type { Envelope, Order, Product, RuleStock } from '@netlet/contract'
+import { request as requests, type APIRequestContext, type Page } from '@playwright/test'
+import { expect, type RunningShop } from './shop.ts'
+
+export async function call<T>(
+  request: APIRequestContext,
+  method: 'get' | 'post' | 'delete',
+  path: string,
+  data?: object
+): Promise<T> {
+  const reply = await request[method](path, data ? { data } : {})
+  const envelope = (await reply.json()) as Envelope<T>
+  expect(envelope, `${method} ${path}`).toMatchObject({ code: 2000 })
+  return envelope.data
+}
+
+/** Makes calls as one of the shop's accounts. To be disposed of. */
+export async function signedIn(shop: RunningShop, who: 'customer' | 'admin'): Promise<APIRequestContext> {
+  const request = await requests.newContext({ baseURL: shop.url })
+  await call(request, 'post', '/api/auth/login', shop[who])
+  return request
+}
+
+/** Signs the browser's page in as the administrator. */
+export async function asAdmin(page: Page, shop: RunningShop): Promise<void> {
+  const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop.admin })
+  expect(reply.ok()).toBe(true)
+}
+
+/** Buys a plan as the demo customer; paid and delivered unless `pay` is false. */
+export async function buy(shop: RunningShop, { pay = true } = {}): Promise<Order> {
+  const request = await signedIn(shop, 'customer')
+  try {
+    const { data: products } = await call<{ data: Product[] }>(request, 'get', '/api/products/products/?limit=50')
+    const variants = products.flatMap(product => product.variants.map(variant => ({ product, variant })))
+    const found = variants.find(({ variant }) => variant.cart_step === 8 && variant.variant_stock >= 64)
+    if (!found) throw new Error('no plan in blocks of 8 is on sale')
+    const { product, variant } = found
+    const options = {
+      option1: variant.variant_option1,
+      option2: variant.variant_option2,
+      option3: variant.variant_option3
+    }
+    const [rule] = await call<RuleStock[]>(request, 'post', '/api/products/products/stock/', {
+      product_id: product.id,
+      option_selected: options
+    })
+    const placed = await call<{ checkout_url: string; order_id: string }>(request, 'post', '/api/orders/checkout', {
+      product_id: product.id,
+      quantity: 8,
+      option_selected: { ...options, acl_selected: [rule?.acl_id] }
+    })
+    if (pay) {
+      const checkout = await request.get(placed.checkout_url)
+      await request.post(`${checkout.url()}/pay`)
+    }
+    const read = async () => {
+      const list = await call<{ data: Order[] }>(request, 'get', '/api/orders/order_list/?limit=100')
+      return list.data.find(one => one.order_id === placed.order_id)
+    }
+    await expect.poll(read, { timeout: 30_000 }).toMatchObject({ state: pay ? 'delivered' : 'placed', task: null })
+    const order = await read()
+    if (!order) throw new Error('the order is gone')
+    return order
+  } finally {
+    await request.dispose()
+  }
+}
+
+/** Chooses an entry of a row's menu with the keyboard alone. */
+export async function chooseByKeyboard(page: Page, button: string, entry: string): Promise<void> {
+  await page.getByRole('button', { name: button }).focus()
+  await page.keyboard.press('Enter')
+  const item = page.getByRole('menuitem', { name: entry, exact: true })
+  await expect(item).toBeVisible()
+  // The menu takes the focus itself; a key that comes before that is lost.
+  await expect(page.locator('[role="menuitem"]:focus')).toHaveCount(1)
+  for (let step = 0; step < 12; step++) {
+    if ((await page.locator('[role="menuitem"]:focus').innerText()) === entry) break
+    await page.keyboard.press('ArrowDown')
+  }
+  await expect(item).toBeFocused()
+  await page.keyboard.press('Enter')
+}
+
+/** Answers the question that is open with the keyboard alone. */
+export async function answerByKeyboard(page: Page, answer: 'YES' | 'NO'): Promise<void> {
+  const dialog = page.getByRole('dialog').last()
+  await expect(dialog.getByRole('button', { name: 'NO' })).toBeFocused()
+  if (answer === 'YES') await page.keyboard.press('Tab')
+  await expect(dialog.getByRole('button', { name: answer })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(dialog).toBeHidden()
+}

@@ -1,0 +1,270 @@
+import { readFile } from 'node:fs/promises'
+import type { Order } from '@netlet/contract'
+import type { Page } from '@playwright/test'
+import { violations } from './axe.ts'
+import { answerByKeyboard, asAdmin, buy, call, chooseByKeyboard, signedIn } from './console.ts'
+import { expect, test, type RunningShop } from './shop.ts'
+
+const ORDERS = '/dashboard/index/orders'
+const CARDS = '/dashboard/index/giftcard'
+
+/** The row of an order has no work running any more. */
+async function settled(page: Page, shop: RunningShop, order: Order): Promise<void> {
+  const read = async () => {
+    const reply = await page.request.get(`${shop.url}/api/orders/order_list/${order.id}/get_proxy_detail/?limit=1`)
+    return ((await reply.json()) as { data: { order: Order } }).data.order
+  }
+  await expect.poll(read, { timeout: 30_000 }).toMatchObject({ task: null })
+}
+
+test("an administrator does everything with an order that its row's menu offers, by keyboard", async ({
+  page,
+  context,
+  shop
+}) => {
+  test.setTimeout(180_000)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: shop.url })
+  const order = await buy(shop)
+  const unpaid = await buy(shop, { pay: false })
+  await asAdmin(page, shop)
+  await page.goto(shop.url + ORDERS)
+  const row = page.getByRole('row').filter({ hasText: order.order_id })
+  const menu = `Actions: ${order.order_id}`
+  const toast = (words: string) => page.getByRole('alert').filter({ hasText: words }).last()
+
+  await test.step('statistics, and what is known of an order at a glance', async () => {
+    await expect(page.getByText('Revenue', { exact: true })).toBeVisible()
+    await expect(row).toContainText('8/8')
+    await expect(row).toContainText('Active')
+    await expect(page.getByRole('row').filter({ hasText: unpaid.order_id })).toContainText('Unpaid')
+    await expect(row.getByRole('link', { name: order.username })).toHaveAttribute(
+      'href',
+      `/dashboard/index/userList?search=${order.username}`
+    )
+  })
+
+  await test.step('finds it, and looks at it beside the list', async () => {
+    await page.keyboard.press('/')
+    await page.keyboard.type(order.order_id)
+    await page.keyboard.press('Enter')
+    await expect(page).toHaveURL(`${shop.url}${ORDERS}?search=${order.order_id}`)
+    await expect(page.getByText('1 in total')).toBeVisible()
+    // Enter left the focus in the field, where letters are typed.
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('j')
+    await expect(row).toBeFocused()
+    await page.keyboard.press('Enter')
+    const drawer = page.getByRole('dialog', { name: 'Order' })
+    await expect(drawer).toContainText(order.email)
+    await expect(drawer.getByRole('region', { name: 'History' })).toContainText('Delivered')
+    await page.keyboard.press('Escape')
+    await expect(drawer).toBeHidden()
+  })
+
+  await test.step('opens its detail view with its proxies, and goes back', async () => {
+    await chooseByKeyboard(page, menu, 'Details')
+    const proxies = page.getByRole('region', { name: 'Proxies' })
+    await expect(proxies.getByRole('row')).toHaveCount(9)
+    await proxies.getByRole('combobox', { name: 'Rows per page' }).selectOption('10')
+    await expect(page).toHaveURL(/per=10/)
+    await page.getByRole('button', { name: 'Back to the list' }).press('Enter')
+    await expect(row).toBeVisible()
+    await page.goBack()
+    await expect(proxies).toBeVisible()
+    await page.goForward()
+    await expect(row).toBeVisible()
+  })
+
+  await test.step('resets its passwords after a question', async () => {
+    await chooseByKeyboard(page, menu, 'Reset password')
+    await answerByKeyboard(page, 'NO')
+    await expect(page.getByText('Request in progress')).toHaveCount(0)
+    await chooseByKeyboard(page, menu, 'Reset password')
+    await answerByKeyboard(page, 'YES')
+    await expect(toast('Request in progress')).toBeVisible()
+    await settled(page, shop, order)
+  })
+
+  for (const action of ['Check proxy', 'Change proxy'])
+    await test.step(action, async () => {
+      await chooseByKeyboard(page, menu, action)
+      if (action === 'Change proxy') await answerByKeyboard(page, 'YES')
+      await expect(toast('Request in progress')).toBeVisible()
+      await settled(page, shop, order)
+      await expect(row).toContainText('8/8', { timeout: 15_000 })
+    })
+
+  await test.step('asks for its delivery', async () => {
+    const asked = page.waitForResponse(reply => reply.url().includes('/devery_order/'))
+    await chooseByKeyboard(page, menu, 'Deliver')
+    expect((await asked).request().method()).toBe('POST')
+    await settled(page, shop, order)
+  })
+
+  await test.step('copies its proxies', async () => {
+    await chooseByKeyboard(page, menu, 'Copy proxy info')
+    await expect(toast('Successful replication')).toBeVisible()
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(copied.split('\n')).toHaveLength(8)
+    expect(copied).toMatch(/^127\.10\.\d+\.\d+:\d+:\w+:\w+$/m)
+  })
+
+  await test.step('extends it, with a date', async () => {
+    await chooseByKeyboard(page, menu, 'Extend expiry')
+    const drawer = page.getByRole('dialog', { name: /Extend expiry/ })
+    const field = drawer.getByLabel('Expires')
+    await field.fill('')
+    await field.press('Enter')
+    await expect(drawer.getByText('Please select the expire time', { exact: true })).toBeVisible()
+    await field.fill('2001-01-01T00:00')
+    await field.press('Enter')
+    await expect(drawer.getByText('The expire time must lie in the future')).toBeVisible()
+    await field.fill(`${new Date().getFullYear() + 2}-03-04T05:06`)
+    await field.press('Enter')
+    await expect(drawer).toBeHidden()
+    await expect(toast('successfully')).toBeVisible()
+    await expect(row).toContainText('year')
+  })
+
+  await test.step('cannot delete it while it holds proxies', async () => {
+    await chooseByKeyboard(page, menu, 'Delete')
+    const dialog = page.getByRole('dialog', { name: 'Confirm deletion' })
+    await expect(dialog).toContainText('Delete ?')
+    await answerByKeyboard(page, 'YES')
+    await expect(toast('This order still holds proxies and cannot be deleted')).toBeVisible()
+    await expect(row).toBeVisible()
+  })
+
+  await test.step('exports the orders that are selected, and needs some for a batch', async () => {
+    await chooseByKeyboard(page, 'Batch', 'Export')
+    await expect(toast('请先选择订单')).toBeVisible()
+    await row.focus()
+    await page.keyboard.press('x')
+    await expect(page.getByText('1 selected')).toBeVisible()
+    const download = page.waitForEvent('download')
+    await chooseByKeyboard(page, 'Batch', 'Export')
+    const file = await download
+    expect(file.suggestedFilename()).toMatch(/^orders_\d{8}-\d{6}\.csv$/)
+    expect(await readFile(await file.path(), 'utf8')).toContain(order.order_id)
+  })
+
+  await test.step('finds the orders of the user whom the address names', async () => {
+    await page.goto(`${shop.url}${ORDERS}/${order.username}`)
+    await expect(page.getByRole('searchbox')).toHaveValue(order.username)
+    await expect(row).toBeVisible()
+    await page.goto(`${shop.url}${ORDERS}/nobody`)
+    await expect(page.getByText('No order matches')).toBeVisible()
+  })
+})
+
+test('an administrator adds, edits and deletes gift cards by keyboard', async ({ page, shop }) => {
+  await asAdmin(page, shop)
+  await page.goto(shop.url + CARDS)
+  await page.getByRole('button', { name: 'Add gift card' }).press('Enter')
+  const add = page.getByRole('dialog', { name: 'Add gift card' })
+  await expect(add.getByLabel('Amount')).toBeFocused()
+  await page.keyboard.press('Enter')
+  for (const words of ['Please enter mount', 'Please enter code', 'Please enter point'])
+    await expect(add.getByText(words, { exact: true })).toBeVisible()
+  await page.keyboard.type('7.5')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('KEYBOARD-1')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('1200')
+  await page.keyboard.press('Enter')
+  await expect(add).toBeHidden()
+  const row = page.getByRole('row').filter({ hasText: 'KEYBOARD-1' })
+  await expect(row).toContainText('$7.50')
+  await expect(row).toContainText('1,200')
+  await expect(row).toContainText('NO')
+
+  await page.getByRole('button', { name: 'Add gift card' }).press('Enter')
+  await add.getByLabel('Amount').fill('5')
+  await add.getByLabel('Code').fill('KEYBOARD-1')
+  await add.getByLabel('Coins').fill('1')
+  await page.keyboard.press('Enter')
+  await expect(add.getByRole('alert')).toHaveText('This code already exists')
+  await page.keyboard.press('Escape')
+  await answerByKeyboard(page, 'YES')
+  await expect(add).toBeHidden()
+
+  await row.focus()
+  await page.keyboard.press('Enter')
+  const edit = page.getByRole('dialog', { name: 'Edit: KEYBOARD-1' })
+  await edit.getByLabel('Coins').fill('1300')
+  await page.keyboard.press('Enter')
+  await expect(edit).toBeHidden()
+  await expect(row).toContainText('1,300')
+
+  await page.getByRole('button', { name: 'Delete: KEYBOARD-1' }).press('Enter')
+  await answerByKeyboard(page, 'YES')
+  await expect(row).toHaveCount(0)
+})
+
+test('the view moves back when the last row of its page is deleted', async ({ page, shop }) => {
+  const admin = await signedIn(shop, 'admin')
+  const { total } = await call<{ total: number }>(admin, 'get', '/api/rewards/gift_card/?limit=1')
+  const missing = 11 - (total % 10 === 0 && total > 0 ? 10 : total % 10)
+  for (let n = 0; n < missing; n++)
+    await call(admin, 'post', '/api/rewards/gift_card/', { mount: '5', code: `FILL-${n}`, point: 1 })
+  await admin.dispose()
+  const pages = (total + missing - 1) / 10
+  await asAdmin(page, shop)
+  await page.goto(`${shop.url}${CARDS}?page=${pages + 1}`)
+  await expect(page.getByRole('row')).toHaveCount(2)
+  await page.getByRole('button', { name: /^Delete: / }).press('Enter')
+  await answerByKeyboard(page, 'YES')
+  await expect(page.getByRole('row')).toHaveCount(11)
+  await expect(page).toHaveURL(pages === 1 ? `${shop.url}${CARDS}` : new RegExp(`page=${pages}$`))
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const width of [390, 1440]) {
+    test(`the console is accessible and fits its width: ${colorScheme}, ${width} px`, async ({ browser, shop }) => {
+      test.setTimeout(180_000)
+      const order = await buy(shop)
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
+      const page = await context.newPage()
+      await asAdmin(page, shop)
+      const look = async (what: string) => {
+        await page.waitForLoadState('networkidle')
+        expect.soft(await violations(page), what).toEqual([])
+        const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
+        expect.soft(wide, `${what} is wider than the window`).toBeLessThanOrEqual(0)
+      }
+      const listed = page.getByText(order.order_id).first()
+      await page.goto(shop.url + ORDERS)
+      await expect(listed).toBeVisible()
+      await look('orders')
+      await page.getByRole('button', { name: 'Filters' }).click()
+      await look('filters')
+      await page.getByRole('button', { name: `Actions: ${order.order_id}` }).click()
+      await expect(page.getByRole('menuitem', { name: 'Delete' })).toBeVisible()
+      await look('menu')
+      await page.keyboard.press('Escape')
+      for (const menu of ['Views', 'Columns']) {
+        await page.getByRole('button', { name: menu }).click()
+        await expect(page.getByRole('dialog')).toBeVisible()
+        await look(menu)
+        await page.keyboard.press('Escape')
+      }
+      await page.goto(`${shop.url}${ORDERS}?open=${order.id}`)
+      await expect(page.getByRole('dialog', { name: 'Order' })).toContainText(order.order_id)
+      await look('drawer')
+      await page.goto(`${shop.url}${ORDERS}?form=extend.${order.id}`)
+      await expect(page.getByRole('dialog')).toBeVisible()
+      await look('extend')
+      await page.goto(`${shop.url}${ORDERS}?detail=${order.id}`)
+      await expect(page.getByRole('region', { name: 'Proxies' })).toContainText('127.10.')
+      await look('detail')
+      await page.goto(shop.url + CARDS)
+      await expect(page.getByText(/ in total$/)).toBeVisible()
+      await look('gift cards')
+      await page.getByRole('button', { name: 'Add gift card' }).click()
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await expect(page.getByText('Please enter mount')).toBeVisible()
+      await look('form with errors')
+      await context.close()
+    })
+  }
+}
