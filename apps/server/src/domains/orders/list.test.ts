@@ -7,7 +7,9 @@ import { collections, productCollections, products, variants } from '../catalog/
 import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
 import { addCidr, reserve } from '../inventory/index.ts'
 import { orderRoutes } from './index.ts'
-import { orders, payments } from './tables.ts'
+import { ordersPaidBy } from '../payments/index.ts'
+import { payments } from '../payments/tables.ts'
+import { orders } from './tables.ts'
 
 let shop: TestShop
 let admin: TestClient
@@ -18,7 +20,7 @@ const made: Record<string, number> = {}
 const PATH = '/api/orders/order_list/'
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: orderRoutes })
+  shop = await startTestShop({ routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy }) })
   const { db } = shop.ctx
   admin = await shop.admin({ username: 'boss' })
   anna = await shop.customer({ username: 'anna', email: 'anna@one.example' })
@@ -26,7 +28,7 @@ beforeAll(async () => {
   const serverId = await addServer(db, 'here')
   const serverGroupId = await addGroup(db, 'here', [serverId])
   const rule = await addRule(db, 'One')
-  await addCidr(db, { cidr: '10.1.0.0/28', serverId })
+  await db.transaction(tx => addCidr({ tx }, { cidr: '10.1.0.0/28', serverId }))
   const [metro, rural] = await db
     .insert(products)
     .values([
@@ -47,7 +49,7 @@ beforeAll(async () => {
     const [row] = await db
       .insert(orders)
       .values({
-        orderId: `NL-${what.toUpperCase().padEnd(16, 'Q')}`,
+        publicId: `NL-${what.toUpperCase().padEnd(16, 'Q')}`,
         userId: anna.user.id,
         productId: metro.id,
         variantId: variant.id,

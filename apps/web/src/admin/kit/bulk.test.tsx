@@ -16,7 +16,10 @@ const run: BulkRun = {
   refused: 0,
   username: 'admin',
   created_at: '2026-06-15T08:00:00.000Z',
-  ended_at: null
+  ended_at: null,
+  reason: null,
+  params: {},
+  msg: null
 }
 const row = (id: number, more: Partial<BulkRow> = {}): BulkRow => ({
   id,
