@@ -1,7 +1,7 @@
 import type { PointRecord } from '@netlet/contract'
 import { ilike } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
-import { containing } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { pointRecords } from './tables.ts'
 
