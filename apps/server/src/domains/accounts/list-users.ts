@@ -1,7 +1,7 @@
 import type { ReplyOf, routes, User } from '@netlet/contract'
 import { eq, ilike, isNull, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
-import { containing } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/db/like.ts'
 import type { AccountPorts } from './ports.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { presentUser, userColumns } from './present-user.ts'

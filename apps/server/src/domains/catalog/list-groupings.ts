@@ -1,7 +1,7 @@
 import type { Collection, Tag } from '@netlet/contract'
 import { and, count, eq, ilike, isNull, ne, sql, type SQL } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { onSale } from './list-products.ts'
 import type { Viewer } from './load-products.ts'

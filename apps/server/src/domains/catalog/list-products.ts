@@ -1,7 +1,7 @@
 import type { Product } from '@netlet/contract'
 import { and, asc, desc, eq, ilike, isNull, sql, type SQL } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { loadProducts, type Viewer } from './load-products.ts'
 import type { StockBoard } from './stock-board.ts'

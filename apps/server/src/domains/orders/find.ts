@@ -1,7 +1,7 @@
 import { asc, eq, ilike, inArray, or, sql } from 'drizzle-orm'
 import { isIP } from 'node:net'
 import type { Executor } from '../../infra/db/client.ts'
-import { containing } from '../../infra/http/paging.ts'
+import { containing } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
 import { users } from '../accounts/tables.ts'
 import { productCollections } from '../catalog/tables.ts'

@@ -1,7 +1,7 @@
 import { and, sql, type SQL } from 'drizzle-orm'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import type { Executor } from '../db/client.ts'
-import { containing } from '../http/paging.ts'
+import { containing } from '../db/like.ts'
 import type { List, ListInput, Match } from './list.ts'
 import { eachOf, groupsOf, WALK } from './select-ids.ts'
 

@@ -1,7 +1,7 @@
 import { and, or, sql, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Executor } from '../db/client.ts'
-import { containing } from '../http/paging.ts'
+import { containing } from '../db/like.ts'
 import type { Place } from './cursor.ts'
 import type { Among, List, ListInput, Match, Sort } from './list.ts'
 
