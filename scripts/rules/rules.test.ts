@@ -72,7 +72,6 @@ describe('imports', () => {
     ['no-tests-in-production', `${S}/domains/orders/x.ts`, "import './orders.test.ts'"],
     ['no-tests-in-production', 'apps/agent/src/x.ts', "import '../test/kit.ts'"],
     ['infra-knows-no-domain', `${S}/infra/db/deep/x.ts`, "import '../../../domains/orders/index.ts'"],
-    ['infra-knows-no-domain', `${S}/infra/y.ts`, "export type T = import('../domains/orders/index.ts').T"],
     ['infra-knows-no-domain', `${S}/infra/x.ts`, "import '../integrations/shopify/client.ts'"],
     ['integrations-know-no-domain', `${S}/integrations/mail/x.ts`, "await import('../../domains/fleet/index.ts')"],
     ['domains-know-no-app', `${S}/domains/fleet/x.ts`, "import '../../main.ts'"],

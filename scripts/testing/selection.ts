@@ -1,0 +1,63 @@
+import { isAbsolute, relative, sep } from 'node:path'
+
+/** The files that hold tests, as paths below the root with forward slashes. */
+export type TestFiles = {
+  paths: string[]
+  read(path: string): string
+}
+
+/** What a run of `npm test` shall run: whole stages, or single files and tests. */
+export type Selection = {
+  stages: string[]
+  files: string[]
+  /** Runs only those tests of `files` whose name contains this. */
+  name?: string
+}
+
+const normalise = (word: string, root: string): string =>
+  (isAbsolute(word) ? relative(root, word) : word)
+    .replaceAll(sep, '/')
+    .replace(/^(\.\/)+/, '')
+    .replace(/\/+$/, '')
+
+/**
+ * Reads what stands behind `npm test --`: names of stages, paths of test files or folders (a part of a path is enough,
+ * and a source file stands for the test beside it), or a part of a test's name.
+ * @returns the selection, or a sentence that says what there is
+ */
+export function select(words: string[], stages: string[], tests: TestFiles, root: string): Selection | string {
+  const selection: Selection = { stages: [], files: [] }
+  const unknown: string[] = []
+  for (const word of words) {
+    const files = stages.includes(word) ? [] : filesOf(normalise(word, root), tests.paths)
+    if (stages.includes(word)) selection.stages.push(word)
+    else if (files.length > 0) selection.files.push(...files)
+    else unknown.push(word)
+  }
+  if (unknown.length > 0) {
+    // What is neither stage nor path is (a part of) one name.
+    const name = unknown.join(' ')
+    const named = tests.paths.filter(path => tests.read(path).toLowerCase().includes(name.toLowerCase()))
+    const within = selection.files.length > 0 ? named.filter(path => selection.files.includes(path)) : named
+    if (name.startsWith('-') || within.length === 0 || selection.stages.length > 0) return nothing(name, stages)
+    selection.files = within
+    selection.name = name
+  }
+  selection.files = [...new Set(selection.files)]
+  return selection
+}
+
+function filesOf(word: string, paths: string[]): string[] {
+  if (word === '') return []
+  if (paths.includes(word)) return [word]
+  const beside = paths.filter(path => path.replace(/\.(test|spec)\.tsx?$/, '') === word.replace(/\.tsx?$/, ''))
+  if (beside.length > 0) return beside
+  const below = paths.filter(path => path.startsWith(`${word}/`))
+  return below.length > 0 ? below : paths.filter(path => path.includes(word))
+}
+
+const nothing = (name: string, stages: string[]): string =>
+  `No stage, test file or test is called "${name}".
+Stages: ${stages.join(', ')}.
+Or give (a part of) a path:        npm test -- apps/server/src/domains/orders/states.test.ts
+Or a part of the name of a test:   npm test -- "a paid order"`
