@@ -8,7 +8,7 @@ const STAGES = ['types', 'lint', 'unit', 'browser']
 const FILES: Record<string, string> = {
   'apps/server/src/domains/orders/states.test.ts': "test('a paid order is delivered')",
   'apps/server/src/domains/orders/place-order.test.ts': "test('a paid order has a lease')",
-  'apps/web/src/kit/kit.test.tsx': "test('a button')",
+  'apps/web/src/kit/kit.test.tsx': "const unrelated = 'no test'\ntest.each([1])('a button', () => {})",
   'e2e/demo.spec.ts': "test('a visitor buys a plan')"
 }
 const tests = { paths: Object.keys(FILES), read: (path: string) => FILES[path] ?? '' }
@@ -41,6 +41,10 @@ describe('npm test --', () => {
     expect(of('Buys a plan')).toEqual({ ...selection, name: 'Buys a plan' })
   })
 
+  test('the name of a test with examples', () => {
+    expect(of('a button')).toEqual({ stages: [], files: ['apps/web/src/kit/kit.test.tsx'], name: 'a button' })
+  })
+
   test('a name within a file', () => {
     expect(of('states', 'paid order')).toEqual({
       stages: [],
@@ -49,12 +53,16 @@ describe('npm test --', () => {
     })
   })
 
-  test.each([['gone.test.ts'], ['--watch'], ['nothing of that name'], ['lint', 'nothing'], ['states', 'a button']])(
-    'unknown words say what there is: %s %s',
-    (...words) => {
-      expect(of(...words)).toMatch(/Stages: types, lint, unit, browser\./)
-    }
-  )
+  test.each([
+    ['gone.test.ts'],
+    ['--watch'],
+    ['nothing of that name'],
+    ['unrelated'],
+    ['lint', 'nothing'],
+    ['states', 'a button']
+  ])('unknown words say what there is: %s %s', (...words) => {
+    expect(of(...words)).toMatch(/Stages: types, lint, unit, browser\./)
+  })
 })
 
 describe('needsDatabase', () => {

@@ -1,4 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path'
+import { parseSync, Visitor, type Node } from 'oxc-parser'
 
 /** The files that hold tests, as paths below the root with forward slashes. */
 export type TestFiles = {
@@ -37,7 +38,7 @@ export function select(words: string[], stages: string[], tests: TestFiles, root
   if (unknown.length > 0) {
     // What is neither stage nor path is (a part of) one name.
     const name = unknown.join(' ')
-    const named = tests.paths.filter(path => tests.read(path).toLowerCase().includes(name.toLowerCase()))
+    const named = tests.paths.filter(path => hasTest(path, tests.read(path), name.toLowerCase()))
     const within = selection.files.length > 0 ? named.filter(path => selection.files.includes(path)) : named
     if (name.startsWith('-') || within.length === 0 || selection.stages.length > 0) return nothing(name, stages)
     selection.files = within
@@ -54,6 +55,30 @@ function filesOf(word: string, paths: string[]): string[] {
   if (beside.length > 0) return beside
   const below = paths.filter(path => path.startsWith(`${word}/`))
   return below.length > 0 ? below : paths.filter(path => path.includes(word))
+}
+
+/** Has the file a test, or a group of tests, whose name contains this? */
+function hasTest(path: string, text: string, name: string): boolean {
+  if (!text.toLowerCase().includes(name)) return false
+  let found = false
+  new Visitor({
+    CallExpression({ callee, arguments: [title] }) {
+      if (title && isTestFunction(callee)) found ||= wordsOf(title).some(words => words.toLowerCase().includes(name))
+    }
+  }).visit(parseSync(path, text).program)
+  return found
+}
+
+/** `test`, `describe.skip`, `test.each([…])` and the like. */
+function isTestFunction(node: Node): boolean {
+  if (node.type === 'Identifier') return ['test', 'it', 'describe'].includes(node.name)
+  if (node.type === 'MemberExpression') return isTestFunction(node.object)
+  return node.type === 'CallExpression' && isTestFunction(node.callee)
+}
+
+function wordsOf(node: Node): string[] {
+  if (node.type === 'Literal' && typeof node.value === 'string') return [node.value]
+  return node.type === 'TemplateLiteral' ? node.quasis.map(quasi => quasi.value.raw) : []
 }
 
 const nothing = (name: string, stages: string[]): string =>
