@@ -24,19 +24,19 @@ export function restartOnChange(start: () => Program, folders: string[]): Progra
   let changed = ''
   const { promise: ended, resolve: end } = Promise.withResolvers<number | null>()
 
-  const follow = (program: Program) =>
-    void program.ended.then(code => {
-      if (!stopping && !restarting && program === current)
-        console.error(`${program.name} ended (${code ?? 'killed'}). It starts again when a file changes.`)
-    })
-  follow(current)
+  const follow = async (program: Program) => {
+    const code = await program.ended
+    if (!stopping && !restarting && program === current)
+      console.error(`${program.name} ended (${code ?? 'killed'}). It starts again when a file changes.`)
+  }
+  void follow(current)
 
   const restart = async () => {
     await current.stop(PATIENCE_MS)
     if (stopping) return
     console.log(`${current.name} starts again: ${changed} changed`)
     current = start()
-    follow(current)
+    void follow(current)
   }
   const schedule = () => {
     clearTimeout(timer)

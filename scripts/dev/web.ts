@@ -1,6 +1,7 @@
 // The dev server of the web app: it listens on PORT, changes components in the open page, and passes calls on to the
 // shop at SHOP_URL.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { routes } from '@netlet/contract'
@@ -23,13 +24,16 @@ function waitForShop(): Plugin {
     configureServer(server) {
       server.middlewares.use((request, reply, next) => {
         if (!shopPath.test(request.url ?? '')) return next()
-        void listening().then(() => {
-          // A caller who has gone meanwhile would leave a connection to the shop on which no request ever comes.
-          if (!reply.destroyed) next()
-        })
+        void passOn(reply, next)
       })
     }
   }
+}
+
+async function passOn(reply: ServerResponse, next: () => void): Promise<void> {
+  await listening()
+  // A caller who has gone meanwhile would leave a connection to the shop on which no request ever comes.
+  if (!reply.destroyed) next()
 }
 
 async function listening(): Promise<void> {

@@ -59,7 +59,8 @@ class ExportedTables {
     for (const entry of source.parsed.module.staticExports.flatMap(({ entries }) => entries)) {
       if (entry.moduleRequest) {
         const from = resolve(file, entry.moduleRequest.value)
-        const all = entry.importName.kind === 'AllButDefault'
+        const kind: string = entry.importName.kind
+        const all = kind === 'AllButDefault'
         if (!all && entry.exportName.name !== name) continue
         const found = this.find(from, all ? name : (entry.importName.name ?? ''), seen)
         if (found) return found
@@ -149,7 +150,8 @@ function tablesInScope({ file, parsed }: Source, exported: ExportedTables) {
   for (const { moduleRequest, entries } of parsed.module.staticImports) {
     const from = resolve(file, moduleRequest.value)
     for (const { importName, localName } of entries) {
-      if (importName.kind === 'NamespaceObject') namespaces.set(localName.value, from)
+      const kind: string = importName.kind
+      if (kind === 'NamespaceObject') namespaces.set(localName.value, from)
       const table = importName.name ? exported.find(from, importName.name) : undefined
       if (table) tables.set(localName.value, table)
     }

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onEnd, token, until } from './kit.ts'
 
-export const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 export type AgentProcess = {
   child: ChildProcess

@@ -6,7 +6,7 @@ import { parsePrefix, type Prefix } from './ip.ts'
 /** Runs a program; `code` is its exit status, or -1 where it cannot be started. */
 export type RunCommand = (file: string, args: readonly string[]) => Promise<{ code: number; output: string }>
 
-export const runCommand: RunCommand = (file, args) =>
+const runCommand: RunCommand = (file, args) =>
   new Promise(resolve => {
     execFile(file, [...args], { timeout: 10_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1

@@ -8,7 +8,7 @@ import type { Wire, WireOwner } from './wire.ts'
  * What a connection is doing: it speaks HTTP or SOCKS, or it is joined to a target. The sockets' events go to the
  * present stage, so that changing the stage is one assignment.
  */
-export interface Stage {
+export type Stage = {
   clientData(chunk: Buffer): void
   clientEnd(): void
   remoteData(chunk: Buffer): void

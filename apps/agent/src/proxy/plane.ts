@@ -38,7 +38,7 @@ export const defaultLimits: Limits = {
 }
 
 /** What the plane asks of an open client connection. */
-export interface Tracked {
+export type Tracked = {
   readonly local: Address
   readonly clientText: string
   readonly lease: Lease | null

@@ -29,7 +29,7 @@ const endOfFile = -4095
 const notConnected = -constants.errno.ENOTCONN
 
 /** Who is told of what happens on a wire. */
-export interface WireOwner {
+export type WireOwner = {
   /** A piece came. From a wire that lends, it has to be written or copied within the call, see `lends`. */
   wireData(wire: Wire, chunk: Buffer): void
   /** The other end will send nothing more. */

@@ -123,7 +123,7 @@ export function putPrefixes(texts: readonly string[]): Planner<{ prefixes: strin
 }
 
 /** The addresses of a user one by one. */
-export function* addressesOf(record: UserRecord): Generator<string> {
+function* addressesOf(record: UserRecord): Generator<string> {
   for (const prefix of prefixesOf(record.prefixes)) {
     if (sizeOf(prefix) > maxListed) yield formatAddress(prefix.family, prefix.first + 1n)
     else for (let at = prefix.first; at <= prefix.last; at++) yield formatAddress(prefix.family, at)

@@ -5,7 +5,7 @@ import type { Store } from '../state/store.ts'
 export type Started = { ok: true; port: number } | { ok: false; host: string; code: string }
 
 /** Where proxying happens: in this process, or in several that share the port. */
-export interface Backend {
+export type Backend = {
   /** Takes the state over and listens. */
   start(store: Store): Promise<Started>
   /** Resolves when every process looks the changes up. */

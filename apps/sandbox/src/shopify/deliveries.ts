@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import type { Store } from '../kit/store.ts'
 import { trim, type Delivery, type PlatformState } from './state.ts'
 
-export const webhookPaths: Record<string, string> = {
+const webhookPaths: Record<string, string> = {
   'orders/paid': '/api/orders/pay_webhook',
   'products/create': '/api/orders/product_webhook',
   'products/update': '/api/orders/product_webhook',
@@ -30,7 +30,7 @@ export type DeliveryOptions = {
   backoff: (tries: number) => number
 }
 
-export const maxTries = 19
+const maxTries = 19
 /** 1, 2, 4 … 64 s for the first tries, then every 5 minutes: 19 tries cover about an hour. */
 export const platformBackoff = (tries: number): number => (tries <= 7 ? 1000 * 2 ** (tries - 1) : 300_000)
 
@@ -39,7 +39,7 @@ const maxInFlight = 16
 const maxTimerMs = 2 ** 31 - 1
 
 /** `orders/paid` → `ORDERS_PAID`, the way that GraphQL writes it. */
-export const topicConstant = (topic: string): string => topic.replace('/', '_').toUpperCase()
+const topicConstant = (topic: string): string => topic.replace('/', '_').toUpperCase()
 
 /** The platform's webhook queue: signs, sends, tries again, and remembers over restarts what is still to send. */
 export function createDeliveries(options: DeliveryOptions) {

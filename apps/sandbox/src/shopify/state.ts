@@ -136,7 +136,9 @@ export function productsOf(state: PlatformState): PlatformProduct[] {
   const changes = new Map(Object.entries(state.productChanges))
   const known = demoProducts.map(product => (changes.has(product.id) ? changes.get(product.id) : product))
   const added = [...changes.values()].filter(change => change && !demoProducts.some(demo => demo.id === change.id))
-  return [...known, ...added].filter(product => product != null).toSorted((a, b) => Number(a.id) - Number(b.id))
+  return [...known, ...added]
+    .filter(product => product !== null && product !== undefined)
+    .toSorted((a, b) => Number(a.id) - Number(b.id))
 }
 
 /** A new id, unique over everything the platform makes. */

@@ -8,6 +8,7 @@ import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 import { databaseUrl, withClient } from './server.ts'
 
 declare module 'vitest' {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface adds to another's type
   export interface ProvidedContext {
     /** A role on it may create databases. */
     postgresUrl: string
