@@ -35,7 +35,7 @@ const TREE: Record<string, string> = {
   'apps/web/src/admin/orders/page.tsx': "import '../kit/table.tsx'\n",
   'apps/web/src/app/session.ts': 'export {}\n',
   'apps/agent/src/main.ts': 'export {}\n',
-  'apps/agent/test/kit.ts': "import '../../server/src/app.ts'\n",
+  'apps/agent/test/test-agent.ts': "import '../../server/src/app.ts'\n",
   'apps/sandbox/src/main.ts': 'export {}\n'
 }
 
@@ -70,7 +70,7 @@ describe('imports', () => {
     ['server-to-contract', `${S}/infra/x.ts`, "import type { A } from '../../../agent/src/main.ts'"],
     ['contract-is-lowest', 'packages/contract/src/x.ts', `import '../../../${S}/infra/tables.ts'`],
     ['no-tests-in-production', `${S}/domains/orders/x.ts`, "import './orders.test.ts'"],
-    ['no-tests-in-production', 'apps/agent/src/x.ts', "import '../test/kit.ts'"],
+    ['no-tests-in-production', 'apps/agent/src/x.ts', "import '../test/test-agent.ts'"],
     ['infra-knows-no-domain', `${S}/infra/db/deep/x.ts`, "import '../../../domains/orders/index.ts'"],
     ['infra-knows-no-domain', `${S}/infra/x.ts`, "import '../integrations/shopify/client.ts'"],
     ['integrations-know-no-domain', `${S}/integrations/mail/x.ts`, "await import('../../domains/fleet/index.ts')"],

@@ -14,7 +14,7 @@ const runCommand: RunCommand = (file, args) =>
     })
   })
 
-const nonlocalBind = '/proc/sys/net/ipv6/ip_nonlocal_bind'
+const NONLOCAL_BIND = '/proc/sys/net/ipv6/ip_nonlocal_bind'
 const loopback = parsePrefix('127.0.0.0/8')
 
 /**
@@ -106,8 +106,8 @@ const routeArgs = (prefix: Prefix, verb: 'replace' | 'del'): string[] => [
 
 async function allowNonlocalBind(): Promise<boolean> {
   try {
-    if ((await readFile(nonlocalBind, 'utf8')).trim() === '1') return true
-    await writeFile(nonlocalBind, '1')
+    if ((await readFile(NONLOCAL_BIND, 'utf8')).trim() === '1') return true
+    await writeFile(NONLOCAL_BIND, '1')
     return true
   } catch {
     return false

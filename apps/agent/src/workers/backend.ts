@@ -11,7 +11,7 @@ export type Backend = {
   /** Resolves when every process looks the changes up. */
   publish(ops: Op[]): Promise<void>
   /** What was counted since the last call. Log lines written before have been handed over when it resolves. */
-  harvest(): Promise<TrafficRow[]>
+  collect(): Promise<TrafficRow[]>
   reload(): void
   /** How many processes serve, of how many there should be. */
   serving(): { now: number; wanted: number }
