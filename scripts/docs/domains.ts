@@ -24,15 +24,10 @@ export function domainPicture({ modules }: ICruiseResult): string {
   const place = (domain: string) => (DOMAINS as readonly string[]).indexOf(domain)
   const names = [...uses.keys()].toSorted((a, b) => place(a) - place(b))
   const targetsOf = (from: string) => [...(uses.get(from)?.keys() ?? [])].toSorted((a, b) => place(a) - place(b))
-  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
-    targetsOf(from).some(next => {
-      if (next === to) return true
-      if (seen.has(next)) return false
-      seen.add(next)
-      return reaches(next, to, seen)
-    })
-  const follows = (from: string, to: string) =>
-    targetsOf(from).some(between => between !== to && !reaches(between, from) && reaches(between, to))
+  const below = (from: string) => targetsOf(from).filter(to => place(to) > place(from))
+  const reaches = (from: string, to: string): boolean => below(from).some(next => next === to || reaches(next, to))
+  // An arrow upwards breaks the rules: it is always drawn.
+  const follows = (from: string, to: string) => below(from).some(between => between !== to && reaches(between, to))
   const arrows = names.flatMap(from =>
     targetsOf(from)
       .filter(to => !follows(from, to))

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { domainPicture } from '../docs/domains.ts'
+import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
 import { tableWriteViolations } from './table-writes.ts'
 
@@ -165,4 +167,21 @@ test('the picture of the domains shows who imports whom', async () => {
   expect(picture).toContain('orders --> fleet')
   expect(picture).toContain('orders -.-> accounts')
   expect(picture).not.toContain('fleet -')
+})
+
+test('subjects of commits are short from the day on which the rule was written down', async () => {
+  const folder = await treeWith({})
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder })
+  const commit = (subject: string) => git('commit', '-q', '--allow-empty', '-m', subject)
+  expect(commitViolations(folder)).toEqual([])
+  git('init', '-q')
+  commit('x'.repeat(100))
+  writeFileSync(join(folder, 'CONTRIBUTING.md'), 'Short subjects.')
+  git('add', 'CONTRIBUTING.md')
+  commit('Write the rule down')
+  commit('y'.repeat(72))
+  expect(commitViolations(folder)).toEqual([])
+  commit('z'.repeat(73))
+  expect(commitViolations(folder)).toMatchObject([{ rule: 'short-commit-subjects' }])
 })
