@@ -6,7 +6,7 @@ import { Client } from 'pg'
 import { migrate } from '../apps/server/src/infra/db/migrate.ts'
 import { startEmbeddedPostgres } from '../apps/server/src/infra/postgres/embedded.ts'
 
-export interface BenchDatabase {
+export type BenchDatabase = {
   url: string
   /** 'PostgreSQL 18.4' */
   version: string

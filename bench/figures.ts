@@ -1,5 +1,5 @@
 /** One measured figure beside its goal. Times are in ms; `ratio` is what goals are about: absolute times drift. */
-export interface Figure {
+export type Figure = {
   what: string
   measured: string
   /** Against what the goal names, taken in the same run. */

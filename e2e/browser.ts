@@ -10,7 +10,7 @@ const run = promisify(execFile)
 const unpackBrotli = promisify(brotliDecompress)
 
 /** What Playwright's `launch` needs to start the browser that comes with the packages. */
-export interface BrowserLaunch {
+export type BrowserLaunch = {
   executablePath: string
   args: string[]
   env: Record<string, string>

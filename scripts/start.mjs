@@ -1,9 +1,9 @@
-// npm start: sets up, then runs the whole shop in demo mode on Node 24. See demo/main.ts.
+// npm start, npm run dev: sets up, then runs the whole shop in demo mode on Node 24. See demo/main.ts.
 import { spawn } from 'node:child_process'
 import { install, node24, root } from './setup.mjs'
 
 install()
-const child = spawn(node24(), ['scripts/demo/main.ts'], {
+const child = spawn(node24(), ['scripts/demo/main.ts', ...process.argv.slice(2)], {
   cwd: root,
   stdio: ['inherit', 'inherit', 'inherit', 'ipc']
 })

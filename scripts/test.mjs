@@ -1,4 +1,4 @@
-// npm test [-- STAGE ...]: sets up, then runs the checks and tests on Node 24. See testing/main.ts for the stages.
+// npm test [-- STAGE | PATH | NAME ...]: sets up, then runs the checks and tests on Node 24. See testing/main.ts.
 import { spawn } from 'node:child_process'
 import { install, node24, root } from './setup.mjs'
 

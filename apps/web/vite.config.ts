@@ -59,6 +59,5 @@ function precompress(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), contractRoutes(), firstWords(), precompress()],
-  build: { outDir: 'dist', emptyOutDir: true, target: 'es2022', cssCodeSplit: true, reportCompressedSize: false },
-  server: { proxy: { '/api': `http://127.0.0.1:${process.env['PORT'] ?? 3000}` } }
+  build: { outDir: 'dist', emptyOutDir: true, target: 'es2022', cssCodeSplit: true, reportCompressedSize: false }
 })

@@ -1,5 +1,5 @@
-// How long a look into the agent's authority takes, and what it weighs, with a full server. Run with --expose-gc.
-import { Authority } from '../../apps/agent/src/proxy/authority.ts'
+// How long a look into the agent's access table takes, and what it weighs, with a full server. Run with --expose-gc.
+import { AccessTable } from '../../apps/agent/src/proxy/access-table.ts'
 import { formatV4, parseAddress } from '../../apps/agent/src/net/ip.ts'
 import { parseBasic } from '../../apps/agent/src/proxy/request-head.ts'
 import type { Op } from '../../apps/agent/src/state/ops.ts'
@@ -14,7 +14,7 @@ const mb = (): number => {
 }
 
 const before = mb()
-const authority = new Authority()
+const accessTable = new AccessTable()
 const ops: Op[] = [{ op: 'deny-set', hash: 'all', domains }]
 const base = (127 << 24) >>> 0
 const owned = Array.from({ length: users }, (): number[] => [])
@@ -24,7 +24,7 @@ for (const [n, own] of owned.entries()) {
   const record = { password: `password-${n}`, prefixes, denySet: 'all', allowedClientIps: [] }
   ops.push({ op: 'user', user: `user${n}`, record })
 }
-authority.apply(ops)
+accessTable.apply(ops)
 ops.length = 0
 const weight = mb() - before
 
@@ -41,7 +41,7 @@ function decide(n: number): boolean {
   const local = parseAddress(header.local)
   const given = parseBasic(header.value)
   if (local === null || given === null) return false
-  const lease = authority.authorise(local, '127.0.0.1', given.user, given.password)
+  const lease = accessTable.authorise(local, '127.0.0.1', given.user, given.password)
   return lease !== null && !lease.deny.deniesName(hosts[n % hosts.length] ?? '')
 }
 

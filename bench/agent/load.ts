@@ -1,6 +1,6 @@
 // The near end of the benchmark, a process of its own: drives a proxy for a while and reports what it managed. It stands
 // on the agent's own lean connections, so that it is not what limits the proxies.
-import { Wire, type WireOwner } from '../../apps/agent/src/proxy/wire.ts'
+import { RawSocket, type RawSocketOwner } from '../../apps/agent/src/proxy/raw-socket.ts'
 
 export type Job = {
   kind: 'tunnels' | 'requests' | 'bytes' | 'idle'
@@ -15,46 +15,51 @@ export type Job = {
 export type Report = { count: number; seconds: number; p50: number; p99: number; errors: number }
 
 /** Connects to the proxy's next address; `owner` hears of everything after that, `failed` of a refusal. */
-function open(job: Job, n: number, first: string, owner: Partial<WireOwner>, failed: () => void): void {
+function open(job: Job, n: number, first: string, owner: Partial<RawSocketOwner>, failed: () => void): void {
   const host = job.addresses[n % job.addresses.length] ?? ''
   // Clients of 128 addresses: with one, finding it a free port takes longer than the proxying.
   const from = `127.251.0.${1 + (n & 127)}`
-  const wire: Wire = Wire.connect(host, job.port, 4, from, code => {
+  const rawSocket: RawSocket = RawSocket.connect(host, job.port, 4, from, code => {
     if (code !== null) {
-      wire.destroy()
+      rawSocket.destroy()
       return failed()
     }
-    wire.start({ ...silent, ...owner })
-    wire.write(first)
+    rawSocket.start({ ...silent, ...owner })
+    rawSocket.write(first)
   })
 }
-const silent: WireOwner = { wireData: () => {}, wireEnd: () => {}, wireDrained: () => {}, wireClosed: () => {} }
+const silent: RawSocketOwner = {
+  socketData: () => {},
+  socketEnd: () => {},
+  socketDrained: () => {},
+  socketClosed: () => {}
+}
 
 const connectHead = (job: Job): string =>
   `CONNECT 127.0.0.1:${job.target} HTTP/1.1\r\nHost: 127.0.0.1:${job.target}\r\nProxy-Authorization: ${job.auth}\r\n\r\n`
 
-/** Opens a tunnel and calls back with its wire when the proxy said yes; `data` gets what comes through it. */
+/** Opens a tunnel and calls back with its socket when the proxy said yes; `data` gets what comes through it. */
 function tunnel(
   job: Job,
   n: number,
-  ready: (wire: Wire) => void,
-  data: (wire: Wire, chunk: Buffer) => void,
+  ready: (rawSocket: RawSocket) => void,
+  data: (rawSocket: RawSocket, chunk: Buffer) => void,
   failed: () => void
 ): void {
   let head: string | null = ''
-  const broken = (wire: Wire): void => {
-    wire.destroy()
+  const broken = (rawSocket: RawSocket): void => {
+    rawSocket.destroy()
     if (head !== null) failed()
   }
-  const wireData = (wire: Wire, chunk: Buffer): void => {
-    if (head === null) return data(wire, chunk)
+  const socketData = (rawSocket: RawSocket, chunk: Buffer): void => {
+    if (head === null) return data(rawSocket, chunk)
     head += chunk.toString('latin1')
     if (!head.includes('\r\n\r\n')) return
-    if (!head.startsWith('HTTP/1.1 200')) return broken(wire)
+    if (!head.startsWith('HTTP/1.1 200')) return broken(rawSocket)
     head = null
-    ready(wire)
+    ready(rawSocket)
   }
-  open(job, n, connectHead(job), { wireData, wireEnd: broken, wireClosed: broken }, failed)
+  open(job, n, connectHead(job), { socketData, socketEnd: broken, socketClosed: broken }, failed)
 }
 
 function report(times: number[], count: number, startedAt: number, errors: number): Report {
@@ -79,13 +84,13 @@ function tunnels(job: Job): Promise<Report> {
           errors++
           setTimeout(next, 10)
         }
-        const echoed = (wire: Wire): void => {
+        const echoed = (rawSocket: RawSocket): void => {
           times.push(performance.now() - began)
-          wire.destroy()
+          rawSocket.destroy()
           // Not within the read that this is told in.
           setImmediate(next)
         }
-        tunnel(job, serial++, wire => wire.write('x'), echoed, failed)
+        tunnel(job, serial++, rawSocket => rawSocket.write('x'), echoed, failed)
       }
       next()
     })
@@ -110,7 +115,7 @@ async function requests(job: Job): Promise<Report> {
         errors++
         resolve()
       }
-      const wireData = (wire: Wire, chunk: Buffer): void => {
+      const socketData = (rawSocket: RawSocket, chunk: Buffer): void => {
         seen += chunk.toString('latin1')
         const end = seen.indexOf('\r\n\r\n')
         if (end < 0 || seen.length < end + 4 + 512) return
@@ -119,13 +124,13 @@ async function requests(job: Job): Promise<Report> {
         const now = performance.now()
         times.push(now - began)
         if (now - startedAt > job.ms) {
-          wire.destroy()
+          rawSocket.destroy()
           return resolve()
         }
         began = now
-        wire.write(head)
+        rawSocket.write(head)
       }
-      open(job, n, head, { wireData, wireEnd: broken, wireClosed: broken }, broken)
+      open(job, n, head, { socketData, socketEnd: broken, socketClosed: broken }, broken)
     })
   await Promise.all(Array.from({ length: job.concurrency }, (_, n) => lane(n)))
   return report(times, times.length, startedAt, errors)
@@ -135,16 +140,16 @@ async function requests(job: Job): Promise<Report> {
 async function bytes(job: Job): Promise<Report> {
   let errors = 0
   let count = 0
-  const wires = await Promise.all(
+  const rawSockets = await Promise.all(
     Array.from(
       { length: job.concurrency },
       (_, n) =>
-        new Promise<Wire | null>(resolve => {
+        new Promise<RawSocket | null>(resolve => {
           const failed = (): void => {
             errors++
             resolve(null)
           }
-          tunnel(job, n, resolve, (_wire, chunk) => (count += chunk.length), failed)
+          tunnel(job, n, resolve, (_socket, chunk) => (count += chunk.length), failed)
         })
     )
   )
@@ -152,11 +157,11 @@ async function bytes(job: Job): Promise<Report> {
   const startedAt = performance.now()
   await new Promise(resolve => setTimeout(resolve, job.ms))
   const done = report([], count, startedAt, errors)
-  for (const wire of wires) wire?.destroy()
+  for (const rawSocket of rawSockets) rawSocket?.destroy()
   return done
 }
 
-const held: Wire[] = []
+const held: RawSocket[] = []
 
 /** Opens `concurrency` tunnels and keeps them until the process ends. */
 async function idle(job: Job): Promise<Report> {
@@ -167,8 +172,8 @@ async function idle(job: Job): Promise<Report> {
       { length: Math.min(50, job.concurrency - n) },
       (_, i) =>
         new Promise<void>(resolve => {
-          const keep = (wire: Wire): void => {
-            held.push(wire)
+          const keep = (rawSocket: RawSocket): void => {
+            held.push(rawSocket)
             resolve()
           }
           const failed = (): void => {

@@ -19,7 +19,7 @@ const exited = (child: ChildProcess): Promise<void> =>
   child.exitCode !== null ? Promise.resolve() : new Promise(resolve => child.once('exit', () => resolve()))
 
 /** A process and everything below it. */
-export function family(pid: number): number[] {
+function processTree(pid: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
@@ -84,7 +84,7 @@ export async function startAgentSubject(setup: Setup, cpus: string): Promise<Sub
   await put(`/api/users/${setup.user}`, { password: setup.password, prefixes: setup.addresses, denied_domains: [] })
   return {
     name: 'agent',
-    pids: () => family(child.pid ?? 0),
+    pids: () => processTree(child.pid ?? 0),
     stop: async () => {
       child.kill('SIGTERM')
       await exited(child)
@@ -148,7 +148,7 @@ export async function startSquidSubject(
   await waitForPort('127.0.0.1', setup.port)
   return {
     name: 'squid',
-    pids: () => family(child.pid ?? 0),
+    pids: () => processTree(child.pid ?? 0),
     stop: async () => {
       child.kill('SIGTERM')
       await exited(child)

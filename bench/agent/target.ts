@@ -1,6 +1,6 @@
 // The far end of the benchmark, a process of its own: answers requests, echoes bytes, and sends as many as asked for.
 import { createServer, type Socket } from 'node:net'
-import { Wire } from '../../apps/agent/src/proxy/wire.ts'
+import { RawSocket } from '../../apps/agent/src/proxy/raw-socket.ts'
 
 const body = 'x'.repeat(512)
 const answer = Buffer.from(
@@ -43,12 +43,12 @@ const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
 
 const ports = { http: await listen(http), echo: await listen(echo), bulk: await listen(bulk) }
 // A lean connection, as the near end has: neither is to be what limits the proxies.
-Wire.accept(echo, accepted =>
+RawSocket.accept(echo, accepted =>
   accepted.start({
-    wireData: (wire, chunk) => wire.write(chunk),
-    wireEnd: wire => wire.closeWhenSent(),
-    wireDrained: () => {},
-    wireClosed: () => {}
+    socketData: (rawSocket, chunk) => rawSocket.write(chunk),
+    socketEnd: rawSocket => rawSocket.closeWhenSent(),
+    socketDrained: () => {},
+    socketClosed: () => {}
   })
 )
 process.send?.(ports)

@@ -3,7 +3,7 @@ import { addGroup, addOrders, addRule, addServer } from '../../apps/server/src/d
 import { addCidr } from '../../apps/server/src/domains/inventory/index.ts'
 import type { Database } from '../../apps/server/src/infra/db/client.ts'
 
-export interface Dataset {
+export type Dataset = {
   /** A group of about 100,000 addresses, and one of all 1,000,000. */
   group: number
   everything: number

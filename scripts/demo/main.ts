@@ -1,16 +1,19 @@
 // Demo mode: the whole shop on one machine, with a database, a platform, a mailbox and a proxy server of its
-// own. Everything it keeps is under DATA_DIR.
+// own. Everything it keeps is under DATA_DIR. `main.ts dev` is the same for developers: the web app comes from vite,
+// and each program starts again when its files change.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { startEmbeddedPostgres } from '../../apps/server/src/infra/postgres/embedded.ts'
-import { buildWeb } from '../build-web.ts'
+import { restartOnChange } from '../dev/restart.ts'
 import { startProgram, untilAnswers, type Program } from './programs.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
-import { checkPorts, readSettings, StartProblem, type DemoSettings } from './settings.ts'
+import { checkPorts, freePort, isForPeople, readSettings, StartProblem, type DemoSettings } from './settings.ts'
 
 type Stop = () => Promise<void>
 
 /** Raise it where the demo's contents change in a way that an older folder should get too. */
 const PREPARED = 1
+
+const dev = process.argv[2] === 'dev'
 
 async function run(): Promise<void> {
   const stops: Stop[] = []
@@ -37,52 +40,60 @@ async function run(): Promise<void> {
     }
     announce(settings)
   } catch (error) {
-    console.error(isPlain(error) ? error.message : error)
+    console.error(isForPeople(error) ? error.message : error)
     await stop(1)
   }
 }
 
-/** Database and web build first, then the programs, each waiting for what it needs. */
+/** The database first, then the programs, each waiting for what it needs. */
 async function start(settings: DemoSettings, stops: Stop[], stopping: () => boolean): Promise<Program[] | null> {
-  const { dataDir, kept, port, platformPort, agentPort, proxyPort } = settings
+  const { dataDir, secrets, port, platformPort, agentPort, proxyPort } = settings
   const url = `http://127.0.0.1:${port}`
   const platformUrl = `http://127.0.0.1:${platformPort}`
-  const building = buildWeb()
-  // A failed build is reported where it is awaited, below.
-  building.catch(() => {})
-  const { databaseUrl, databasePort } = await openDatabase(dataDir, stops)
-  if (stopping()) return null
   const startOne = (name: string, args: string[], env: Record<string, string>) => {
     const program = startProgram(name, args, env)
     stops.push(() => program.stop())
     return program
   }
-  const platform = startOne('The stand-in platform', ['apps/sandbox/src/main.ts'], {
+  const startWatched = (name: string, args: string[], env: Record<string, string>, folders: string[]) => {
+    if (!dev) return startOne(name, args, env)
+    const program = restartOnChange(() => startProgram(name, args, env), [...folders, 'packages/contract/src'])
+    stops.push(() => program.stop())
+    return program
+  }
+  const building = dev ? null : startOne('The build of the web app', ['scripts/build-web.ts'], {})
+  const { databaseUrl, databasePort } = await openDatabase(dataDir, stops)
+  if (stopping()) return null
+  const platformEnv = {
     PLATFORM_PORT: String(platformPort),
     DATA_DIR: dataDir,
     SANDBOX_SHOP_URL: url,
-    SANDBOX_ACCESS_TOKEN: kept.platformToken,
-    SANDBOX_APP_SECRET: kept.platformSecret,
+    SANDBOX_ACCESS_TOKEN: secrets.platformToken,
+    SANDBOX_APP_SECRET: secrets.platformSecret,
     SANDBOX_DISCORD_CLIENT_ID: 'netlet-demo',
-    SANDBOX_DISCORD_CLIENT_SECRET: kept.discordSecret,
-    SANDBOX_DISCORD_BOT_TOKEN: kept.botToken
-  })
-  const agent = startOne('The node agent', ['apps/agent/src/main.ts'], {
+    SANDBOX_DISCORD_CLIENT_SECRET: secrets.discordSecret,
+    SANDBOX_DISCORD_BOT_TOKEN: secrets.botToken
+  }
+  const platform = startWatched('The stand-in platform', ['apps/sandbox/src/main.ts'], platformEnv, [
+    'apps/sandbox/src'
+  ])
+  const agentEnv = {
     AGENT_HOST: '127.0.0.1',
     AGENT_PORT: String(agentPort),
     PROXY_PORT: String(proxyPort),
     PROXY_HOST: '0.0.0.0',
-    AGENT_TOKEN: kept.agentToken,
+    AGENT_TOKEN: secrets.agentToken,
     // The demo's addresses and targets are this machine itself; its database is nobody's target.
     AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
     AGENT_PROTECTED_PORTS: String(databasePort),
     LOG_LEVEL: 'warn',
     DATA_DIR: dataDir
-  })
+  }
+  const agent = startWatched('The node agent', ['apps/agent/src/main.ts'], agentEnv, ['apps/agent/src'])
   const shopEnv = {
     NETLET_DEMO: '1',
     DATABASE_URL: databaseUrl,
-    APP_SECRET: kept.appSecret,
+    APP_SECRET: secrets.appSecret,
     PORT: String(port),
     PUBLIC_URL: process.env['PUBLIC_URL'] ?? url,
     SENDGRID_URL: platformUrl,
@@ -92,6 +103,14 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     CHECK_AMAZON_URL: `${platformUrl}/check/amazon`,
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn'
   }
+  // The dev server of the web app listens on PORT and passes the shop's own paths on to this one.
+  const shopPort = dev ? await freePort() : port
+  const web = dev
+    ? startOne('The dev server of the web app', ['scripts/dev/web.ts'], {
+        PORT: String(port),
+        SHOP_URL: `http://127.0.0.1:${shopPort}`
+      })
+    : null
   const surroundings = async () => {
     await answers(`${platformUrl}/outbox.json`, platform)
     await answers(`http://127.0.0.1:${agentPort}/healthz`, agent)
@@ -100,15 +119,25 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
   if (!preparation.done()) {
     // Before anything is written: another shop on the same folder would find its own agent moved.
     await surroundings()
-    await prepare(settings, { ...process.env, ...shopEnv }, platformUrl)
+    await succeeds(startOne('The preparation of the demo', ['scripts/demo/prepare.ts'], shopEnv))
     preparation.note()
   }
-  await building
+  if (building) await succeeds(building)
   if (stopping()) return null
-  const server = startOne('The shop', ['apps/server/src/main.ts', 'all'], shopEnv)
+  const server = startWatched(
+    'The shop',
+    ['apps/server/src/main.ts', 'all'],
+    dev ? { ...shopEnv, PORT: String(shopPort), HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1' } : shopEnv,
+    ['apps/server/src', 'apps/server/migrations']
+  )
   await surroundings()
-  await answers(`${url}/readyz`, server)
-  return [platform, agent, server]
+  await answers(`http://127.0.0.1:${shopPort}/readyz`, server)
+  if (web) await answers(url, web)
+  return [platform, agent, server, ...(web ? [web] : [])]
+}
+
+async function succeeds(program: Program): Promise<void> {
+  if ((await program.ended) !== 0) throw new StartProblem(`${program.name} failed; its own lines above say why.`)
 }
 
 /** Was the database filled by a start with the very same addresses? */
@@ -121,22 +150,6 @@ function preparationOf({ dataDir, port, platformPort, agentPort, proxyPort }: De
     note() {
       if (marker) writeFileSync(marker, prepared)
     }
-  }
-}
-
-/** Migrates and fills the database, or moves the addresses in it. */
-async function prepare(settings: DemoSettings, env: NodeJS.ProcessEnv, platformUrl: string): Promise<void> {
-  // Loaded only here: a later start has its programs up by the time that these modules would have been read.
-  const [{ openApp }, { readConfig }, { seed }] = await Promise.all([
-    import('../../apps/server/src/open-app.ts'),
-    import('../../apps/server/src/infra/config.ts'),
-    import('./seed.ts')
-  ])
-  const { ctx, close } = await openApp(readConfig(env), { worker: false })
-  try {
-    await seed(ctx, { settings, platformUrl })
-  } finally {
-    await close()
   }
 }
 
@@ -159,12 +172,9 @@ async function openDatabase(dataDir: string, stops: Stop[]): Promise<{ databaseU
   return { databaseUrl: postgres.url, databasePort: postgres.port }
 }
 
-const isPlain = (error: unknown): error is Error =>
-  error instanceof Error && (error.name === 'StartProblem' || error.name === 'StartupError')
-
 function announce({ port, platformPort, proxyPort }: DemoSettings): void {
   console.log(`
-  Netlet is running.
+  Netlet is running${dev ? ' for development: a changed file is live at once' : ''}.
 
   Shop       http://127.0.0.1:${port}
   Mail       http://127.0.0.1:${platformPort}/outbox

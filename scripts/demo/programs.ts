@@ -3,13 +3,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-// As it was: building the web app sets NODE_ENV for this process.
-const environment = { ...process.env }
-
 export type Program = {
   name: string
-  /** Asks the program to end and waits for it; it is killed where it does not listen. */
-  stop(): Promise<void>
+  /** Asks the program to end and waits for it; it is killed where it does not end within `patienceMs`. */
+  stop(patienceMs?: number): Promise<void>
   runs(): boolean
   /** Settles when the program ends, wanted or not. */
   ended: Promise<number | null>
@@ -21,7 +18,7 @@ const PATIENCE_MS = 15_000
 export function startProgram(name: string, args: string[], env: Record<string, string>): Program {
   const child: ChildProcess = spawn(process.execPath, ['--import', './scripts/demo/exit-with-parent.ts', ...args], {
     cwd: root,
-    env: { ...environment, ...env },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })
   const runs = () => child.exitCode === null && child.signalCode === null && child.pid !== undefined
@@ -33,12 +30,12 @@ export function startProgram(name: string, args: string[], env: Record<string, s
     name,
     ended,
     runs,
-    async stop() {
+    async stop(patienceMs = PATIENCE_MS) {
       if (!runs()) return
       child.kill('SIGTERM')
-      const impatience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+      const kill = setTimeout(() => child.kill('SIGKILL'), patienceMs)
       await ended
-      clearTimeout(impatience)
+      clearTimeout(kill)
     }
   }
 }

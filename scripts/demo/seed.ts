@@ -30,8 +30,6 @@ import type { DemoSettings } from './settings.ts'
 /** What the local agent leases; loopback needs no routes and no rights. */
 const DEMO_RANGE = '127.10.0.0/16'
 
-/** The accounts' own name for who does what here. */
-
 /**
  * Fills a new database with the demo, by the same commands that an administrator's screens use: accounts, the local
  * server, the access rules, and the catalogue as the stand-in platform has it. Every start runs it: what is there
@@ -41,14 +39,14 @@ export async function seed(
   ctx: AppContext,
   { settings, platformUrl }: { settings: DemoSettings; platformUrl: string }
 ): Promise<void> {
-  const { kept } = settings
+  const { secrets } = settings
   await writeSettings(ctx, {
     shopify_shop_url: platformUrl,
-    shopify_app_key: kept.platformToken,
-    shopify_api_secret: kept.platformSecret,
+    shopify_app_key: secrets.platformToken,
+    shopify_api_secret: secrets.platformSecret,
     discord_client_id: 'netlet-demo',
-    discord_client_secret: kept.discordSecret,
-    discord_bot_token: kept.botToken,
+    discord_client_secret: secrets.discordSecret,
+    discord_bot_token: secrets.botToken,
     discord_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/redirect`,
     discord_bind_redirect_uri: `${ctx.config.publicUrl}/api/auth/discord/bind_redirect`,
     sendgrid_api_key: 'outbox'
@@ -68,10 +66,10 @@ export async function seed(
   await catalogue(ctx, admin)
 }
 
-async function renewAddresses(ctx: AppContext, { agentPort, proxyPort, kept }: DemoSettings): Promise<void> {
+async function renewAddresses(ctx: AppContext, { agentPort, proxyPort, secrets }: DemoSettings): Promise<void> {
   await ctx.db
     .update(servers)
-    .set({ agentPort, proxyPort, agentToken: ctx.secrets.seal(kept.agentToken) })
+    .set({ agentPort, proxyPort, agentToken: ctx.secrets.seal(secrets.agentToken) })
     .where(eq(servers.name, LOCAL_SERVER))
 }
 
@@ -138,7 +136,7 @@ async function fleet(ctx: AppContext, admin: UserActor, settings: DemoSettings):
     cidr: DEMO_RANGE,
     description: 'The node agent of this machine',
     agent_port: settings.agentPort,
-    agent_token: settings.kept.agentToken,
+    agent_token: settings.secrets.agentToken,
     proxy_port: settings.proxyPort
   })
   const server = known ?? must(await createServer(ctx, admin, form))

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 
 /** Made once and kept under the data folder: without them what is stored could not be opened again. */
-export type Kept = {
+export type DemoSecrets = {
   appSecret: string
   agentToken: string
   platformToken: string
@@ -19,13 +19,17 @@ export type DemoSettings = {
   platformPort: number
   agentPort: number
   proxyPort: number
-  kept: Kept
+  secrets: DemoSecrets
 }
 
 /** A problem that the person at the terminal solves; its message says how. */
 export class StartProblem extends Error {
   override name = 'StartProblem'
 }
+
+/** Is the message of this error all that the person at the terminal needs? */
+export const isForPeople = (error: unknown): error is Error =>
+  error instanceof Error && (error.name === 'StartProblem' || error.name === 'StartupError')
 
 /** @throws StartProblem */
 export function readSettings(env: NodeJS.ProcessEnv): DemoSettings {
@@ -48,14 +52,14 @@ export function readSettings(env: NodeJS.ProcessEnv): DemoSettings {
     platformPort: port('PLATFORM_PORT', 3001),
     agentPort: port('AGENT_PORT', 65_533),
     proxyPort: port('PROXY_PORT', 3128),
-    kept: keptSecrets(join(dataDir, 'secrets.json'), env)
+    secrets: readSecrets(join(dataDir, 'secrets.json'), env)
   }
 }
 
-function keptSecrets(file: string, env: NodeJS.ProcessEnv): Kept {
+function readSecrets(file: string, env: NodeJS.ProcessEnv): DemoSecrets {
   const secret = () => randomBytes(32).toString('base64url')
-  const stored = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Kept>) : {}
-  const kept: Kept = {
+  const stored = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<DemoSecrets>) : {}
+  const kept: DemoSecrets = {
     appSecret: stored.appSecret ?? secret(),
     agentToken: stored.agentToken ?? secret(),
     platformToken: stored.platformToken ?? secret(),
@@ -86,5 +90,17 @@ function isFree(port: number): Promise<boolean> {
     const server = createServer()
     server.once('error', () => answer(false))
     server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => answer(true)))
+  })
+}
+
+/** A port of this machine that nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((found, failed) => {
+    const server = createServer()
+    server.once('error', failed)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => found(typeof address === 'object' && address ? address.port : 0))
+    })
   })
 }

@@ -1,22 +1,39 @@
-// Runs every stage, whatever became of those before, and ends with the line 'N passed, N failed'.
+// Runs every stage, or those stages, files and tests that its words name (selection.ts), whatever became of those
+// before, and ends with the line 'N passed, N failed'.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endLeftovers } from './leftovers.ts'
-import { type Run, type Stage, stages } from './stages.ts'
+import { select } from './selection.ts'
+import { type Run, type Stage, stages, stagesOf } from './stages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const graceSeconds = 15
 
-const named = process.argv.slice(2)
-const unknown = named.filter(name => !stages.some(stage => stage.name === name))
-if (unknown.length > 0) {
-  console.error(`No such stage: ${unknown.join(', ')}. There are: ${stages.map(stage => stage.name).join(', ')}.`)
+const isTest = (path: string): boolean => /\.test\.tsx?$|^e2e\/.*\.spec\.ts$/.test(path)
+const testFiles = ['apps', 'packages', 'scripts', 'bench', 'e2e']
+  .flatMap(folder => globSync(`${folder}/**/*.{test,spec}.{ts,tsx}`, { cwd: root }))
+  .map(path => path.replaceAll(sep, '/'))
+  .filter(path => isTest(path) && !/(^|\/)(node_modules|dist)\//.test(path))
+  .toSorted()
+
+const selection = select(
+  process.argv.slice(2),
+  stages.map(stage => stage.name),
+  { paths: testFiles, read: path => readFileSync(join(root, path), 'utf8') },
+  root
+)
+if (typeof selection === 'string') {
+  console.error(selection)
   process.exit(2)
 }
-const chosen = stages.filter(stage => (named.length > 0 ? named.includes(stage.name) : !stage.onlyWhenNamed))
+const all = selection.stages.length + selection.files.length === 0
+const chosen = [
+  ...stages.filter(stage => (all ? !stage.onlyWhenNamed : selection.stages.includes(stage.name))),
+  ...stagesOf(selection, root)
+]
 
 // Whatever the tests keep for a while goes below this folder, so that nothing outlasts the run. A database server
 // that root starts runs under another account, which has to pass through.

@@ -1,18 +1,18 @@
 /** How many checks of a stage passed and failed. */
-export interface Count {
+export type Count = {
   passed: number
   failed: number
 }
 
 /** The parts of Vitest's JSON report that are read here. */
-export interface VitestReport {
+export type VitestReport = {
   numPassedTests: number
   numFailedTests: number
   testResults: { status: string; assertionResults: { status: string }[] }[]
 }
 
 /** The parts of Playwright's JSON report that are read here. */
-export interface PlaywrightReport {
+export type PlaywrightReport = {
   stats: { expected: number; unexpected: number; flaky: number }
   errors: unknown[]
 }

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { needsDatabase } from './needs-database.ts'
 import { type Count, countPlaywright, countVitest, type PlaywrightReport, type VitestReport } from './reports.ts'
+import type { Selection } from './selection.ts'
 
 /** Runs a program of the packages on this Node; gives its exit code, or null when it was ended. */
 export type Run = (args: string[], env?: Record<string, string>) => Promise<number | null>
 
-export interface Stage {
+export type Stage = {
   name: string
   /** Longest time that it may take, in minutes. */
   minutes: number
@@ -25,12 +27,20 @@ const single =
   }
 
 const vitest =
-  (...extra: string[]): Stage['check'] =>
+  (extra: string[] = [], env: Record<string, string> = {}): Stage['check'] =>
   async (run, folder) => {
     const report = join(folder, 'vitest.json')
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const code = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...extra])
+    const code = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...extra], env)
     return countVitest(readReport(report) as VitestReport | undefined, code)
+  }
+
+const playwright =
+  (extra: string[] = []): Stage['check'] =>
+  async (run, folder) => {
+    const report = join(folder, 'playwright.json')
+    const code = await run(['node_modules/@playwright/test/cli.js', 'test', ...extra], { NETLET_E2E_REPORT: report })
+    return countPlaywright(readReport(report) as PlaywrightReport | undefined, code)
   }
 
 /** Everything that `npm test` looks at, in the order in which a mistake is cheapest to learn of. */
@@ -55,19 +65,39 @@ export const stages: Stage[] = [
     name: 'database',
     minutes: 10,
     onlyWhenNamed: true,
-    check: vitest('--project=database', '--exclude=**/infra/postgres/**')
+    check: vitest(['--project=database', '--exclude=**/infra/postgres/**'])
+  },
+  // Who may import what and write which table: see scripts/rules.
+  { name: 'rules', minutes: 2, onlyWhenNamed: true, check: single(['scripts/rules/main.ts']) },
+  // Files, exports and packages that nothing uses.
+  {
+    name: 'unused',
+    minutes: 2,
+    onlyWhenNamed: true,
+    check: single(['node_modules/knip/bin/knip.js', '--no-progress'])
   },
   { name: 'build', minutes: 3, check: single(['node_modules/vite/bin/vite.js', 'build', 'apps/web']) },
-  {
-    name: 'browser',
-    minutes: 12,
-    async check(run, folder) {
-      const report = join(folder, 'playwright.json')
-      const code = await run(['node_modules/@playwright/test/cli.js', 'test'], { NETLET_E2E_REPORT: report })
-      return countPlaywright(readReport(report) as PlaywrightReport | undefined, code)
-    }
-  }
+  { name: 'browser', minutes: 12, check: playwright() }
 ]
+
+/**
+ * The stages that run single files, and of these only the tests whose name contains `name`. What needs no database
+ * starts none.
+ */
+export function stagesOf({ files, name }: Pick<Selection, 'files' | 'name'>, root: string): Stage[] {
+  const specs = files.filter(file => file.endsWith('.spec.ts'))
+  const units = files.filter(file => !specs.includes(file)).map(file => join(root, file))
+  const pattern = name?.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+  const found: Stage[] = []
+  if (units.length > 0) {
+    const env: Record<string, string> = needsDatabase(units) ? {} : { NETLET_TEST_DATABASE: 'none' }
+    const check = vitest([...units, ...(pattern ? ['--testNamePattern', `(?i:${pattern})`] : [])], env)
+    found.push({ name: 'tests', minutes: 12, check })
+  }
+  if (specs.length > 0)
+    found.push({ name: 'browser', minutes: 12, check: playwright([...specs, ...(pattern ? ['--grep', pattern] : [])]) })
+  return found
+}
 
 function readReport(file: string): unknown {
   try {

@@ -3,10 +3,10 @@ import type { Logger } from 'pino'
 import type { Control } from './api/control.ts'
 import { managementApi, readTls } from './api/server.ts'
 import type { AgentConfig } from './config.ts'
-import { AccessLog, type TakeLines } from './log/access-log.ts'
+import { AccessLog, type WriteLines } from './log/access-log.ts'
 import type { Resolve } from './net/resolver.ts'
 import { Routes, type RunCommand } from './net/routes.ts'
-import { claimFolder, keptToken } from './state/folder.ts'
+import { lockFolder, readOrCreateToken } from './state/folder.ts'
 import { Store } from './state/store.ts'
 import { TrafficTotals } from './state/traffic.ts'
 import type { Backend } from './workers/backend.ts'
@@ -18,11 +18,11 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 export type Agent = { port: number; proxyPort: number; token: string; routes: Routes; close: () => Promise<void> }
 export type StartResult = { ok: true; agent: Agent } | { ok: false; message: string }
 
-/** What tests put in place of the world outside. */
-export type World = { log: Logger; resolve?: Resolve; run?: RunCommand; now?: () => number }
+/** The log, and what tests put in place of DNS, commands and the clock. */
+export type AgentOptions = { log: Logger; resolve?: Resolve; run?: RunCommand; now?: () => number }
 
-const harvestMs = 1000
-const saveEvery = 10
+const COLLECT_MS = 1000
+const SAVE_EVERY = 10
 
 const listenProblem = (what: string, setting: string, host: string, port: number, code: string): string => {
   if (code === 'EADDRINUSE') return `${what} port ${port} is in use. Stop the program that holds it, or set ${setting}.`
@@ -31,23 +31,23 @@ const listenProblem = (what: string, setting: string, host: string, port: number
 }
 
 /** Starts an agent: state from disk, proxy listeners, management API. A problem comes back as one sentence. */
-export async function startAgent(config: AgentConfig, world: World): Promise<StartResult> {
-  const { log } = world
+export async function startAgent(config: AgentConfig, options: AgentOptions): Promise<StartResult> {
+  const { log } = options
   const https = config.tls === null ? null : await readTls(config.tls)
   if (config.tls !== null && https === null) {
     return { ok: false, message: 'The files of AGENT_TLS_CERT and AGENT_TLS_KEY cannot be read.' }
   }
-  const folder = await claimFolder(config.folder)
+  const folder = await lockFolder(config.folder)
   if (!folder.ok) return folder
   const undo: Array<() => unknown> = [folder.unlock]
   const fail = async (message: string): Promise<StartResult> => {
     for (const step of undo.toReversed()) await step()
     return { ok: false, message }
   }
-  const token = config.token ?? (await keptToken(folder.path))
+  const token = config.token ?? (await readOrCreateToken(folder.path))
   const accessLog = await AccessLog.open({ folder: folder.path, flushMs: 500, ...config.log })
   undo.push(() => accessLog.close())
-  const totals = await TrafficTotals.open(folder.path, world.now ?? Date.now)
+  const totals = await TrafficTotals.open(folder.path, options.now ?? Date.now)
 
   const opened = await Store.open(folder.path, {
     publish: ops => backend?.publish(ops) ?? Promise.resolve(),
@@ -58,9 +58,9 @@ export async function startAgent(config: AgentConfig, world: World): Promise<Sta
   undo.push(() => store.close())
 
   let backend: Backend | null = null
-  const routes = new Routes(world.run)
+  const routes = new Routes(options.run)
   const ready = Promise.withResolvers<void>()
-  const collect = async (): Promise<void> => totals.add((await backend?.harvest()) ?? [])
+  const collect = async (): Promise<void> => totals.add((await backend?.collect()) ?? [])
   const control: Control = {
     store,
     routes,
@@ -97,7 +97,7 @@ export async function startAgent(config: AgentConfig, world: World): Promise<Sta
   const port = address !== null && typeof address !== 'string' ? address.port : config.port
 
   warnOfRoutes(log, await routes.load(await store.read(state => state.prefixes), []))
-  const made = makeBackend({ ...config, port }, (text, lines) => accessLog.add(text, lines), world.resolve)
+  const made = makeBackend({ ...config, port }, (text, lines) => accessLog.add(text, lines), options.resolve)
   backend = made
   const started = await made.start(store)
   if (!started.ok) {
@@ -110,9 +110,9 @@ export async function startAgent(config: AgentConfig, world: World): Promise<Sta
   let rounds = 0
   const timer = setInterval(() => {
     void collect()
-      .then(() => (++rounds % saveEvery === 0 ? totals.save() : undefined))
+      .then(() => (++rounds % SAVE_EVERY === 0 ? totals.save() : undefined))
       .catch((error: unknown) => log.error({ err: error }, 'Traffic figures could not be saved.'))
-  }, harvestMs)
+  }, COLLECT_MS)
 
   const close = async (): Promise<void> => {
     clearInterval(timer)
@@ -126,7 +126,7 @@ export async function startAgent(config: AgentConfig, world: World): Promise<Sta
   return { ok: true, agent: { port, proxyPort: started.port, token, routes, close } }
 }
 
-function makeBackend(config: AgentConfig, log: TakeLines, resolve?: Resolve): Backend {
+function makeBackend(config: AgentConfig, log: WriteLines, resolve?: Resolve): Backend {
   const plane: PlaneConfig = {
     proxyHosts: config.proxyHosts,
     proxyPort: config.proxyPort,

@@ -11,7 +11,7 @@ import {
   testAgent,
   token,
   tunnel
-} from './kit.ts'
+} from './test-agent.ts'
 
 let agent: TestAgent
 let call: Call
@@ -129,8 +129,8 @@ test('the blacklist closes a domain to everyone', async () => {
   expect((await tunnel(ip, Number(port), user, '127.66.1.1:443', password)).status).toBe(403)
   await call('POST', '/api/del-blacklist', { domain: '127.66.0.0/16' })
   expect((await call('GET', '/api/view-blacklist')).json['data']).toEqual({ blacklist: ['bad.test'] })
-  open.wire.send('still here')
-  await open.wire.take(/still here/)
+  open.rawClient.send('still here')
+  await open.rawClient.take(/still here/)
 })
 
 test('the access log is exported and emptied, and holds no secret', async () => {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { onEnd, until } from './base.ts'
 
 /** A client connection that collects what it gets. */
-export class Wire {
+export class RawClient {
   readonly socket: Socket
   received: Buffer = Buffer.alloc(0)
   ended = false
@@ -64,14 +64,14 @@ export async function proxied(
   url: string,
   options: { password?: string; method?: string; headers?: string; body?: string } = {}
 ): Promise<{ status: number; head: string; body: string }> {
-  const wire = new Wire(ip, port)
+  const rawClient = new RawClient(ip, port)
   const host = new URL(url).host
-  wire.send(
+  rawClient.send(
     `${options.method ?? 'GET'} ${url} HTTP/1.1\r\nHost: ${host}\r\n${basic(user, options.password)}` +
       `${options.headers ?? ''}Connection: close\r\n\r\n${options.body ?? ''}`
   )
-  const text = await wire.over()
-  wire.socket.destroy()
+  const text = await rawClient.over()
+  rawClient.socket.destroy()
   const end = text.indexOf('\r\n\r\n')
   const head = text.slice(0, end)
   let body = text.slice(end + 4)
@@ -98,11 +98,11 @@ export async function tunnel(
   user: string,
   to: string,
   password = 'secret'
-): Promise<{ status: number; wire: Wire }> {
-  const wire = new Wire(ip, port)
-  wire.send(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${basic(user, password)}\r\n`)
-  const match = await wire.take(/^HTTP\/1\.1 (\d{3}) [^]*?\r\n\r\n/)
-  return { status: Number(match[1]), wire }
+): Promise<{ status: number; rawClient: RawClient }> {
+  const rawClient = new RawClient(ip, port)
+  rawClient.send(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${basic(user, password)}\r\n`)
+  const match = await rawClient.take(/^HTTP\/1\.1 (\d{3}) [^]*?\r\n\r\n/)
+  return { status: Number(match[1]), rawClient }
 }
 
 /** Address bytes of a SOCKS5 request: IPv4, or a domain. */
@@ -120,13 +120,13 @@ export async function socks(
   address: Buffer,
   toPort: number,
   options: { password?: string; command?: number } = {}
-): Promise<{ code: number; wire: Wire }> {
-  const wire = new Wire(ip, port)
-  wire.send(Buffer.from([5, 2, 0, 2]))
-  const method = await wire.bytes(2)
-  if (method[1] !== 2) return { code: -1, wire }
+): Promise<{ code: number; rawClient: RawClient }> {
+  const rawClient = new RawClient(ip, port)
+  rawClient.send(Buffer.from([5, 2, 0, 2]))
+  const method = await rawClient.bytes(2)
+  if (method[1] !== 2) return { code: -1, rawClient }
   const password = options.password ?? 'secret'
-  wire.send(
+  rawClient.send(
     Buffer.concat([
       Buffer.from([1, user.length]),
       Buffer.from(user),
@@ -134,11 +134,11 @@ export async function socks(
       Buffer.from(password)
     ])
   )
-  const login = await wire.bytes(2)
-  if (login[1] !== 0) return { code: -1, wire }
+  const login = await rawClient.bytes(2)
+  if (login[1] !== 0) return { code: -1, rawClient }
   const tail = Buffer.alloc(2)
   tail.writeUInt16BE(toPort)
-  wire.send(Buffer.concat([Buffer.from([5, options.command ?? 1, 0]), address, tail]))
-  const reply = await wire.bytes(10)
-  return { code: reply[1] ?? -1, wire }
+  rawClient.send(Buffer.concat([Buffer.from([5, options.command ?? 1, 0]), address, tail]))
+  const reply = await rawClient.bytes(10)
+  return { code: reply[1] ?? -1, rawClient }
 }

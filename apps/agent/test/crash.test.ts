@@ -1,7 +1,7 @@
 import { denySetHash, userHash } from '@netlet/contract/agent'
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { caller, echoTarget, type Json, randomNet, tempFolder, tunnel } from './kit.ts'
+import { caller, echoTarget, type Json, randomNet, tempFolder, tunnel } from './test-agent.ts'
 import { type AgentProcess, agentProcess } from './process.ts'
 
 type Wanted = { password: string; prefixes: string[]; denied_domains: string[] }
@@ -76,9 +76,9 @@ async function lane(rounds: number): Promise<void> {
     }
     asked.clear()
     // A lease from before the kill works at once, with no help from any console.
-    const { status, wire } = await tunnel(`${net}.250.${randomInt(256)}`, agent.proxyPort, 'steady', echo.host)
+    const { status, rawClient } = await tunnel(`${net}.250.${randomInt(256)}`, agent.proxyPort, 'steady', echo.host)
     expect(status).toBe(200)
-    wire.send('in use')
+    rawClient.send('in use')
     if (round === rounds) {
       agent.child.kill('SIGTERM')
       expect(await agent.exited).toBe(0)

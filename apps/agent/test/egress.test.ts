@@ -13,8 +13,8 @@ import {
   testAgent,
   tunnel,
   until,
-  Wire
-} from './kit.ts'
+  RawClient
+} from './test-agent.ts'
 
 let agent: TestAgent
 let target: Awaited<ReturnType<typeof httpTarget>>
@@ -39,8 +39,8 @@ describe('traffic leaves from the address that the client connected to', () => {
           n % 3 === 1
             ? await tunnel(ip, agent.proxyPort, 'many', echo.host)
             : await socks(ip, agent.proxyPort, 'many', socksAddress('127.0.0.1'), echo.port)
-        const [, from] = await opened.wire.take(/^(\S+)\n/)
-        opened.wire.socket.destroy()
+        const [, from] = await opened.rawClient.take(/^(\S+)\n/)
+        opened.rawClient.socket.destroy()
         return from
       })
     )
@@ -83,16 +83,16 @@ describe('HTTP', () => {
   })
 
   test('keeps the connection for further requests, pipelined ones too, in order', async () => {
-    const wire = new Wire(ip(), agent.proxyPort)
+    const rawClient = new RawClient(ip(), agent.proxyPort)
     const one = (path: string): string => `GET http://${target.host}${path} HTTP/1.1\r\nHost: x\r\n${basic('web')}\r\n`
-    wire.send(one('/1') + one('/2') + one('/3'))
+    rawClient.send(one('/1') + one('/2') + one('/3'))
     for (const path of ['/1', '/2', '/3']) {
-      const match = await wire.take(/"url":"([^"]+)"[^]*?\}/)
+      const match = await rawClient.take(/"url":"([^"]+)"[^]*?\}/)
       expect(match[1]).toBe(path)
     }
-    wire.send(one('/4'))
-    await wire.take(/"url":"\/4"/)
-    expect(wire.closed).toBe(false)
+    rawClient.send(one('/4'))
+    await rawClient.take(/"url":"\/4"/)
+    expect(rawClient.closed).toBe(false)
   })
 
   test('tells the target nothing of a proxy, and replaces Host by the address asked for', async () => {
@@ -110,12 +110,12 @@ describe('HTTP', () => {
   })
 
   test('drops headers that Connection names, but never those that carry meaning', async () => {
-    const wire = new Wire(ip(), agent.proxyPort)
-    wire.send(
+    const rawClient = new RawClient(ip(), agent.proxyPort)
+    rawClient.send(
       `GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('web')}X-Hop: 1\r\nAuthorization: me\r\n` +
         'Connection: close, x-hop, authorization\r\n\r\n'
     )
-    const text = await wire.over()
+    const text = await rawClient.over()
     expect(text).not.toContain('X-Hop')
     expect(text).toContain('"Authorization","me"')
   })
@@ -126,9 +126,9 @@ describe('HTTP', () => {
         socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n')
       )
     )
-    const wire = new Wire(ip(), agent.proxyPort)
-    wire.send(`GET http://${chunky.host}/ HTTP/1.0\r\n${basic('web')}\r\n`)
-    const text = await wire.over()
+    const rawClient = new RawClient(ip(), agent.proxyPort)
+    rawClient.send(`GET http://${chunky.host}/ HTTP/1.0\r\n${basic('web')}\r\n`)
+    const text = await rawClient.over()
     expect(text).toMatch(/\r\n\r\nhello$/)
     expect(text).not.toMatch(/transfer-encoding/i)
   })
@@ -145,8 +145,8 @@ describe('HTTP', () => {
         } else socket.end('HTTP/1.1 200 OK\r\n\r\nuntil the end')
       })
     })
-    const ask = (start: string, more = ''): Wire =>
-      new Wire(ip(), agent.proxyPort).send(`${start} HTTP/1.1\r\nHost: x\r\n${basic('web')}${more}\r\n`)
+    const ask = (start: string, more = ''): RawClient =>
+      new RawClient(ip(), agent.proxyPort).send(`${start} HTTP/1.1\r\nHost: x\r\n${basic('web')}${more}\r\n`)
     expect(await ask(`GET http://${odd.host}/close`).over()).toMatch(/Connection: close\r\n\r\nuntil the end$/)
     const head = ask(`HEAD http://${odd.host}/h`)
     await head.take(/Content-Length: 5000\r\n\r\n$/)
@@ -168,13 +168,13 @@ describe('HTTP', () => {
         socket.pipe(socket)
       })
     })
-    const wire = new Wire(ip(), agent.proxyPort)
-    wire.send(
+    const rawClient = new RawClient(ip(), agent.proxyPort)
+    rawClient.send(
       `GET http://${upgrading.host}/ws HTTP/1.1\r\nHost: x\r\n${basic('web')}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
     )
-    await wire.take(/^HTTP\/1\.1 101 [^]*Upgrade: websocket\r\n[^]*\r\n\r\nhi/)
-    wire.send('ping').send(Buffer.from([0, 255]))
-    expect(await wire.bytes(6)).toEqual(Buffer.concat([Buffer.from('ping'), Buffer.from([0, 255])]))
+    await rawClient.take(/^HTTP\/1\.1 101 [^]*Upgrade: websocket\r\n[^]*\r\n\r\nhi/)
+    rawClient.send('ping').send(Buffer.from([0, 255]))
+    expect(await rawClient.bytes(6)).toEqual(Buffer.concat([Buffer.from('ping'), Buffer.from([0, 255])]))
   })
 
   test('asks again on a new connection where the target closed the kept one', async () => {
@@ -187,48 +187,48 @@ describe('HTTP', () => {
         socket.once('data', () => socket.resetAndDestroy())
       })
     })
-    const wire = new Wire(ip(), agent.proxyPort)
+    const rawClient = new RawClient(ip(), agent.proxyPort)
     for (let n = 0; n < 3; n++) {
-      wire.send(`GET http://${fickle.host}/${n} HTTP/1.1\r\nHost: x\r\n${basic('web')}\r\n`)
-      await wire.take(/200 OK\r\n[^]*?\r\n\r\nok/)
+      rawClient.send(`GET http://${fickle.host}/${n} HTTP/1.1\r\nHost: x\r\n${basic('web')}\r\n`)
+      await rawClient.take(/200 OK\r\n[^]*?\r\n\r\nok/)
     }
     expect(connections).toBe(3)
   })
 
   test('carries megabytes both ways through a slow reader unharmed', async () => {
     const size = 8 << 20
-    const { wire } = await tunnel(ip(), agent.proxyPort, 'web', echo.host)
-    await wire.take(/^\S+\n/)
+    const { rawClient } = await tunnel(ip(), agent.proxyPort, 'web', echo.host)
+    await rawClient.take(/^\S+\n/)
     const block = Buffer.alloc(size)
     for (let n = 0; n < size; n += 4) block.writeUInt32LE((n * 2654435761) >>> 0, n)
-    wire.socket.pause()
-    wire.socket.write(block)
-    await until('the pipe to fill', () => wire.socket.writableLength < size)
-    wire.socket.resume()
-    expect((await wire.bytes(size)).equals(block)).toBe(true)
+    rawClient.socket.pause()
+    rawClient.socket.write(block)
+    await until('the pipe to fill', () => rawClient.socket.writableLength < size)
+    rawClient.socket.resume()
+    expect((await rawClient.bytes(size)).equals(block)).toBe(true)
   })
 
   test('carries an end of one direction on, and keeps the other open', async () => {
-    const { wire } = await tunnel(ip(), agent.proxyPort, 'web', echo.host)
-    await wire.take(/^\S+\n/)
-    wire.socket.end('last words')
-    expect(await wire.over()).toBe('last words')
+    const { rawClient } = await tunnel(ip(), agent.proxyPort, 'web', echo.host)
+    await rawClient.take(/^\S+\n/)
+    rawClient.socket.end('last words')
+    expect(await rawClient.over()).toBe('last words')
   })
 })
 
 describe('SOCKS5', () => {
   const ip = (): string => `${agent.net}.10.1`
   beforeAll(() => lease(agent.call, 'sock', [`${agent.net}.10.0/31`], { denied_domains: ['blocked.test'] }))
-  const ask = (address: Buffer, port: number, options = {}): Promise<{ code: number; wire: Wire }> =>
+  const ask = (address: Buffer, port: number, options = {}): Promise<{ code: number; rawClient: RawClient }> =>
     socks(ip(), agent.proxyPort, 'sock', address, port, options)
 
   test('connects by IPv4 address and by name, with data sent ahead', async () => {
     for (const host of ['127.0.0.1', 'localhost']) {
-      const { code, wire } = await ask(socksAddress(host), echo.port)
+      const { code, rawClient } = await ask(socksAddress(host), echo.port)
       expect(code).toBe(0)
-      await wire.take(new RegExp(`^${ip().replaceAll('.', '\\.')}\\n`))
-      wire.send('abc')
-      expect((await wire.bytes(3)).toString()).toBe('abc')
+      await rawClient.take(new RegExp(`^${ip().replaceAll('.', '\\.')}\\n`))
+      rawClient.send('abc')
+      expect((await rawClient.bytes(3)).toString()).toBe('abc')
     }
   })
 
@@ -246,7 +246,7 @@ describe('SOCKS5', () => {
     expect((await ask(socksAddress('127.0.0.1'), echo.port, { command: 2 })).code).toBe(7)
     expect((await ask(Buffer.from([9, 1, 2, 3, 4]), 80)).code).toBe(8)
     expect((await ask(socksAddress('127.0.0.1'), echo.port, { password: 'wrong' })).code).toBe(-1)
-    const anonymous = new Wire(ip(), agent.proxyPort).send(Buffer.from([5, 1, 0]))
+    const anonymous = new RawClient(ip(), agent.proxyPort).send(Buffer.from([5, 1, 0]))
     expect([...(await anonymous.bytes(2))]).toEqual([5, 0xff])
   })
 

@@ -1,5 +1,5 @@
 import type { Resolve } from '../src/net/resolver.ts'
-import { httpTarget, lease, type TestAgent, testAgent } from './kit.ts'
+import { httpTarget, lease, type TestAgent, testAgent } from './test-agent.ts'
 
 /** Names of the tests' own world. `moving` answers otherwise each time, as a rebinding name server does. */
 const names: Record<string, string[]> = {

@@ -1,6 +1,17 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { guardedAgent, type Guarded } from './guarded.ts'
-import { basic, lease, proxied, socks, socksAddress, tcpTarget, testAgent, tunnel, until, Wire } from './kit.ts'
+import {
+  basic,
+  lease,
+  proxied,
+  socks,
+  socksAddress,
+  tcpTarget,
+  testAgent,
+  tunnel,
+  until,
+  RawClient
+} from './test-agent.ts'
 
 let agent: Guarded['agent']
 let ip: string
@@ -9,7 +20,7 @@ beforeAll(async () => {
   ;({ agent, ip, target } = await guardedAgent())
 })
 
-const send = (bytes: string): Wire => new Wire(ip, agent.proxyPort).send(bytes)
+const send = (bytes: string): RawClient => new RawClient(ip, agent.proxyPort).send(bytes)
 const start = (): string => `POST http://${target.host}/ HTTP/1.1\r\nHost: ${target.host}\r\n${basic('u')}`
 
 describe('what two parsers could read differently is refused with 400, and reaches no target', () => {
@@ -69,9 +80,9 @@ describe('what two parsers could read differently is refused with 400, and reach
   })
 
   test('chunks that come in single bytes are read like any others', async () => {
-    const wire = send(`${start()}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`)
-    for (const byte of '5;x=y\r\nhello\r\n1\r\n!\r\n0\r\nT: v\r\n\r\n') wire.send(byte)
-    expect(await wire.over()).toContain('"body":"hello!"')
+    const rawClient = send(`${start()}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`)
+    for (const byte of '5;x=y\r\nhello\r\n1\r\n!\r\n0\r\nT: v\r\n\r\n') rawClient.send(byte)
+    expect(await rawClient.over()).toContain('"body":"hello!"')
   })
 
   test('a body that is refused is not taken for another request', async () => {
@@ -107,11 +118,11 @@ describe('answers of hostile targets stay with the request that they belong to',
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil')
       )
     )
-    const wire = send(`GET http://${greedy.host}/1 HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
-    await wire.take(/\r\n\r\nok/)
-    wire.send(`GET http://${target.host}/2 HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
-    await wire.take(/"url":"\/2"/)
-    expect(wire.text).not.toContain('evil')
+    const rawClient = send(`GET http://${greedy.host}/1 HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await rawClient.take(/\r\n\r\nok/)
+    rawClient.send(`GET http://${target.host}/2 HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await rawClient.take(/"url":"\/2"/)
+    expect(rawClient.text).not.toContain('evil')
   })
 })
 
@@ -122,18 +133,18 @@ describe('limits', () => {
   })
 
   test('a head that trickles in is cut off, however busy its client looks', async () => {
-    const wire = send('GET http://x')
-    const drip = setInterval(() => wire.send('x'), 20)
+    const rawClient = send('GET http://x')
+    const drip = setInterval(() => rawClient.send('x'), 20)
     try {
-      expect(await wire.over(10_000)).toMatch(/^HTTP\/1\.1 408 /)
+      expect(await rawClient.over(10_000)).toMatch(/^HTTP\/1\.1 408 /)
     } finally {
       clearInterval(drip)
     }
   })
 
   test('a client that says nothing, half a SOCKS greeting, or nothing more is let go', async () => {
-    await new Wire(ip, agent.proxyPort).over(10_000)
-    await new Wire(ip, agent.proxyPort).send(Buffer.from([5, 3])).over(10_000)
+    await new RawClient(ip, agent.proxyPort).over(10_000)
+    await new RawClient(ip, agent.proxyPort).send(Buffer.from([5, 3])).over(10_000)
     const kept = send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
     await kept.take(/200 OK/)
     await kept.over(10_000)
@@ -141,8 +152,8 @@ describe('limits', () => {
 
   test('a silent tunnel is closed, a target that does not answer is a 504', async () => {
     const mute = await tcpTarget(() => {})
-    const { wire } = await tunnel(ip, agent.proxyPort, 'u', mute.host)
-    await wire.over(10_000)
+    const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', mute.host)
+    await rawClient.over(10_000)
     expect((await proxied(ip, agent.proxyPort, 'u', `http://${mute.host}/`)).status).toBe(504)
   })
 
@@ -157,10 +168,10 @@ describe('limits', () => {
     expect(statuses).toEqual([...Array<number>(8).fill(200), ...Array<number>(4).fill(429)])
     expect((await socks(own, few.proxyPort, 'busy', socksAddress('127.0.0.1'), mute.port)).code).toBe(-1)
     expect((await proxied(own, few.proxyPort, 'other', `http://${target.host}/`)).status).toBe(200)
-    for (const { wire } of opened) wire.socket.destroy()
+    for (const { rawClient } of opened) rawClient.socket.destroy()
     await until('room again', async () => {
-      const { status, wire } = await tunnel(own, few.proxyPort, 'busy', mute.host)
-      wire.socket.destroy()
+      const { status, rawClient } = await tunnel(own, few.proxyPort, 'busy', mute.host)
+      rawClient.socket.destroy()
       return status === 200
     })
   })

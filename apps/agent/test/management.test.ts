@@ -23,8 +23,8 @@ import {
   token,
   tunnel,
   until,
-  Wire
-} from './kit.ts'
+  RawClient
+} from './test-agent.ts'
 
 let agent: TestAgent
 let echo: Awaited<ReturnType<typeof echoTarget>>
@@ -135,14 +135,14 @@ test('50,000 denied domains fit, are kept once for all who have them, and are lo
 test("a change cuts the tunnels that it ends within a second, and nobody else's", async () => {
   await lease(agent.call, 'leaver', [`${agent.net}.5.0/30`])
   await lease(agent.call, 'stayer', [`${agent.net}.5.0/30`])
-  const open = async (user: string, n: number): Promise<Wire> => {
-    const { wire } = await tunnel(`${agent.net}.5.${n}`, agent.proxyPort, user, echo.host)
-    await wire.take(/\n/)
-    return wire
+  const open = async (user: string, n: number): Promise<RawClient> => {
+    const { rawClient } = await tunnel(`${agent.net}.5.${n}`, agent.proxyPort, user, echo.host)
+    await rawClient.take(/\n/)
+    return rawClient
   }
   const overSocks = (await socks(`${agent.net}.5.2`, agent.proxyPort, 'leaver', socksAddress('127.0.0.1'), echo.port))
-    .wire
-  const idle = new Wire(`${agent.net}.5.2`, agent.proxyPort).send(
+    .rawClient
+  const idle = new RawClient(`${agent.net}.5.2`, agent.proxyPort).send(
     `GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('leaver')}\r\n`
   )
   await idle.take(/200 OK/)
@@ -169,7 +169,7 @@ test("a change cuts the tunnels that it ends within a second, and nobody else's"
 test('a new password works at once, and the old one never again', async () => {
   await lease(agent.call, 'renew', [`${agent.net}.6.1/32`])
   const ip = `${agent.net}.6.1`
-  const kept = new Wire(ip, agent.proxyPort).send(
+  const kept = new RawClient(ip, agent.proxyPort).send(
     `GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('renew')}\r\n`
   )
   await kept.take(/200 OK/)
@@ -184,8 +184,9 @@ test('a new password works at once, and the old one never again', async () => {
 test('a kept connection that changes to a lease with other rules is judged by those', async () => {
   await lease(agent.call, 'open', [`${agent.net}.6.9/32`])
   await lease(agent.call, 'shut', [`${agent.net}.6.9/32`], { denied_domains: ['127.0.0.1'] })
-  const wire = new Wire(`${agent.net}.6.9`, agent.proxyPort)
-  const ask = (user: string): Wire => wire.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic(user)}\r\n`)
+  const rawClient = new RawClient(`${agent.net}.6.9`, agent.proxyPort)
+  const ask = (user: string): RawClient =>
+    rawClient.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic(user)}\r\n`)
   await ask('open').take(/200 OK[^]*\}/)
   await ask('shut').take(/403 Forbidden[^]*plan\n/)
   await ask('open').take(/200 OK[^]*\}/)
@@ -204,10 +205,10 @@ test('traffic counts bytes, requests and errors, open tunnels included, and goes
   const first = await testAgent({ config: { folder } })
   const ip = `${first.net}.1.1`
   await lease(first.call, 'meter', [`${ip}/32`], { denied_domains: ['denied.test'] })
-  const { wire } = await tunnel(ip, first.proxyPort, 'meter', echo.host)
-  await wire.take(/\n/)
-  wire.send('z'.repeat(100_000))
-  await wire.bytes(100_000)
+  const { rawClient } = await tunnel(ip, first.proxyPort, 'meter', echo.host)
+  await rawClient.take(/\n/)
+  rawClient.send('z'.repeat(100_000))
+  await rawClient.bytes(100_000)
   await proxied(ip, first.proxyPort, 'meter', 'http://denied.test/')
   const row = (reply: { json: Json }): Json | undefined =>
     [...(reply.json['rows'] ?? [])].find(each => each['user'] === 'meter')

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { guardedAgent, type Guarded } from './guarded.ts'
-import { basic, proxied, socks, socksAddress, tunnel, Wire } from './kit.ts'
+import { basic, proxied, socks, socksAddress, tunnel, RawClient } from './test-agent.ts'
 
 let agent: Guarded['agent']
 let ip: string
@@ -10,7 +10,7 @@ beforeAll(async () => {
   ;({ agent, ip, target, asked } = await guardedAgent())
 })
 
-const send = (bytes: string): Wire => new Wire(ip, agent.proxyPort).send(bytes)
+const send = (bytes: string): RawClient => new RawClient(ip, agent.proxyPort).send(bytes)
 
 describe('what a client sees', () => {
   const get = (url: string, options = {}): ReturnType<typeof proxied> => proxied(ip, agent.proxyPort, 'u', url, options)
@@ -25,16 +25,16 @@ describe('what a client sees', () => {
   })
 
   test('407 leaves the connection open for another try', async () => {
-    const wire = send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n\r\n`)
-    await wire.take(/407 [^]*?\r\n\r\n.*\n/)
-    wire.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
-    await wire.take(/200 OK/)
+    const rawClient = send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await rawClient.take(/407 [^]*?\r\n\r\n.*\n/)
+    rawClient.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
+    await rawClient.take(/200 OK/)
   })
 
   test('credentials count for one request: without them, or with wrong ones, a kept connection gets 407 again', async () => {
-    const wire = new Wire(ip, agent.proxyPort)
-    const ask = (credentials: string): Wire =>
-      wire.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${credentials}\r\n`)
+    const rawClient = new RawClient(ip, agent.proxyPort)
+    const ask = (credentials: string): RawClient =>
+      rawClient.send(`GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${credentials}\r\n`)
     await ask(basic('u')).take(/200 OK[^]*\}/)
     await ask('').take(/407 [^]*needed\n/)
     await ask(basic('u')).take(/200 OK[^]*\}/)

@@ -1,9 +1,9 @@
 // Agents in processes of their own, for tests that kill them or look at how they start.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { onEnd, token, until } from './kit.ts'
+import { onEnd, token, until } from './test-agent.ts'
 
-export const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 export type AgentProcess = {
   child: ChildProcess

@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { caller, echoTarget, lease, onEnd, randomNet, tempFolder, tunnel, until } from './kit.ts'
+import { caller, echoTarget, lease, onEnd, randomNet, tempFolder, tunnel, until } from './test-agent.ts'
 import { family } from './processes.ts'
 import { agentProcess } from './process.ts'
 
@@ -77,7 +77,7 @@ test.runIf(process.platform === 'linux')(
     const ip = `${net}.1.1`
     const statuses = async (user: string): Promise<number[]> => {
       const opened = await Promise.all(Array.from({ length: 24 }, () => tunnel(ip, agent.proxyPort, user, echo.host)))
-      for (const { wire } of opened) wire.socket.destroy()
+      for (const { rawClient } of opened) rawClient.socket.destroy()
       return [...new Set(opened.map(each => each.status))]
     }
     for (let n = 0; n < 5; n++) {

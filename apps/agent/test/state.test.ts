@@ -5,7 +5,7 @@ import { putPrefixes, putUser } from '../src/state/commands.ts'
 import { Journal } from '../src/state/journal.ts'
 import type { Op } from '../src/state/ops.ts'
 import { Store } from '../src/state/store.ts'
-import { tempFolder } from './kit.ts'
+import { tempFolder } from './test-agent.ts'
 
 async function open(folder: string, published: Op[][] = []): Promise<Store> {
   const opened = await Store.open(folder, {

@@ -18,8 +18,9 @@ import type { AgentReason } from '@netlet/contract/agent'
 import type { Control } from './control.ts'
 import { sendRefusal } from './replies.ts'
 
-const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789'
-const newPassword = (): string => Array.from({ length: 14 }, () => letters[randomInt(letters.length)]).join('')
+const PASSWORD_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789'
+const newPassword = (): string =>
+  Array.from({ length: 14 }, () => PASSWORD_LETTERS[randomInt(PASSWORD_LETTERS.length)]).join('')
 
 /** The verbs that operators' scripts call, on the same state as the declarative calls. */
 export function classicRoutes(app: FastifyInstance, control: Control): void {

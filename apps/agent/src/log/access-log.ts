@@ -13,10 +13,10 @@ export type AccessLogOptions = {
 }
 
 /** Takes finished lines of the access log: a text of so many, without the last line end. */
-export type TakeLines = (text: string, lines: number) => void
+export type WriteLines = (text: string, lines: number) => void
 
 /** Lines that wait for a slow disk, at most; later ones are counted and dropped rather than filling the memory. */
-const maxWaiting = 8 << 20
+const MAX_WAITING = 8 << 20
 
 /** The access log: `access.log`, and `access.log.1` (newest) to `access.log.N` behind it. */
 export class AccessLog {
@@ -44,7 +44,7 @@ export class AccessLog {
 
   /** Takes a text of so many lines. */
   add(text: string, lines = 1): void {
-    if (this.#waiting > maxWaiting) {
+    if (this.#waiting > MAX_WAITING) {
       this.#dropped += lines
       return
     }

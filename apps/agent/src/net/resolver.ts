@@ -1,17 +1,16 @@
 import { Resolver as DnsResolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { LRUCache } from 'lru-cache'
 
 export type Resolved = { ok: true; addresses: string[] } | { ok: false; reason: 'not-found' | 'timeout' }
 
 /** Finds the addresses of a name in one family. Calls back at once where the answer is known. */
 export type Resolve = (name: string, family: 4 | 6, answer: (resolved: Resolved) => void) => void
 
-type Cached = { until: number; resolved: Resolved }
-
-const maxCached = 20_000
-const longest = 300
-const failureSeconds = 5
+const MAX_CACHED = 20_000
+const MAX_TTL_SECONDS = 300
+const FAILURE_TTL_SECONDS = 5
 
 function readHosts(): Map<string, string[]> {
   const names = new Map<string, string[]>()
@@ -36,8 +35,8 @@ function readHosts(): Map<string, string[]> {
  * the writing of the state. `localhost` is always answered locally.
  */
 export class CachingResolver {
-  readonly #cache = new Map<string, Cached>()
-  readonly #asked = new Map<string, Array<(resolved: Resolved) => void>>()
+  readonly #cache = new LRUCache<string, Resolved>({ max: MAX_CACHED })
+  readonly #pending = new Map<string, Array<(resolved: Resolved) => void>>()
   #dns = new DnsResolver({ timeout: 2000, tries: 2 })
   #hosts = readHosts()
 
@@ -56,36 +55,35 @@ export class CachingResolver {
     }
     const key = `${family} ${name}`
     const cached = this.#cache.get(key)
-    if (cached !== undefined && cached.until > performance.now()) return answer(cached.resolved)
-    const waiting = this.#asked.get(key)
+    if (cached !== undefined) return answer(cached)
+    const waiting = this.#pending.get(key)
     if (waiting !== undefined) {
       waiting.push(answer)
       return
     }
-    this.#asked.set(key, [answer])
-    void this.#remember(key, name, family)
+    this.#pending.set(key, [answer])
+    void this.#resolveAndCache(key, name, family)
   }
 
-  async #remember(key: string, name: string, family: 4 | 6): Promise<void> {
-    const { resolved, seconds } = await this.#ask(name, family)
-    if (this.#cache.size >= maxCached) this.#cache.delete(this.#cache.keys().next().value ?? key)
-    this.#cache.set(key, { until: performance.now() + seconds * 1000, resolved })
-    const answers = this.#asked.get(key) ?? []
-    this.#asked.delete(key)
+  async #resolveAndCache(key: string, name: string, family: 4 | 6): Promise<void> {
+    const { resolved, seconds } = await this.#query(name, family)
+    this.#cache.set(key, resolved, { ttl: seconds * 1000 })
+    const answers = this.#pending.get(key) ?? []
+    this.#pending.delete(key)
     for (const each of answers) each(resolved)
   }
 
-  async #ask(name: string, family: 4 | 6): Promise<{ resolved: Resolved; seconds: number }> {
+  async #query(name: string, family: 4 | 6): Promise<{ resolved: Resolved; seconds: number }> {
     try {
       const records = await (family === 4
         ? this.#dns.resolve4(name, { ttl: true })
         : this.#dns.resolve6(name, { ttl: true }))
-      const seconds = Math.max(1, Math.min(longest, ...records.map(record => record.ttl)))
+      const seconds = Math.max(1, Math.min(MAX_TTL_SECONDS, ...records.map(record => record.ttl)))
       return { resolved: { ok: true, addresses: records.map(record => record.address) }, seconds }
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
       const slow = code === 'ETIMEOUT' || code === 'ECANCELLED'
-      return { resolved: { ok: false, reason: slow ? 'timeout' : 'not-found' }, seconds: failureSeconds }
+      return { resolved: { ok: false, reason: slow ? 'timeout' : 'not-found' }, seconds: FAILURE_TTL_SECONDS }
     }
   }
 }

@@ -6,7 +6,7 @@ import { parsePrefix, type Prefix } from './ip.ts'
 /** Runs a program; `code` is its exit status, or -1 where it cannot be started. */
 export type RunCommand = (file: string, args: readonly string[]) => Promise<{ code: number; output: string }>
 
-export const runCommand: RunCommand = (file, args) =>
+const runCommand: RunCommand = (file, args) =>
   new Promise(resolve => {
     execFile(file, [...args], { timeout: 10_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
@@ -14,7 +14,7 @@ export const runCommand: RunCommand = (file, args) =>
     })
   })
 
-const nonlocalBind = '/proc/sys/net/ipv6/ip_nonlocal_bind'
+const NONLOCAL_BIND = '/proc/sys/net/ipv6/ip_nonlocal_bind'
 const loopback = parsePrefix('127.0.0.0/8')
 
 /**
@@ -106,8 +106,8 @@ const routeArgs = (prefix: Prefix, verb: 'replace' | 'del'): string[] => [
 
 async function allowNonlocalBind(): Promise<boolean> {
   try {
-    if ((await readFile(nonlocalBind, 'utf8')).trim() === '1') return true
-    await writeFile(nonlocalBind, '1')
+    if ((await readFile(NONLOCAL_BIND, 'utf8')).trim() === '1') return true
+    await writeFile(NONLOCAL_BIND, '1')
     return true
   } catch {
     return false

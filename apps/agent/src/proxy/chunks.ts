@@ -1,8 +1,8 @@
 const states = { size: 0, extension: 1, sizeEnd: 2, data: 3, dataCr: 4, dataLf: 5, trailer: 6, done: 7 } as const
 type State = (typeof states)[keyof typeof states]
 
-const maxExtension = 256
-const maxTrailer = 8192
+const MAX_EXTENSION = 256
+const MAX_TRAILER = 8192
 
 /** What a piece of a chunked body held: the payload slices, how many bytes belonged to the body, whether it ended. */
 export type Scan = { ok: true; used: number; done: boolean } | { ok: false }
@@ -44,7 +44,7 @@ export class ChunkScanner {
       case states.extension:
         if (byte === 13) this.#state = states.sizeEnd
         else if (byte < 32 && byte !== 9) return false
-        return ++this.#skipped <= maxExtension
+        return ++this.#skipped <= MAX_EXTENSION
       case states.sizeEnd:
         if (byte !== 10) return false
         this.#state = this.#left === 0 ? states.trailer : states.data
@@ -84,7 +84,7 @@ export class ChunkScanner {
     } else if (byte === 13) this.#sawCr = true
     else if (byte < 32 && byte !== 9) return false
     else this.#lineLength++
-    return ++this.#skipped <= maxTrailer
+    return ++this.#skipped <= MAX_TRAILER
   }
 }
 

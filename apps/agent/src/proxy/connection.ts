@@ -1,14 +1,14 @@
 import { type Address, parseAddress } from '../net/ip.ts'
-import type { Lease } from './authority.ts'
+import type { Lease } from './access-table.ts'
 import type { Egress } from './dial.ts'
-import type { Plane, Tracked } from './plane.ts'
-import type { Wire, WireOwner } from './wire.ts'
+import type { Plane, TrackedConnection } from './plane.ts'
+import type { RawSocket, RawSocketOwner } from './raw-socket.ts'
 
 /**
  * What a connection is doing: it speaks HTTP or SOCKS, or it is joined to a target. The sockets' events go to the
  * present stage, so that changing the stage is one assignment.
  */
-export interface Stage {
+export type Stage = {
   clientData(chunk: Buffer): void
   clientEnd(): void
   remoteData(chunk: Buffer): void
@@ -23,19 +23,19 @@ export interface Stage {
 }
 
 /** A client's connection and the connection to a target that belongs to it. */
-export class ClientConnection implements Tracked, WireOwner {
+export class ClientConnection implements TrackedConnection, RawSocketOwner {
   readonly plane: Plane
-  readonly socket: Wire
+  readonly socket: RawSocket
   readonly egress: Egress
   readonly clientText: string
   lease: Lease | null = null
-  remote: Wire | null = null
+  remote: RawSocket | null = null
   stage: Stage
   #accountedUp = 0
   #accountedDown = 0
   #gone = false
 
-  private constructor(plane: Plane, socket: Wire, egress: Egress, stage: (connection: ClientConnection) => Stage) {
+  private constructor(plane: Plane, socket: RawSocket, egress: Egress, stage: (connection: ClientConnection) => Stage) {
     this.plane = plane
     this.socket = socket
     this.egress = egress
@@ -46,7 +46,7 @@ export class ClientConnection implements Tracked, WireOwner {
   }
 
   /** Takes over an accepted connection; one that is gone already is dropped. */
-  static accept(plane: Plane, socket: Wire, stage: (connection: ClientConnection) => Stage): void {
+  static accept(plane: Plane, socket: RawSocket, stage: (connection: ClientConnection) => Stage): void {
     const text = plainText(socket.local.address)
     const address = parseAddress(text)
     if (address === null || plane.connections >= plane.limits.connections) {
@@ -65,43 +65,43 @@ export class ClientConnection implements Tracked, WireOwner {
   }
 
   /** Lets the connection be a user's; false when the user has too many. */
-  enter(lease: Lease): boolean {
+  acquireSlot(lease: Lease): boolean {
     if (this.lease?.user !== lease.user) {
-      if (!this.plane.enter(this, lease.user)) return false
+      if (!this.plane.acquireSlot(this, lease.user)) return false
       this.account()
-      if (this.lease !== null) this.plane.leave(this, this.lease.user)
+      if (this.lease !== null) this.plane.releaseSlot(this, this.lease.user)
     }
     this.lease = lease
     return true
   }
 
-  /** Makes a connected wire the target's; an earlier one must be dropped before. */
-  attach(remote: Wire): void {
+  /** Makes a connected socket the target's; an earlier one must be dropped before. */
+  attach(remote: RawSocket): void {
     this.remote = remote
     remote.start(this)
   }
 
-  wireData(wire: Wire, chunk: Buffer): void {
-    if (wire === this.socket) return this.stage.clientData(chunk)
-    if (wire !== this.remote) return
+  socketData(rawSocket: RawSocket, chunk: Buffer): void {
+    if (rawSocket === this.socket) return this.stage.clientData(chunk)
+    if (rawSocket !== this.remote) return
     this.stage.remoteData(chunk)
-    // The piece may be lent only: what the client did not take at once has to go first.
-    if (this.socket.unsent > 0) wire.pause()
+    // The next read may overwrite the piece (`zeroCopy`): what the client did not take at once has to go first.
+    if (this.socket.unsent > 0) rawSocket.pause()
   }
 
-  wireEnd(wire: Wire): void {
-    if (wire === this.socket) this.stage.clientEnd()
-    else if (wire === this.remote) this.stage.remoteEnd()
+  socketEnd(rawSocket: RawSocket): void {
+    if (rawSocket === this.socket) this.stage.clientEnd()
+    else if (rawSocket === this.remote) this.stage.remoteEnd()
   }
 
-  wireDrained(wire: Wire): void {
-    if (wire === this.socket) this.remote?.resume()
-    else if (wire === this.remote) this.stage.remoteDrain()
+  socketDrained(rawSocket: RawSocket): void {
+    if (rawSocket === this.socket) this.remote?.resume()
+    else if (rawSocket === this.remote) this.stage.remoteDrain()
   }
 
-  wireClosed(wire: Wire): void {
-    if (wire === this.socket) return this.destroy()
-    if (wire !== this.remote) return
+  socketClosed(rawSocket: RawSocket): void {
+    if (rawSocket === this.socket) return this.destroy()
+    if (rawSocket !== this.remote) return
     this.remote = null
     this.stage.remoteGone()
   }

@@ -1,7 +1,7 @@
 import { type Address, formatV4, parseAddress } from '../net/ip.ts'
-import type { Lease } from './authority.ts'
+import type { Lease } from './access-table.ts'
 import type { Plane } from './plane.ts'
-import { Wire } from './wire.ts'
+import { RawSocket } from './raw-socket.ts'
 
 /** Why a request does not reach its target, as the client is told. `code` stands in the access log. */
 export type Refused = {
@@ -25,12 +25,12 @@ const fault = (code: DialFault): Refused => ({ code, ...faults[code] })
 export type Egress = { text: string; address: Address }
 
 /** The most addresses of one name that are tried. */
-const maxTries = 3
-const maxPortRetries = 3
+const MAX_TRIES = 3
+const MAX_PORT_RETRIES = 3
 
 /** Judges a name and a port before anything is resolved or dialled; null where they are open. */
-export function judgeTarget(plane: Plane, lease: Lease, host: string, port: number): Refused | null {
-  if (lease.deny.deniesName(host) || plane.authority.blacklist.deniesName(host)) {
+export function checkTarget(plane: Plane, lease: Lease, host: string, port: number): Refused | null {
+  if (lease.deny.deniesName(host) || plane.accessTable.blacklist.deniesName(host)) {
     return { status: 403, code: 'denied-domain', text: `Domain not included in this proxy's plan: ${host}` }
   }
   if (plane.destinations.portDenied(port))
@@ -38,17 +38,17 @@ export function judgeTarget(plane: Plane, lease: Lease, host: string, port: numb
   return null
 }
 
-function judgeAddress(plane: Plane, lease: Lease, address: Address, port: number): Refused | null {
+function checkAddress(plane: Plane, lease: Lease, address: Address, port: number): Refused | null {
   if (!plane.destinations.allows(address, port)) {
     return { status: 403, code: 'refused-range', text: 'This destination cannot be reached through the proxy' }
   }
-  if (lease.deny.deniesAddress(address) || plane.authority.blacklist.deniesAddress(address)) {
+  if (lease.deny.deniesAddress(address) || plane.accessTable.blacklist.deniesAddress(address)) {
     return { status: 403, code: 'denied-address', text: "Address not included in this proxy's plan" }
   }
   return null
 }
 
-type Done = (result: Wire | Refused) => void
+type Done = (result: RawSocket | Refused) => void
 
 /**
  * Resolves, judges every address that comes back, and connects from the leased address to exactly one that was judged.
@@ -69,7 +69,7 @@ export class Dialing {
   readonly #port: number
   readonly #family: 4 | 6
   #done: Done | null
-  #wire: Wire | null = null
+  #rawSocket: RawSocket | null = null
   #expires = Infinity
   #targets: readonly string[] = []
   #index = 0
@@ -85,26 +85,26 @@ export class Dialing {
   }
 
   start(host: string): void {
-    if (parseAddress(host) !== null) return this.#judge([host])
+    if (parseAddress(host) !== null) return this.#checkAddresses([host])
     if (looksNumeric(host)) return this.#finish(fault('not-found'))
     this.#plane.resolve(host, this.#family, resolved => {
       if (this.#done === null) return
-      if (resolved.ok) this.#judge(resolved.addresses)
+      if (resolved.ok) this.#checkAddresses(resolved.addresses)
       else this.#finish(fault(resolved.reason === 'timeout' ? 'dns-timeout' : 'not-found'))
     })
   }
 
-  #judge(texts: readonly string[]): void {
+  #checkAddresses(texts: readonly string[]): void {
     const targets: string[] = []
     for (const text of texts) {
       const address = parseAddress(text)
       if (address === null) continue
-      const refused = judgeAddress(this.#plane, this.#lease, address, this.#port)
+      const refused = checkAddress(this.#plane, this.#lease, address, this.#port)
       if (refused !== null) return this.#finish(refused)
       const v4 = address.v4 >= 0
       if (v4 === (this.#family === 4)) targets.push(v4 ? formatV4(address.v4) : text)
     }
-    this.#targets = targets.slice(0, maxTries)
+    this.#targets = targets.slice(0, MAX_TRIES)
     this.#attempt('unreachable')
   }
 
@@ -113,16 +113,16 @@ export class Dialing {
     const target = this.#targets[this.#index]
     if (target === undefined) return this.#finish(fault(last))
     this.#expires = this.#plane.now + this.#plane.limits.connectMs
-    this.#wire = Wire.connect(target, this.#port, this.#family, this.#egress.text, code => {
+    this.#rawSocket = RawSocket.connect(target, this.#port, this.#family, this.#egress.text, code => {
       if (code !== null) this.#failed(code)
-      else if (this.#wire !== null) this.#finish(this.#wire)
+      else if (this.#rawSocket !== null) this.#finish(this.#rawSocket)
     })
   }
 
   #failed(code: string): void {
-    this.#wire?.destroy()
+    this.#rawSocket?.destroy()
     // The kernel picked a local port that still waits for this very target to end: another one will do.
-    if (code === 'EADDRNOTAVAIL' && this.#retries < maxPortRetries) this.#retries++
+    if (code === 'EADDRNOTAVAIL' && this.#retries < MAX_PORT_RETRIES) this.#retries++
     else {
       this.#index++
       this.#retries = 0
@@ -130,7 +130,7 @@ export class Dialing {
     this.#attempt(faultOf(code))
   }
 
-  #finish(result: Wire | Refused): void {
+  #finish(result: RawSocket | Refused): void {
     const done = this.#done
     this.#done = null
     this.#expires = Infinity
@@ -145,7 +145,7 @@ export class Dialing {
     if (this.#done === null) return
     this.#done = null
     this.#expires = Infinity
-    this.#wire?.destroy()
+    this.#rawSocket?.destroy()
   }
 }
 

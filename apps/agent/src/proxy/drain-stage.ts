@@ -1,6 +1,6 @@
 import type { ClientConnection, Stage } from './connection.ts'
 
-const lingerMs = 2000
+const LINGER_MS = 2000
 
 /**
  * The last words are said and the connection is to close. What the client still sends is read and forgotten for a short
@@ -33,7 +33,7 @@ export class DrainStage implements Stage {
       this.#since = now
     }
     // A slow reader gets its last bytes as long as it takes any.
-    const patience = waiting > 0 ? this.#connection.plane.limits.idleMs : lingerMs
+    const patience = waiting > 0 ? this.#connection.plane.limits.idleMs : LINGER_MS
     if (now - this.#since > patience) this.#connection.destroy()
   }
 

@@ -1,5 +1,5 @@
 const headEnd = Buffer.from('\r\n\r\n')
-const bareEnd = /(?<!\r)\n/
+const BARE_LINE_END = /(?<!\r)\n/
 
 export type NextHead =
   | { kind: 'none' }
@@ -39,7 +39,7 @@ export class HeadBuffer {
     const end = bytes.indexOf(headEnd)
     if (end < 0) {
       if (bytes.length > limit) return { kind: 'too-large' }
-      return { kind: bareEnd.test(bytes.toString('latin1')) ? 'malformed' : 'none' }
+      return { kind: BARE_LINE_END.test(bytes.toString('latin1')) ? 'malformed' : 'none' }
     }
     if (end > limit) return { kind: 'too-large' }
     this.#drop(end + 4)

@@ -1,5 +1,5 @@
 import type { ClientConnection, Stage } from './connection.ts'
-import { dial, type Dialing, judgeTarget } from './dial.ts'
+import { dial, type Dialing, checkTarget } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
 import { HeadBuffer } from './head-buffer.ts'
 import { Login } from './login.ts'
@@ -8,10 +8,10 @@ import { parseRequestHead, type RequestHead } from './request-head.ts'
 import { RequestBody } from './request-body.ts'
 import { ResponseReader } from './response-reader.ts'
 import { TunnelStage } from './tunnel-stage.ts'
-import type { Wire } from './wire.ts'
+import type { RawSocket } from './raw-socket.ts'
 
 /** How much of the next requests is kept while one is under way, before the client is made to wait. */
-const maxPending = 65_536
+const MAX_PENDING = 65_536
 const retriable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
@@ -51,7 +51,7 @@ export class HttpStage implements Stage {
     }
     this.#pending.push(chunk, this.#connection.plane.now)
     if (this.#phase === 'head') this.#readHeads()
-    else if (this.#pending.length > maxPending) this.#connection.socket.pause()
+    else if (this.#pending.length > MAX_PENDING) this.#connection.socket.pause()
   }
 
   clientEnd(): void {
@@ -70,12 +70,12 @@ export class HttpStage implements Stage {
       const next = this.#pending.next(limits.headBytes)
       if (next.kind === 'none') return
       this.#startedAt = performance.now()
-      if (next.kind === 'too-large') return this.#lastWords(431, 'The request head is too large', 'head-too-large')
-      if (next.kind === 'malformed') return this.#lastWords(400, 'Malformed line ends', 'malformed')
+      if (next.kind === 'too-large') return this.#rejectAndClose(431, 'The request head is too large', 'head-too-large')
+      if (next.kind === 'malformed') return this.#rejectAndClose(400, 'Malformed line ends', 'malformed')
       this.#up = next.bytes
       this.#down = 0
       const parsed = parseRequestHead(next.text)
-      if (!parsed.ok) return this.#lastWords(400, parsed.reason, 'malformed')
+      if (!parsed.ok) return this.#rejectAndClose(400, parsed.reason, 'malformed')
       this.#begin(parsed.head)
     }
   }
@@ -91,7 +91,7 @@ export class HttpStage implements Stage {
     if (login === 'too-many') return this.#refuse(429, 'Too many connections for this user', login)
     const lease = connection.lease
     if (lease === null) return
-    const refused = judgeTarget(plane, lease, head.host, head.port)
+    const refused = checkTarget(plane, lease, head.host, head.port)
     if (refused !== null) return this.#refuse(refused.status, refused.text, refused.code)
     const key = `${head.host}:${head.port}`
     if (!head.connect && connection.remote !== null && key === this.#remoteKey) {
@@ -125,7 +125,7 @@ export class HttpStage implements Stage {
     if (this.#phase === 'dialing') this.#dialing = dialing
   }
 
-  #send(head: RequestHead, remote: Wire): void {
+  #send(head: RequestHead, remote: RawSocket): void {
     this.#phase = 'exchange'
     this.#response = new ResponseReader(head, this.#connection.plane.limits.responseHeadBytes)
     remote.write(head.forward)
@@ -146,7 +146,7 @@ export class HttpStage implements Stage {
     const fed = this.#body.feed(chunk, remote)
     if (!fed.ok) {
       if (this.#response?.begun === true) this.#connection.destroy()
-      else this.#lastWords(400, 'Malformed chunk in the request body', 'malformed')
+      else this.#rejectAndClose(400, 'Malformed chunk in the request body', 'malformed')
       return
     }
     if (fed.rest !== null) {
@@ -208,7 +208,7 @@ export class HttpStage implements Stage {
       this.#dial(head)
       return
     }
-    this.#lastWords(502, 'The target gave no valid answer', note)
+    this.#rejectAndClose(502, 'The target gave no valid answer', note)
   }
 
   #switch(rest: Buffer | null): void {
@@ -216,7 +216,7 @@ export class HttpStage implements Stage {
     if (rest !== null) this.#connection.stage.remoteData(rest)
   }
 
-  #tunnel(remote: Wire, hello: Buffer | null): void {
+  #tunnel(remote: RawSocket, hello: Buffer | null): void {
     const connection = this.#connection
     const startedAt = this.#startedAt
     const what = this.#head?.method ?? '-'
@@ -253,14 +253,14 @@ export class HttpStage implements Stage {
   #refuse(status: number, text: string, note: string): void {
     const head = this.#head
     const keep = head !== null && head.keepAlive && head.framing.kind === 'none' && !this.#clientEnded
-    if (!keep) return this.#lastWords(status, text, note)
+    if (!keep) return this.#rejectAndClose(status, text, note)
     this.#note(status, note)
     const message = reply(status, text, true, head.method === 'HEAD')
     this.#down += message.length
     this.#connection.socket.write(message)
   }
 
-  #lastWords(status: number, text: string, note: string): void {
+  #rejectAndClose(status: number, text: string, note: string): void {
     const message = reply(status, text, false, this.#head?.method === 'HEAD')
     this.#down += message.length
     this.#note(status, note)
@@ -285,10 +285,11 @@ export class HttpStage implements Stage {
     const quiet = now - this.#since
     if (this.#phase === 'exchange' && quiet > limits.idleMs) {
       if (this.#response?.begun === true) this.#brokenResponse('idle')
-      else this.#lastWords(504, 'The target did not answer in time', 'idle')
+      else this.#rejectAndClose(504, 'The target did not answer in time', 'idle')
     } else if (this.#phase === 'head') {
       if (this.#pending.length > 0) {
-        if (now - this.#pending.since > limits.headMs) this.#lastWords(408, 'The request took too long', 'slow-head')
+        if (now - this.#pending.since > limits.headMs)
+          this.#rejectAndClose(408, 'The request took too long', 'slow-head')
       } else if (quiet > (this.#served === 0 ? limits.headMs : limits.keepAliveMs)) this.#connection.destroy()
     }
   }

@@ -3,9 +3,9 @@ import { ClientConnection, type Stage } from './connection.ts'
 import { HttpStage } from './http-stage.ts'
 import type { Plane } from './plane.ts'
 import { SocksStage } from './socks-stage.ts'
-import { Wire } from './wire.ts'
+import { RawSocket } from './raw-socket.ts'
 
-const socks5 = 5
+const SOCKS5 = 5
 
 /** A new connection: the first byte tells SOCKS5 from HTTP. */
 class FirstByteStage implements Stage {
@@ -19,7 +19,7 @@ class FirstByteStage implements Stage {
 
   clientData(chunk: Buffer): void {
     const connection = this.#connection
-    connection.stage = chunk[0] === socks5 ? new SocksStage(connection) : new HttpStage(connection)
+    connection.stage = chunk[0] === SOCKS5 ? new SocksStage(connection) : new HttpStage(connection)
     connection.stage.clientData(chunk)
   }
 
@@ -47,7 +47,7 @@ const bind = (plane: Plane, host: string, port: number, shared: boolean): Promis
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
     server.listen({ host, port, backlog: 4096, reusePort: shared, ipv6Only: false }, () => {
-      Wire.accept(server, wire => ClientConnection.accept(plane, wire, firstStage))
+      RawSocket.accept(server, rawSocket => ClientConnection.accept(plane, rawSocket, firstStage))
       resolve(server)
     })
   })

@@ -8,9 +8,9 @@ export class Login {
   /** Makes the connection the user's. A connection that changes its lease loses its target: rules may be others now. */
   check(connection: ClientConnection, credentials: string): 'ok' | 'no-auth' | 'too-many' {
     const { plane, lease: present } = connection
-    if (present !== null && credentials === this.#good && plane.authority.lease(present.user) === present) return 'ok'
+    if (present !== null && credentials === this.#good && plane.accessTable.lease(present.user) === present) return 'ok'
     const given = parseBasic(credentials)
-    const lease = plane.authority.authorise(
+    const lease = plane.accessTable.authorise(
       connection.local,
       connection.clientText,
       given?.user ?? '',
@@ -19,7 +19,7 @@ export class Login {
     this.#good = null
     if (lease === null) return 'no-auth'
     if (lease !== present) connection.dropRemote()
-    if (!connection.enter(lease)) return 'too-many'
+    if (!connection.acquireSlot(lease)) return 'too-many'
     this.#good = credentials
     return 'ok'
   }

@@ -2,7 +2,7 @@ import type { Address } from '../net/ip.ts'
 import type { DestinationPolicy } from '../net/destinations.ts'
 import type { Resolve } from '../net/resolver.ts'
 import type { Op } from '../state/ops.ts'
-import type { Authority, Lease } from './authority.ts'
+import type { AccessTable, Lease } from './access-table.ts'
 import type { TrafficMeter } from './traffic-meter.ts'
 
 /** Limits of the data plane; times in milliseconds, sizes in bytes. */
@@ -38,7 +38,7 @@ export const defaultLimits: Limits = {
 }
 
 /** What the plane asks of an open client connection. */
-export interface Tracked {
+export type TrackedConnection = {
   readonly local: Address
   readonly clientText: string
   readonly lease: Lease | null
@@ -49,7 +49,7 @@ export interface Tracked {
 }
 
 export type PlaneParts = {
-  authority: Authority
+  accessTable: AccessTable
   destinations: DestinationPolicy
   resolve: Resolve
   limits: Limits
@@ -60,7 +60,7 @@ export type PlaneParts = {
 
 /** What all connections of one process share: who may do what, limits, counters, and the connections themselves. */
 export class Plane {
-  readonly authority: Authority
+  readonly accessTable: AccessTable
   readonly destinations: DestinationPolicy
   readonly resolve: Resolve
   readonly limits: Limits
@@ -68,12 +68,12 @@ export class Plane {
   readonly log: (line: string) => void
   /** A clock that steps with each sweep: cheap enough to be read for every chunk. */
   now: number = performance.now()
-  readonly #open = new Set<Tracked>()
-  readonly #byUser = new Map<string, Set<Tracked>>()
+  readonly #open = new Set<TrackedConnection>()
+  readonly #byUser = new Map<string, Set<TrackedConnection>>()
   readonly #sweeper: NodeJS.Timeout
 
   constructor(parts: PlaneParts) {
-    this.authority = parts.authority
+    this.accessTable = parts.accessTable
     this.destinations = parts.destinations
     this.resolve = parts.resolve
     this.limits = parts.limits
@@ -87,17 +87,17 @@ export class Plane {
     return this.#open.size
   }
 
-  opened(connection: Tracked): void {
+  opened(connection: TrackedConnection): void {
     this.#open.add(connection)
   }
 
-  closed(connection: Tracked): void {
+  closed(connection: TrackedConnection): void {
     this.#open.delete(connection)
-    if (connection.lease !== null) this.leave(connection, connection.lease.user)
+    if (connection.lease !== null) this.releaseSlot(connection, connection.lease.user)
   }
 
   /** Counts a connection for a user; false when the user has as many as it may. */
-  enter(connection: Tracked, user: string): boolean {
+  acquireSlot(connection: TrackedConnection, user: string): boolean {
     let set = this.#byUser.get(user)
     if (set === undefined) this.#byUser.set(user, (set = new Set()))
     if (set.size >= this.limits.connectionsPerUser) return false
@@ -105,7 +105,7 @@ export class Plane {
     return true
   }
 
-  leave(connection: Tracked, user: string): void {
+  releaseSlot(connection: TrackedConnection, user: string): void {
     const set = this.#byUser.get(user)
     set?.delete(connection)
     if (set?.size === 0) this.#byUser.delete(user)
@@ -113,24 +113,24 @@ export class Plane {
 
   /** Applies changes at once; connections that their user may not have any more are cut. */
   apply(ops: readonly Op[]): void {
-    const changed = this.authority.apply(ops)
-    if (ops.some(op => op.op === 'prefixes')) this.destinations.setOwnPrefixes(this.authority.prefixes)
+    const changed = this.accessTable.apply(ops)
+    if (ops.some(op => op.op === 'prefixes')) this.destinations.setOwnPrefixes(this.accessTable.prefixes)
     for (const user of changed) {
-      const lease = this.authority.lease(user)
+      const lease = this.accessTable.lease(user)
       for (const connection of this.#byUser.get(user) ?? []) {
         const kept =
           lease !== undefined &&
           connection.lease?.secret.equals(lease.secret) === true &&
-          this.authority.permits(lease, connection.local, connection.clientText)
+          this.accessTable.permits(lease, connection.local, connection.clientText)
         if (!kept) connection.destroy()
       }
     }
   }
 
-  /** The counters since the last harvest, those of open connections included. */
-  harvest(): ReturnType<TrafficMeter['harvest']> {
+  /** The counters since the last call, those of open connections included. */
+  collect(): ReturnType<TrafficMeter['collect']> {
     for (const connection of this.#open) connection.account()
-    return this.traffic.harvest()
+    return this.traffic.collect()
   }
 
   close(): void {

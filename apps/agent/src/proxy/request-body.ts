@@ -1,6 +1,6 @@
 import { ChunkScanner } from './chunks.ts'
 import type { Framing } from './request-head.ts'
-import type { Wire } from './wire.ts'
+import type { RawSocket } from './raw-socket.ts'
 
 const lineEnd = Buffer.from('\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
@@ -18,7 +18,7 @@ export class RequestBody {
   }
 
   /** Writes what belongs to the body; `rest` is what stands behind its end. */
-  feed(chunk: Buffer, remote: Wire): { ok: true; rest: Buffer | null } | { ok: false } {
+  feed(chunk: Buffer, remote: RawSocket): { ok: true; rest: Buffer | null } | { ok: false } {
     if (this.#scanner === null) {
       const used = Math.min(this.#left, chunk.length)
       this.#left -= used

@@ -21,16 +21,16 @@ export type RequestHead = {
 export type HeadResult = { ok: true; head: RequestHead } | { ok: false; reason: string }
 
 const bad = (reason: string): HeadResult => ({ ok: false, reason })
-const noBody: Framing = { kind: 'none' }
+const NO_BODY: Framing = { kind: 'none' }
 
 const method = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 // What may stand in a head besides line ends: tab, visible ASCII, and bytes above it (names and paths in the wild).
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[^\t\x20-\x7e\x80-\xff\r\n]/
-const bareEnd = /\r(?!\n)|(?<!\r)\n/
-const hostText = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/
-const v6Text = /^[0-9A-Fa-f:.]{2,45}$/
+const BARE_LINE_END = /\r(?!\n)|(?<!\r)\n/
+const HOST_TEXT = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/
+const V6_TEXT = /^[0-9A-Fa-f:.]{2,45}$/
 
 /** Reads `host`, `host:port`, `[v6]:port`. */
 export function parseAuthority(text: string, defaultPort: number): { host: string; port: number } | null {
@@ -43,14 +43,14 @@ export function parseAuthority(text: string, defaultPort: number): { host: strin
     const rest = text.slice(close + 1)
     if (rest !== '' && !rest.startsWith(':')) return null
     portText = rest.slice(1)
-    if (!v6Text.test(host) || !host.includes(':')) return null
+    if (!V6_TEXT.test(host) || !host.includes(':')) return null
   } else {
     const colon = text.indexOf(':')
     if (colon >= 0) {
       host = text.slice(0, colon)
       portText = text.slice(colon + 1)
     }
-    if (host.length > 253 || !hostText.test(host) || host.includes('..')) return null
+    if (host.length > 253 || !HOST_TEXT.test(host) || host.includes('..')) return null
     if (host.endsWith('.')) host = host.slice(0, -1)
   }
   if (portText === '') return defaultPort === 0 ? null : { host: host.toLowerCase(), port: defaultPort }
@@ -91,7 +91,7 @@ const neverDropped = new Set([
  * refused: two lengths, a length beside an encoding, folded lines, a bare CR or LF, a space before the colon.
  */
 export function parseRequestHead(text: string): HeadResult {
-  if (forbidden.test(text) || bareEnd.test(text)) return bad('Malformed line ends or control characters')
+  if (forbidden.test(text) || BARE_LINE_END.test(text)) return bad('Malformed line ends or control characters')
   const lines = text.split('\r\n')
   const first = (lines[0] ?? '').split(' ')
   const [verb = '', target = '', version = ''] = first
@@ -202,7 +202,7 @@ export function parseRequestHead(text: string): HeadResult {
     if (!connectionSeen && !keepAlive && minor === 1) forward += 'Connection: close\r\n'
     forward += '\r\n'
   }
-  const framing: Framing = chunked ? { kind: 'chunked' } : length > 0 ? { kind: 'length', length } : noBody
+  const framing: Framing = chunked ? { kind: 'chunked' } : length > 0 ? { kind: 'length', length } : NO_BODY
   return {
     ok: true,
     head: {

@@ -12,8 +12,8 @@ export type ResponseHead = {
 
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/
-const bareEnd = /\r(?!\n)|(?<!\r)\n/
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
+const BARE_LINE_END = /\r(?!\n)|(?<!\r)\n/
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /**
@@ -21,10 +21,10 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
  * its length. `method` decides whether a body follows.
  */
 export function parseResponseHead(text: string, method: string): ResponseHead | null {
-  if (forbidden.test(text) || bareEnd.test(text)) return null
+  if (forbidden.test(text) || BARE_LINE_END.test(text)) return null
   const firstEnd = text.indexOf('\r\n')
   const line0 = firstEnd < 0 ? text : text.slice(0, firstEnd)
-  const start = statusLine.exec(line0)
+  const start = STATUS_LINE.exec(line0)
   if (start === null) return null
   const status = Number(start[2])
   const minor = start[1] === '1' ? 1 : 0

@@ -4,8 +4,8 @@ import { parseResponseHead } from './response-head.ts'
 
 const headEnd = Buffer.from('\r\n\r\n')
 /** Up to this size head and first body bytes are copied into one buffer, so that they leave in one write. */
-const copyLimit = 16_384
-const maxInterim = 16
+const COPY_LIMIT = 16_384
+const MAX_INTERIM = 16
 
 /** What a piece of the answer gives: what the client gets, and how it goes on. `rest` stands behind the end. */
 export type Step = { write: Buffer[]; state: 'more' | 'done' | 'bad' | 'switch'; rest: Buffer | null }
@@ -45,7 +45,7 @@ export class ResponseReader {
       const end = data.indexOf(headEnd)
       if (end > this.#maxHead || (end < 0 && data.length > this.#maxHead)) return bad(write)
       if (end < 0) {
-        // The piece is only lent.
+        // The next read may overwrite the piece (`zeroCopy`).
         this.#buffered = data === chunk ? Buffer.from(data) : data
         return { write, state: 'more', rest: null }
       }
@@ -59,7 +59,7 @@ export class ResponseReader {
         return { write, state: 'switch', rest: rest.length > 0 ? rest : null }
       }
       if (head.status < 200) {
-        if (++this.#interim > maxInterim) return bad(write)
+        if (++this.#interim > MAX_INTERIM) return bad(write)
         if (this.#request.minor === 1) write.push(Buffer.from(`${head.forward}\r\n`, 'latin1'))
         data = rest
         continue
@@ -85,7 +85,7 @@ export class ResponseReader {
     const body = this.#body(rest, [])
     const first = body.write[0]
     if (first === undefined) write.push(Buffer.from(text, 'latin1'))
-    else if (first.length <= copyLimit) {
+    else if (first.length <= COPY_LIMIT) {
       const joined = Buffer.allocUnsafe(text.length + first.length)
       joined.write(text, 0, 'latin1')
       first.copy(joined, text.length)

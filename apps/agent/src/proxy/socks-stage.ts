@@ -1,10 +1,10 @@
 import { formatV4 } from '../net/ip.ts'
 import type { ClientConnection, Stage } from './connection.ts'
-import { dial, type Dialing, judgeTarget, type Refused } from './dial.ts'
+import { dial, type Dialing, checkTarget, type Refused } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
 import { parseAuthority } from './request-head.ts'
 import { TunnelStage } from './tunnel-stage.ts'
-import type { Wire } from './wire.ts'
+import type { RawSocket } from './raw-socket.ts'
 
 /** RFC 1928 reply codes. */
 const codes = {
@@ -17,7 +17,7 @@ const codes = {
   badCommand: 7,
   badAddress: 8
 }
-const maxPending = 65_536
+const MAX_PENDING = 65_536
 
 function codeOf(refused: Refused): number {
   if (refused.status === 403) return codes.notAllowed
@@ -45,7 +45,7 @@ export class SocksStage implements Stage {
   clientData(chunk: Buffer): void {
     this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
     if (this.#step === 'dialing') {
-      if (this.#pending.length > maxPending) this.#connection.socket.pause()
+      if (this.#pending.length > MAX_PENDING) this.#connection.socket.pause()
       return
     }
     if (this.#step === 'greeting') this.#greeting()
@@ -58,7 +58,7 @@ export class SocksStage implements Stage {
     const count = data[1]
     if (count === undefined || data.length < 2 + count) return
     if (data[0] !== 5 || !data.subarray(2, 2 + count).includes(2)) {
-      return this.#lastWords(Buffer.from([5, 0xff]), 407, 'no-auth')
+      return this.#rejectAndClose(Buffer.from([5, 0xff]), 407, 'no-auth')
     }
     this.#pending = data.subarray(2 + count)
     this.#step = 'auth'
@@ -71,14 +71,14 @@ export class SocksStage implements Stage {
     const passwordEnd = userEnd + 1 + (data[userEnd] ?? 256)
     if (data.length < passwordEnd) return
     const connection = this.#connection
-    const lease = connection.plane.authority.authorise(
+    const lease = connection.plane.accessTable.authorise(
       connection.local,
       connection.clientText,
       data.toString('latin1', 2, userEnd),
       data.toString('latin1', userEnd + 1, passwordEnd)
     )
-    if (data[0] !== 1 || lease === null) return this.#lastWords(Buffer.from([1, 1]), 407, 'no-auth')
-    if (!connection.enter(lease)) return this.#lastWords(Buffer.from([1, 2]), 429, 'too-many')
+    if (data[0] !== 1 || lease === null) return this.#rejectAndClose(Buffer.from([1, 1]), 407, 'no-auth')
+    if (!connection.acquireSlot(lease)) return this.#rejectAndClose(Buffer.from([1, 2]), 429, 'too-many')
     this.#pending = data.subarray(passwordEnd)
     this.#step = 'request'
     connection.socket.write(Buffer.from([1, 0]))
@@ -107,7 +107,7 @@ export class SocksStage implements Stage {
     const { lease, plane } = connection
     if (lease === null) return
     this.#target = `${host}:${port}`
-    const judged = judgeTarget(plane, lease, host, port)
+    const judged = checkTarget(plane, lease, host, port)
     if (judged !== null) return this.#refuse(codeOf(judged), judged.status, judged.code)
     this.#step = 'dialing'
     const dialing = dial(plane, lease, connection.egress, host, port, result => {
@@ -118,7 +118,7 @@ export class SocksStage implements Stage {
     if (connection.stage === this) this.#dialing = dialing
   }
 
-  #join(remote: Wire): void {
+  #join(remote: RawSocket): void {
     const connection = this.#connection
     connection.attach(remote)
     const stage = new TunnelStage(connection, remote, note => this.#log(200, note))
@@ -130,10 +130,10 @@ export class SocksStage implements Stage {
   }
 
   #refuse(code: number, status: number, note: string): void {
-    this.#lastWords(answer(code, null), status, note)
+    this.#rejectAndClose(answer(code, null), status, note)
   }
 
-  #lastWords(message: Buffer, status: number, note: string): void {
+  #rejectAndClose(message: Buffer, status: number, note: string): void {
     const connection = this.#connection
     this.#step = 'dialing'
     this.#log(status, note)
@@ -174,7 +174,7 @@ export class SocksStage implements Stage {
 }
 
 /** A reply with the address that the connection leaves from (zeros where there is none). */
-function answer(code: number, remote: Wire | null): Buffer {
+function answer(code: number, remote: RawSocket | null): Buffer {
   const { address, port } = remote?.local ?? { address: '', port: 0 }
   const v4 = address.split('.').map(Number)
   // An IPv6 egress is told as zeros: clients use the connection that they have, never this address.

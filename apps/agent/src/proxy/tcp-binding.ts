@@ -52,4 +52,4 @@ export const newTcp = (): TcpHandle => new tcp.TCP(tcp.constants.SOCKET)
 /** Bytes of the read that is being told of, or a negative error. */
 export const lastRead = (): number => stream.streamBaseState[stream.kReadBytesOrError] ?? 0
 /** Whether the last write goes on after the call. */
-export const lastWriteGoesOn = (): boolean => stream.streamBaseState[stream.kLastWriteWasAsync] !== 0
+export const lastWriteWasAsync = (): boolean => stream.streamBaseState[stream.kLastWriteWasAsync] !== 0

@@ -15,7 +15,7 @@ export class TrafficMeter {
   }
 
   /** Takes what was counted and starts again from zero. Open connections go on with the counters that they hold. */
-  harvest(): TrafficRow[] {
+  collect(): TrafficRow[] {
     const rows: TrafficRow[] = []
     for (const [user, addresses] of this.#counters) {
       for (const [ip, counter] of addresses) {

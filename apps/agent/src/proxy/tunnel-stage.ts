@@ -1,11 +1,11 @@
 import type { ClientConnection, Stage } from './connection.ts'
-import type { Wire } from './wire.ts'
+import type { RawSocket } from './raw-socket.ts'
 
 /** Two connections joined: bytes pass both ways as they come, an end on one side becomes an end on the other. */
 export class TunnelStage implements Stage {
   readonly #connection: ClientConnection
-  readonly #client: Wire
-  readonly #remote: Wire
+  readonly #client: RawSocket
+  readonly #remote: RawSocket
   readonly #finished: (note: string) => void
   #seen = -1
   #quietSince: number
@@ -13,15 +13,15 @@ export class TunnelStage implements Stage {
   #remoteEnded = false
   #note = 'ok'
 
-  /** `finished` runs once, when the tunnel is over. The target's wire is the connection's `remote`. */
-  constructor(connection: ClientConnection, remote: Wire, finished: (note: string) => void) {
+  /** `finished` runs once, when the tunnel is over. The target's socket is the connection's `remote`. */
+  constructor(connection: ClientConnection, remote: RawSocket, finished: (note: string) => void) {
     this.#connection = connection
     this.#client = connection.socket
     this.#remote = remote
     this.#finished = finished
     this.#quietSince = connection.plane.now
     // From here on every piece goes straight to the target.
-    this.#client.lends = true
+    this.#client.zeroCopy = true
   }
 
   clientData(chunk: Buffer): void {
@@ -50,7 +50,7 @@ export class TunnelStage implements Stage {
   }
 
   remoteGone(): void {
-    // After both ends the target's wire closes first or last; before that, the client learns of the break.
+    // After both ends the target's socket closes first or last; before that, the client learns of the break.
     if (!this.#remoteEnded) {
       this.#note = 'target-broke'
       // A reset, so that the client does not take a broken stream for a whole one; bytes on their way go first.

@@ -1,6 +1,6 @@
 import { type AgentReason, denySetHash, normaliseDenied, normaliseDenyList } from '@netlet/contract/agent'
 import { mergeRanges, parsePrefix, type Prefix, rangeToPrefixes } from '../net/ip.ts'
-import { clientPrefix, maxListed, noDenySet, type UserChange, userOps } from './commands.ts'
+import { clientPrefix, MAX_LISTED, noDenySet, type UserChange, userOps } from './commands.ts'
 import type { Definitions } from './definitions.ts'
 import type { Op } from './ops.ts'
 import type { Plan } from './store.ts'
@@ -63,7 +63,7 @@ export function createUserByPrefix(
     total += last - first + 1n
   }
   if (prefixes.length === 0) return () => refuse('badPrefix')
-  if (total > maxListed) return () => refuse('tooManyAddresses')
+  if (total > MAX_LISTED) return () => refuse('tooManyAddresses')
   return state => {
     if (state.users.has(user)) return refuse('userExists')
     const own = mergeRanges(prefixesOf(state.prefixes))

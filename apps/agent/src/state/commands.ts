@@ -21,7 +21,7 @@ const refuse = (reason: AgentReason, detail?: string): { ok: false; reason: Agen
 })
 
 /** The most addresses that one user's reply lists; a single IPv6 prefix may be larger and is listed by one address. */
-export const maxListed = 65_536n
+export const MAX_LISTED = 65_536n
 
 /** The hash of the empty list, so that users without denied domains need no set. */
 export const noDenySet: string = denySetHash([])
@@ -59,8 +59,8 @@ export function userOps(state: Definitions, user: string, record: UserRecord | n
 export function putUser(user: string, body: z.output<typeof agentUserBody>): Planner<UserChange> {
   const parsed = parsePrefixes(body.prefixes)
   if (!parsed.ok) return () => refuse('badPrefix', parsed.bad)
-  const total = parsed.prefixes.reduce((sum, prefix) => sum + (sizeOf(prefix) > maxListed ? 1n : sizeOf(prefix)), 0n)
-  if (total > maxListed || parsed.prefixes.some(prefix => prefix.family === 4 && sizeOf(prefix) > maxListed)) {
+  const total = parsed.prefixes.reduce((sum, prefix) => sum + (sizeOf(prefix) > MAX_LISTED ? 1n : sizeOf(prefix)), 0n)
+  if (total > MAX_LISTED || parsed.prefixes.some(prefix => prefix.family === 4 && sizeOf(prefix) > MAX_LISTED)) {
     return () => refuse('tooManyAddresses')
   }
   const clients = parsePrefixes(body.allowed_client_ips)
@@ -123,9 +123,9 @@ export function putPrefixes(texts: readonly string[]): Planner<{ prefixes: strin
 }
 
 /** The addresses of a user one by one. */
-export function* addressesOf(record: UserRecord): Generator<string> {
+function* addressesOf(record: UserRecord): Generator<string> {
   for (const prefix of prefixesOf(record.prefixes)) {
-    if (sizeOf(prefix) > maxListed) yield formatAddress(prefix.family, prefix.first + 1n)
+    if (sizeOf(prefix) > MAX_LISTED) yield formatAddress(prefix.family, prefix.first + 1n)
     else for (let at = prefix.first; at <= prefix.last; at++) yield formatAddress(prefix.family, at)
   }
 }

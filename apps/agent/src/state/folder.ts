@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export type FolderResult = { ok: true; path: string; unlock: () => void } | { ok: false; message: string }
 
 /** Makes the state folder where it is missing and claims it for this process. */
-export async function claimFolder(folder: string): Promise<FolderResult> {
+export async function lockFolder(folder: string): Promise<FolderResult> {
   let path: string
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -45,7 +45,7 @@ async function takeLock(path: string): Promise<Server | null> {
 }
 
 /** The bearer token that is kept beside the state; made at the first start. */
-export async function keptToken(folder: string): Promise<string> {
+export async function readOrCreateToken(folder: string): Promise<string> {
   const path = join(folder, 'token')
   const kept = await readFile(path, 'utf8').catch(() => '')
   if (kept.trim() !== '') return kept.trim()

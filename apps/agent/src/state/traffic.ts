@@ -8,7 +8,7 @@ type Total = { since: string; changed: number; up: number; down: number; request
 type Saved = { format: 1; epoch: string; rows: Array<Total & { user: string; ip: string }> }
 
 /** How long the figures of a lease that is gone are still told. */
-const keepGoneMs = 24 * 3600 * 1000
+const KEEP_REMOVED_MS = 24 * 3600 * 1000
 
 /** Bytes and requests per user and address since ever, over restarts. */
 export class TrafficTotals {
@@ -67,7 +67,7 @@ export class TrafficTotals {
 
   /** Forgets users that are gone for a day. */
   prune(exists: (user: string) => boolean): void {
-    const before = this.#now() - keepGoneMs
+    const before = this.#now() - KEEP_REMOVED_MS
     for (const [user, addresses] of this.#totals) {
       if (exists(user)) continue
       for (const [ip, total] of addresses) if (total.changed < before) addresses.delete(ip)

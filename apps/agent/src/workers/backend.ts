@@ -5,13 +5,13 @@ import type { Store } from '../state/store.ts'
 export type Started = { ok: true; port: number } | { ok: false; host: string; code: string }
 
 /** Where proxying happens: in this process, or in several that share the port. */
-export interface Backend {
+export type Backend = {
   /** Takes the state over and listens. */
   start(store: Store): Promise<Started>
   /** Resolves when every process looks the changes up. */
   publish(ops: Op[]): Promise<void>
   /** What was counted since the last call. Log lines written before have been handed over when it resolves. */
-  harvest(): Promise<TrafficRow[]>
+  collect(): Promise<TrafficRow[]>
   reload(): void
   /** How many processes serve, of how many there should be. */
   serving(): { now: number; wanted: number }

@@ -2,7 +2,7 @@ import type { Server } from 'node:net'
 import type { AgentConfig } from '../config.ts'
 import { DestinationPolicy } from '../net/destinations.ts'
 import { CachingResolver, type Resolve } from '../net/resolver.ts'
-import { Authority } from '../proxy/authority.ts'
+import { AccessTable } from '../proxy/access-table.ts'
 import { listenProxy } from '../proxy/listener.ts'
 import { Plane } from '../proxy/plane.ts'
 import { TrafficMeter } from '../proxy/traffic-meter.ts'
@@ -25,7 +25,7 @@ export class LocalPlane {
   constructor(config: PlaneConfig, log: (line: string) => void, resolve?: Resolve) {
     this.#config = config
     this.plane = new Plane({
-      authority: new Authority(),
+      accessTable: new AccessTable(),
       destinations: new DestinationPolicy({
         allow: config.allowDestinations,
         deniedPorts: config.denyPorts,
@@ -65,12 +65,12 @@ export function localBackend(config: PlaneConfig, log: (line: string) => void, r
       return local.listen()
     },
     publish: (ops: Op[]) => Promise.resolve(local.plane.apply(ops)),
-    harvest: () => Promise.resolve(local.plane.harvest()),
+    collect: () => Promise.resolve(local.plane.collect()),
     reload: () => local.reload(),
     serving: () => ({ now: 1, wanted: 1 }),
     close: () => {
       local.close()
-      return Promise.resolve(local.plane.harvest())
+      return Promise.resolve(local.plane.collect())
     }
   }
 }

@@ -6,16 +6,16 @@ import type { PlaneConfig } from './local.ts'
 export type ToWorker =
   | { type: 'start'; config: PlaneConfig }
   | { type: 'ops'; id: number; ops: Op[] }
-  | { type: 'harvest'; id: number }
-  /** Cut everything and harvest for the last time. */
+  | { type: 'collect'; id: number }
+  /** Cut everything and collect for the last time. */
   | { type: 'stop'; id: number }
   | { type: 'reload' }
 
-/** From a worker. `harvested` comes after all log lines written before it. */
+/** From a worker. `collected` comes after all log lines written before it. */
 export type FromWorker =
   | { type: 'listening'; port: number }
   | { type: 'failed'; host: string; code: string }
   | { type: 'applied'; id: number }
-  | { type: 'harvested'; id: number; rows: TrafficRow[] }
+  | { type: 'collected'; id: number; rows: TrafficRow[] }
   /** Finished lines of the access log, joined: one text costs far less to send than many. */
   | { type: 'log'; text: string; lines: number }

@@ -4,13 +4,13 @@ import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
 import type { Store } from '../state/store.ts'
 import type { Backend, Started } from './backend.ts'
-import type { TakeLines } from '../log/access-log.ts'
+import type { WriteLines } from '../log/access-log.ts'
 import type { PlaneConfig } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
 /** A worker that does not answer in this time is replaced by one that starts from the present state. */
-const answerMs = 5000
-const restartMs = 500
+const ANSWER_TIMEOUT_MS = 5000
+const RESTART_DELAY_MS = 500
 
 type Worker = { child: ChildProcess; waiting: Map<number, (message: FromWorker | null) => void>; listening: boolean }
 
@@ -18,14 +18,14 @@ type Worker = { child: ChildProcess; waiting: Map<number, (message: FromWorker |
 export class WorkerPool implements Backend {
   readonly #config: PlaneConfig
   readonly #wanted: number
-  readonly #log: TakeLines
+  readonly #log: WriteLines
   readonly #workers = new Set<Worker>()
   #store: Store | null = null
   #port: number
   #nextId = 1
   #closing = false
 
-  constructor(config: PlaneConfig, wanted: number, log: TakeLines) {
+  constructor(config: PlaneConfig, wanted: number, log: WriteLines) {
     this.#config = config
     this.#wanted = wanted
     this.#log = log
@@ -80,7 +80,7 @@ export class WorkerPool implements Backend {
     if (this.#closing || !worker.listening) return
     setTimeout(() => {
       if (!this.#closing) void this.#spawn()
-    }, restartMs).unref()
+    }, RESTART_DELAY_MS).unref()
   }
 
   #post(worker: Worker, message: ToWorker): void {
@@ -96,7 +96,7 @@ export class WorkerPool implements Backend {
         worker =>
           new Promise<FromWorker | null>(resolve => {
             const id = this.#nextId++
-            const timer = setTimeout(() => worker.child.kill('SIGKILL'), answerMs)
+            const timer = setTimeout(() => worker.child.kill('SIGKILL'), ANSWER_TIMEOUT_MS)
             worker.waiting.set(id, message => {
               clearTimeout(timer)
               resolve(message)
@@ -112,13 +112,13 @@ export class WorkerPool implements Backend {
     await this.#askAll(id => ({ type: 'ops', id, ops }))
   }
 
-  harvest(): Promise<TrafficRow[]> {
-    return this.#rows('harvest')
+  collect(): Promise<TrafficRow[]> {
+    return this.#rows('collect')
   }
 
-  async #rows(type: 'harvest' | 'stop'): Promise<TrafficRow[]> {
+  async #rows(type: 'collect' | 'stop'): Promise<TrafficRow[]> {
     const answers = await this.#askAll(id => ({ type, id }))
-    return answers.flatMap(answer => (answer.type === 'harvested' ? answer.rows : []))
+    return answers.flatMap(answer => (answer.type === 'collected' ? answer.rows : []))
   }
 
   reload(): void {

@@ -2,7 +2,7 @@
 import { LocalPlane } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-const logEveryMs = 200
+const LOG_EVERY_MS = 200
 let local: LocalPlane | null = null
 let lines: string[] = []
 
@@ -18,7 +18,7 @@ function sendLog(): void {
 
 async function start(message: Extract<ToWorker, { type: 'start' }>): Promise<void> {
   local = new LocalPlane(message.config, line => lines.push(line))
-  setInterval(sendLog, logEveryMs).unref()
+  setInterval(sendLog, LOG_EVERY_MS).unref()
   const listening = await local.listen()
   send(listening.ok ? { type: 'listening', port: listening.port } : { type: 'failed', ...listening })
 }
@@ -28,11 +28,11 @@ process.on('message', (message: ToWorker) => {
   else if (message.type === 'ops') {
     local?.plane.apply(message.ops)
     send({ type: 'applied', id: message.id })
-  } else if (message.type === 'harvest' || message.type === 'stop') {
+  } else if (message.type === 'collect' || message.type === 'stop') {
     if (message.type === 'stop') local?.close()
-    const rows = local?.plane.harvest() ?? []
+    const rows = local?.plane.collect() ?? []
     sendLog()
-    send({ type: 'harvested', id: message.id, rows })
+    send({ type: 'collected', id: message.id, rows })
   } else local?.reload()
 })
 

@@ -17,8 +17,8 @@ export function namedUser(name: string): ChatUser {
 }
 
 type Grant = { user: ChatUser; redirectUri: string; expiresAt: number }
-const codeLifeMs = 10 * 60_000
-const tokenLifeMs = 7 * 24 * 3600_000
+const CODE_LIFE_MS = 10 * 60_000
+const TOKEN_LIFE_MS = 7 * 24 * 3600_000
 
 /** Codes and tokens of the stand-in: a code is good once, for its redirect address, for ten minutes. */
 export function createGrants(now: () => number) {
@@ -28,7 +28,7 @@ export function createGrants(now: () => number) {
     issueCode(user: ChatUser, redirectUri: string): string {
       for (const [old, grant] of codes) if (grant.expiresAt <= now()) codes.delete(old)
       const code = randomBytes(15).toString('base64url')
-      codes.set(code, { user, redirectUri, expiresAt: now() + codeLifeMs })
+      codes.set(code, { user, redirectUri, expiresAt: now() + CODE_LIFE_MS })
       return code
     },
 
@@ -38,7 +38,7 @@ export function createGrants(now: () => number) {
       codes.delete(code)
       if (!grant || grant.redirectUri !== redirectUri || grant.expiresAt <= now()) return null
       const token = randomBytes(24).toString('base64url')
-      tokens.set(token, { user: grant.user, expiresAt: now() + tokenLifeMs })
+      tokens.set(token, { user: grant.user, expiresAt: now() + TOKEN_LIFE_MS })
       return token
     },
 

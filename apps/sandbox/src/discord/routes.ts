@@ -3,7 +3,7 @@ import { html, page } from '../kit/html.ts'
 import { formOf, sendPage } from '../kit/http.ts'
 import { createGrants, demoChatUsers, namedUser } from './discord.ts'
 
-const aside = 'A stand-in chat platform. No real account is used.'
+const NOTICE = 'A stand-in chat platform. No real account is used.'
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 type Options = { clientId: string; clientSecret: string; shopUrl: string; now: () => number }
@@ -28,7 +28,7 @@ export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, sh
       reply,
       page(
         'Invalid request',
-        aside,
+        NOTICE,
         html`<h1>Invalid request</h1>
           <div class="card"><p>${text}</p></div>`
       ),
@@ -82,7 +82,7 @@ function consentPage(query: URLSearchParams): string {
   const action = `/oauth2/authorize?${query.toString()}`
   return page(
     'Sign in',
-    aside,
+    NOTICE,
     html`<h1>Who are you today?</h1>
       <div class="two">
         <section class="card" aria-labelledby="demo">

@@ -13,7 +13,7 @@ export type OutboxMail = {
   idempotency_key: string | null
 }
 
-const keep = 500
+const MAX_KEPT = 500
 
 /** The last 500 mails, newest first, kept over restarts. */
 export async function openOutbox(dir: string, now: () => number) {
@@ -26,7 +26,10 @@ export async function openOutbox(dir: string, now: () => number) {
     find: (id: string) => store.data.mails.find(mail => mail.id === id),
     async add(mail: Omit<OutboxMail, 'id' | 'sent_at'>): Promise<string> {
       const id = randomUUID()
-      store.data.mails = [{ ...mail, id, sent_at: new Date(now()).toISOString() }, ...store.data.mails].slice(0, keep)
+      store.data.mails = [{ ...mail, id, sent_at: new Date(now()).toISOString() }, ...store.data.mails].slice(
+        0,
+        MAX_KEPT
+      )
       await store.save()
       return id
     },

@@ -1,7 +1,7 @@
 import { html, nothing, page } from '../kit/html.ts'
 import type { OutboxMail } from './outbox.ts'
 
-const aside = 'Sent mail. Nothing here has left this machine.'
+const NOTICE = 'Sent mail. Nothing here has left this machine.'
 const day = (mail: OutboxMail) => mail.sent_at.slice(0, 10)
 const time = (mail: OutboxMail) => `${mail.sent_at.slice(11, 19)} UTC`
 
@@ -11,7 +11,7 @@ export function outboxPage(mails: readonly OutboxMail[]): string {
   </div>`
   return page(
     'Outbox',
-    aside,
+    NOTICE,
     html`<h1>Outbox</h1>
       ${
         mails.length === 0
@@ -39,7 +39,7 @@ export function outboxPage(mails: readonly OutboxMail[]): string {
 export function mailPage(mail: OutboxMail): string {
   return page(
     mail.subject,
-    aside,
+    NOTICE,
     html`<p><a href="/outbox">All mail</a></p>
       <h1>${mail.subject}</h1>
       <p class="quiet small">From ${mail.from}<br />To ${mail.to}<br />${day(mail)} ${time(mail)}</p>

@@ -3,7 +3,7 @@ import { toCents, toMoney } from '../kit/money.ts'
 import type { PricedCheckout } from './pricing.ts'
 import type { Checkout, PlatformOrder } from './state.ts'
 
-const aside = 'A stand-in shop platform. No money moves here.'
+const NOTICE = 'A stand-in shop platform. No money moves here.'
 
 type Sums = Pick<PricedCheckout, 'lines' | 'linesPrice' | 'discounts' | 'totalPrice'>
 
@@ -46,7 +46,7 @@ export function checkoutPage(checkout: Checkout, priced: PricedCheckout): string
   )
   return page(
     'Checkout',
-    aside,
+    NOTICE,
     html`<h1>Checkout</h1>
       <div class="two">
         <section class="card" aria-labelledby="order">
@@ -72,7 +72,7 @@ export function checkoutPage(checkout: Checkout, priced: PricedCheckout): string
 export function thankYouPage(order: PlatformOrder, shopUrl: string): string {
   return page(
     `Order #${order.number}`,
-    aside,
+    NOTICE,
     html`<h1>Thank you, order #${order.number} is paid</h1>
       <div class="two">
         <section class="card" aria-labelledby="order">
@@ -94,7 +94,7 @@ export function thankYouPage(order: PlatformOrder, shopUrl: string): string {
 export function problemPage(title: string, text: string): string {
   return page(
     title,
-    aside,
+    NOTICE,
     html`<h1>${title}</h1>
       <div class="card"><p>${text}</p></div>`
   )

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import type { Store } from '../kit/store.ts'
 import { trim, type Delivery, type PlatformState } from './state.ts'
 
-export const webhookPaths: Record<string, string> = {
+const WEBHOOK_PATHS: Record<string, string> = {
   'orders/paid': '/api/orders/pay_webhook',
   'products/create': '/api/orders/product_webhook',
   'products/update': '/api/orders/product_webhook',
@@ -30,16 +30,16 @@ export type DeliveryOptions = {
   backoff: (tries: number) => number
 }
 
-export const maxTries = 19
+const MAX_TRIES = 19
 /** 1, 2, 4 … 64 s for the first tries, then every 5 minutes: 19 tries cover about an hour. */
 export const platformBackoff = (tries: number): number => (tries <= 7 ? 1000 * 2 ** (tries - 1) : 300_000)
 
-const maxInFlight = 16
+const MAX_IN_FLIGHT = 16
 // Longer waits overflow the timer and would fire at once.
 const maxTimerMs = 2 ** 31 - 1
 
 /** `orders/paid` → `ORDERS_PAID`, the way that GraphQL writes it. */
-export const topicConstant = (topic: string): string => topic.replace('/', '_').toUpperCase()
+const topicConstant = (topic: string): string => topic.replace('/', '_').toUpperCase()
 
 /** The platform's webhook queue: signs, sends, tries again, and remembers over restarts what is still to send. */
 export function createDeliveries(options: DeliveryOptions) {
@@ -90,7 +90,7 @@ export function createDeliveries(options: DeliveryOptions) {
     if (accepted) {
       delivery.state = 'delivered'
       delivery.nextAt = null
-    } else if (tries >= maxTries || delivery.badSignature) {
+    } else if (tries >= MAX_TRIES || delivery.badSignature) {
       delivery.state = 'failed'
       delivery.nextAt = null
     } else {
@@ -104,7 +104,7 @@ export function createDeliveries(options: DeliveryOptions) {
     if (stop.signal.aborted) return
     const waiting = store.data.deliveries.filter(one => one.state === 'pending' && !inFlight.has(one.id))
     for (const delivery of waiting.filter(one => (one.nextAt ?? 0) <= now())) {
-      if (inFlight.size >= maxInFlight) return
+      if (inFlight.size >= MAX_IN_FLIGHT) return
       const sending = attempt(delivery)
         .catch((error: unknown) => console.error('A webhook could not be recorded:', error))
         .finally(() => {
@@ -143,7 +143,7 @@ export function createDeliveries(options: DeliveryOptions) {
     /** Queues an event for everyone subscribed to its topic. On disk when it resolves; sent in the background. */
     async emit(topic: string, payload: unknown): Promise<void> {
       const subscribed = store.data.subscriptions.filter(one => one.topic === topicConstant(topic)).map(one => one.uri)
-      const fallback = `${options.fallbackShopUrl}${webhookPaths[topic] ?? '/'}`
+      const fallback = `${options.fallbackShopUrl}${WEBHOOK_PATHS[topic] ?? '/'}`
       const eventId = randomUUID()
       const wrong = takeFault()
       for (const uri of subscribed.length > 0 ? subscribed : [fallback]) {

@@ -103,7 +103,7 @@ export function freshState(): PlatformState {
   }
 }
 
-const launched = '2026-01-05T09:00:00Z'
+const LAUNCHED_AT = '2026-01-05T09:00:00Z'
 
 const demoProducts: readonly PlatformProduct[] = [
   ...demoPlans.map(demo => ({
@@ -129,28 +129,30 @@ const demoProducts: readonly PlatformProduct[] = [
       options: [rule.name]
     }))
   }
-].map(product => ({ ...product, status: 'ACTIVE', createdAt: launched, updatedAt: launched }))
+].map(product => ({ ...product, status: 'ACTIVE', createdAt: LAUNCHED_AT, updatedAt: LAUNCHED_AT }))
 
 /** The catalogue as it stands now, in the order of the ids. */
 export function productsOf(state: PlatformState): PlatformProduct[] {
   const changes = new Map(Object.entries(state.productChanges))
   const known = demoProducts.map(product => (changes.has(product.id) ? changes.get(product.id) : product))
   const added = [...changes.values()].filter(change => change && !demoProducts.some(demo => demo.id === change.id))
-  return [...known, ...added].filter(product => product != null).toSorted((a, b) => Number(a.id) - Number(b.id))
+  return [...known, ...added]
+    .filter(product => product !== null && product !== undefined)
+    .toSorted((a, b) => Number(a.id) - Number(b.id))
 }
 
 /** A new id, unique over everything the platform makes. */
 export const nextId = (state: PlatformState): string => String(++state.lastId)
 
-const keepCheckouts = 2000
-const keepOrders = 5000
-const keepDeliveries = 1000
+const KEEP_CHECKOUTS = 2000
+const KEEP_ORDERS = 5000
+const KEEP_DELIVERIES = 1000
 
 /** Drops the oldest rows, so that the file stays small after a long life. Deliveries still on their way stay. */
 export function trim(state: PlatformState): void {
-  state.checkouts = state.checkouts.slice(-keepCheckouts)
-  state.orders = state.orders.slice(-keepOrders)
-  const surplus = state.deliveries.length - keepDeliveries
+  state.checkouts = state.checkouts.slice(-KEEP_CHECKOUTS)
+  state.orders = state.orders.slice(-KEEP_ORDERS)
+  const surplus = state.deliveries.length - KEEP_DELIVERIES
   if (surplus <= 0) return
   const ended = state.deliveries.filter(one => one.state !== 'pending' && one.state !== 'held').slice(0, surplus)
   const gone = new Set(ended.map(one => one.id))

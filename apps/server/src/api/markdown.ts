@@ -5,8 +5,8 @@ import type { Components, JsonSchema } from './schemas.ts'
 
 const INTRODUCTION = `# The API
 
-Made from the contract (\`packages/contract/src\`) by \`node scripts/run.mjs scripts/api-docs.ts\`; a test fails when it
-is stale. Administrators of a running shop find the same with examples at \`/api/docs\`, and as OpenAPI 3.1 at
+Made from the contract (\`packages/contract/src\`) by \`npm run docs\`; a test fails when it is stale.
+Administrators of a running shop find the same with examples at \`/api/docs\`, and as OpenAPI 3.1 at
 \`/api/docs/openapi.json\`.
 
 - Every JSON reply is \`{ "code", "data", "msg" }\`. A success is HTTP 200 with \`code\` 2000. A refusal carries its HTTP

@@ -5,7 +5,7 @@ import { inject } from 'vitest'
 import { databaseUrl, withClient } from './server.ts'
 
 /** A database of a test file's own, migrated and empty. */
-export interface TestDatabase {
+export type TestDatabase = {
   url: string
   /** Removes the database, closing what is still connected to it. */
   drop(): Promise<void>

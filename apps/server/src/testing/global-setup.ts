@@ -8,6 +8,7 @@ import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 import { databaseUrl, withClient } from './server.ts'
 
 declare module 'vitest' {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface adds to another's type
   export interface ProvidedContext {
     /** A role on it may create databases. */
     postgresUrl: string
@@ -20,7 +21,9 @@ declare module 'vitest' {
  * Makes one PostgreSQL server ready for the run (DATABASE_URL, else an embedded one that ends with the run) and a
  * migrated template that test databases are copied from.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  // Said by the test command when none of the files that it runs asks for the database.
+  if (process.env['NETLET_TEST_DATABASE'] === 'none') return undefined
   const server = await startServer()
   const template = `netlet_template_${randomBytes(6).toString('hex')}`
   const stop = async () => {

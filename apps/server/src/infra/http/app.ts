@@ -12,6 +12,7 @@ import type { Log } from '../log.ts'
 import { isDeeperThan } from './json-depth.ts'
 
 declare module 'fastify' {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface adds to another's type
   interface FastifyRequest {
     /** The bytes of a JSON body as they came: webhooks are signed over them. */
     rawBody: Buffer | null

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { type Account, canEnter, runAs } from './account.ts'
 
 /** Paths of PostgreSQL's programs that the account can run, and their version. */
-export interface Binaries {
+export type Binaries = {
   initdb: string
   postgres: string
   pgCtl: string

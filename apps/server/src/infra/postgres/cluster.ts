@@ -13,7 +13,7 @@ export const superuser = 'netlet'
  * Where one embedded database lives. `folder` is real (no symbolic link) and private to the account:
  * `data` is PostgreSQL's own, beside it stand the password, the log and the owners' marks.
  */
-export interface Cluster {
+export type Cluster = {
   folder: string
   data: string
   log: string

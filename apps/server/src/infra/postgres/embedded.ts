@@ -10,7 +10,7 @@ import { markOwner } from './owners.ts'
 import { type Postmaster, findPostmaster, removeStaleLock, stopPostmaster, verify } from './postmaster.ts'
 import { pidTaken, startOf } from './processes.ts'
 
-export interface EmbeddedPostgresOptions {
+export type EmbeddedPostgresOptions = {
   /** Folder of the database; made on the first start. It is all there is: remove it to start afresh. */
   dataDir: string
   /** Wanted TCP port on 127.0.0.1; where it is taken or not given, the system chooses a free one. */
@@ -20,7 +20,7 @@ export interface EmbeddedPostgresOptions {
   log: (line: string) => void
 }
 
-export interface EmbeddedPostgres {
+export type EmbeddedPostgres = {
   /** Connection string of the superuser, database `postgres`. Holds the password. */
   url: string
   port: number

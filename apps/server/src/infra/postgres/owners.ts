@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pidTaken, startOf } from './processes.ts'
 
 /** One process's claim on a database; the last living owner's release is the one that shuts the server down. */
-export interface Owner {
+export type Owner = {
   /** Gives the claim up. @returns true when no other living owner is left */
   release(): Promise<boolean>
   /** The same while the process ends and can wait for nothing: an owner counts as living while its id is taken. */

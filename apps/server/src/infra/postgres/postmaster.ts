@@ -7,7 +7,7 @@ import { type Cluster, superuser } from './cluster.ts'
 import { commandOf, gone, pidTaken, startOf } from './processes.ts'
 
 /** A server process as its lock file describes it. `status` is PostgreSQL's word: starting, ready, stopping. */
-export interface Postmaster {
+export type Postmaster = {
   pid: number
   port: number
   status: string

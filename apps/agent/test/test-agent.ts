@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { type Agent, startAgent, type World } from '../src/agent.ts'
+import { type Agent, startAgent, type AgentOptions } from '../src/agent.ts'
 import { type AgentConfig, readConfig } from '../src/config.ts'
 import { defaultLimits, type Limits } from '../src/proxy/plane.ts'
 import { onEnd } from './base.ts'
@@ -67,7 +67,7 @@ export function testConfig(
 
 /** An agent in this process that owns a random /16 of loopback. */
 export async function testAgent(
-  options: { config?: Partial<AgentConfig>; limits?: Partial<Limits>; world?: Partial<World> } = {}
+  options: { config?: Partial<AgentConfig>; limits?: Partial<Limits>; world?: Partial<AgentOptions> } = {}
 ): Promise<TestAgent> {
   const folder = options.config?.folder ?? (await tempFolder())
   const started = await startAgent(testConfig(folder, options.config, options.limits), {

@@ -4,7 +4,7 @@ import type { Op, UserRecord } from '../state/ops.ts'
 import { DenySet, emptyDenySet } from './deny-set.ts'
 
 /** The most characters that a password may have, see the contract. */
-const secretSize = 128
+const SECRET_SIZE = 128
 
 /** What a proxy user may do, ready for lookups. A changed user gets a new Lease: identity tells old from new. */
 export type Lease = {
@@ -22,18 +22,18 @@ const ranges = (texts: readonly string[]): RangeSet =>
 /** A password in a buffer of fixed size with its length behind, so that comparing takes the same time whatever it is. */
 function writeSecret(buffer: Buffer, password: string): Buffer {
   buffer.fill(0)
-  const written = buffer.write(password, 0, secretSize, 'latin1')
-  buffer.writeUInt16LE(Math.min(password.length, 0xffff), secretSize)
+  const written = buffer.write(password, 0, SECRET_SIZE, 'latin1')
+  buffer.writeUInt16LE(Math.min(password.length, 0xffff), SECRET_SIZE)
   // Longer ones than fit are told apart by the length behind.
-  return written <= secretSize ? buffer : buffer.fill(0)
+  return written <= SECRET_SIZE ? buffer : buffer.fill(0)
 }
 
 /** Who may use which address: what each worker looks up before a connection leaves. */
-export class Authority {
+export class AccessTable {
   readonly #leases = new Map<string, Lease>()
   readonly #denySets = new Map<string, DenySet>()
-  readonly #given = Buffer.alloc(secretSize + 2)
-  readonly #nobody = Buffer.alloc(secretSize + 2, 1)
+  readonly #given = Buffer.alloc(SECRET_SIZE + 2)
+  readonly #nobody = Buffer.alloc(SECRET_SIZE + 2, 1)
   blacklist: DenySet = emptyDenySet
   prefixes: Prefix[] = []
 
@@ -58,7 +58,7 @@ export class Authority {
   #lease(user: string, record: UserRecord): Lease {
     return {
       user,
-      secret: writeSecret(Buffer.alloc(secretSize + 2), record.password),
+      secret: writeSecret(Buffer.alloc(SECRET_SIZE + 2), record.password),
       addresses: ranges(record.prefixes),
       deny: this.#denySets.get(record.denySet) ?? emptyDenySet,
       clients: record.allowedClientIps.length === 0 ? null : ranges(record.allowedClientIps)

@@ -2,15 +2,15 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { Wire, type WireOwner } from './wire.ts'
+import { RawSocket, type RawSocketOwner } from './raw-socket.ts'
 
 const servers: Server[] = []
 const sockets: Socket[] = []
-const wires: Wire[] = []
+const rawSockets: RawSocket[] = []
 
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy()
-  for (const wire of wires.splice(0)) wire.destroy()
+  for (const rawSocket of rawSockets.splice(0)) rawSocket.destroy()
   for (const server of servers.splice(0)) server.close()
 })
 
@@ -22,49 +22,49 @@ async function listening(server: Server): Promise<number> {
 }
 
 /** An owner that does nothing beside what a test gives. */
-const owner = (parts: Partial<WireOwner>): WireOwner => ({
-  wireData: () => {},
-  wireEnd: () => {},
-  wireDrained: () => {},
-  wireClosed: () => {},
+const owner = (parts: Partial<RawSocketOwner>): RawSocketOwner => ({
+  socketData: () => {},
+  socketEnd: () => {},
+  socketDrained: () => {},
+  socketClosed: () => {},
   ...parts
 })
 
-async function wireTo(port: number, parts: Partial<WireOwner>, from = '127.0.0.1'): Promise<Wire> {
+async function connectTo(port: number, parts: Partial<RawSocketOwner>, from = '127.0.0.1'): Promise<RawSocket> {
   const code = Promise.withResolvers<string | null>()
-  const wire = Wire.connect('127.0.0.1', port, 4, from, code.resolve)
-  wires.push(wire)
+  const rawSocket = RawSocket.connect('127.0.0.1', port, 4, from, code.resolve)
+  rawSockets.push(rawSocket)
   expect(await code.promise).toBe(null)
-  wire.start(owner(parts))
-  return wire
+  rawSocket.start(owner(parts))
+  return rawSocket
 }
 
-/** A wire and the plain socket at its other end. */
-async function pair(parts: Partial<WireOwner>): Promise<{ wire: Wire; socket: Socket }> {
+/** A socket and the plain socket at its other end. */
+async function pair(parts: Partial<RawSocketOwner>): Promise<{ rawSocket: RawSocket; socket: Socket }> {
   const accepted = Promise.withResolvers<Socket>()
   const port = await listening(createServer({ allowHalfOpen: true }, accepted.resolve))
-  const wire = await wireTo(port, parts)
+  const rawSocket = await connectTo(port, parts)
   const socket = await accepted.promise
   socket.on('error', () => {})
   sockets.push(socket)
-  return { wire, socket }
+  return { rawSocket, socket }
 }
 
 const closed = (socket: Socket): Promise<void> =>
   new Promise(resolve => (socket.closed ? resolve() : socket.once('close', () => resolve())))
 
-test('what is lent and sent on to a slow reader arrives whole, and reading waits for it', async () => {
-  const { wire: out, socket: reader } = await pair({
-    wireDrained: () => source.resume()
+test('what is passed on without copying to a slow reader arrives whole, and reading waits for it', async () => {
+  const { rawSocket: out, socket: reader } = await pair({
+    socketDrained: () => source.resume()
   })
   let most = 0
-  const { wire: source, socket: writer } = await pair({
-    wireData: (wire, chunk) => {
+  const { rawSocket: source, socket: writer } = await pair({
+    socketData: (rawSocket, chunk) => {
       out.write(chunk)
       most = Math.max(most, out.unsent)
-      if (out.unsent > 0) wire.pause()
+      if (out.unsent > 0) rawSocket.pause()
     },
-    wireEnd: () => out.end()
+    socketEnd: () => out.end()
   })
   const sent = createHash('sha256')
   const size = 24 << 20
@@ -89,14 +89,14 @@ test('what is lent and sent on to a slow reader arrives whole, and reading waits
   expect(most).toBeLessThanOrEqual(262_144)
 })
 
-test('an accepted wire copies what it reads: pieces stay what they were', async () => {
+test('an accepted rawSocket copies what it reads: pieces stay what they were', async () => {
   const pieces: Buffer[] = []
   const ended = Promise.withResolvers<void>()
   const server = createServer()
   const port = await listening(server)
-  Wire.accept(server, wire => {
-    wires.push(wire)
-    wire.start(owner({ wireData: (_, chunk) => pieces.push(chunk), wireEnd: () => ended.resolve() }))
+  RawSocket.accept(server, rawSocket => {
+    rawSockets.push(rawSocket)
+    rawSocket.start(owner({ socketData: (_, chunk) => pieces.push(chunk), socketEnd: () => ended.resolve() }))
   })
   const sent = randomBytes(3 << 20)
   const socket = connect(port, '127.0.0.1')
@@ -110,66 +110,66 @@ test('an end goes out behind everything written, and the other direction stays o
   const answer: Buffer[] = []
   const answered = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()
-  const { wire, socket } = await pair({
-    wireData: (_, chunk) => void answer.push(Buffer.from(chunk)),
-    wireEnd: () => answered.resolve(),
-    wireClosed: () => gone.resolve()
+  const { rawSocket, socket } = await pair({
+    socketData: (_, chunk) => void answer.push(Buffer.from(chunk)),
+    socketEnd: () => answered.resolve(),
+    socketClosed: () => gone.resolve()
   })
   const message = randomBytes(8 << 20)
-  wire.write(message)
-  wire.end()
-  wire.write('too late')
+  rawSocket.write(message)
+  rawSocket.end()
+  rawSocket.write('too late')
   const got: Buffer[] = []
   for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) got.push(chunk)
   expect(Buffer.concat(got).equals(message)).toBe(true)
   socket.end('the answer')
   await answered.promise
   expect(Buffer.concat(answer).toString()).toBe('the answer')
-  // Both sides ended: the wire closes by itself.
+  // Both sides ended: the socket closes by itself.
   await gone.promise
-  expect(wire.destroyed).toBe(true)
+  expect(rawSocket.destroyed).toBe(true)
 })
 
 test('closing when sent loses nothing, a reset is seen as one', async () => {
   const first = await pair({})
   const message = randomBytes(8 << 20)
-  first.wire.write(message)
-  expect(first.wire.unsent).toBeGreaterThan(0)
-  first.wire.closeWhenSent()
+  first.rawSocket.write(message)
+  expect(first.rawSocket.unsent).toBeGreaterThan(0)
+  first.rawSocket.closeWhenSent()
   const got: Buffer[] = []
   first.socket.on('data', (chunk: Buffer) => got.push(chunk))
   await once(first.socket, 'end')
   expect(Buffer.concat(got).equals(message)).toBe(true)
-  expect(first.wire.destroyed).toBe(true)
+  expect(first.rawSocket.destroyed).toBe(true)
 
   const second = await pair({})
   const error = new Promise<NodeJS.ErrnoException>(resolve => second.socket.once('error', resolve))
   second.socket.resume()
-  second.wire.reset()
+  second.rawSocket.reset()
   await closed(second.socket)
   expect((await error).code).toBe('ECONNRESET')
 })
 
-test('a broken connection closes the wire once, a destroyed wire says nothing', async () => {
+test('a broken connection closes the rawSocket once, a destroyed rawSocket says nothing', async () => {
   let closings = 0
   const gone = Promise.withResolvers<void>()
-  const { wire, socket } = await pair({
-    wireClosed: () => {
+  const { rawSocket, socket } = await pair({
+    socketClosed: () => {
       closings++
       gone.resolve()
     }
   })
   socket.resetAndDestroy()
   await gone.promise
-  expect(wire.destroyed).toBe(true)
-  wire.write('nobody hears it')
-  wire.end()
-  wire.reset()
-  wire.destroy()
+  expect(rawSocket.destroyed).toBe(true)
+  rawSocket.write('nobody hears it')
+  rawSocket.end()
+  rawSocket.reset()
+  rawSocket.destroy()
 
   let said = 0
-  const other = await pair({ wireClosed: () => said++, wireEnd: () => said++ })
-  other.wire.destroy()
+  const other = await pair({ socketClosed: () => said++, socketEnd: () => said++ })
+  other.rawSocket.destroy()
   other.socket.resume()
   other.socket.end()
   await closed(other.socket)
@@ -180,7 +180,7 @@ test('a broken connection closes the wire once, a destroyed wire says nothing', 
 test('connecting tells the code of what went wrong, and leaves from the address that was asked for', async () => {
   const outcome = (port: number, from: string): Promise<string | null> => {
     const { promise, resolve } = Promise.withResolvers<string | null>()
-    wires.push(Wire.connect('127.0.0.1', port, 4, from, resolve))
+    rawSockets.push(RawSocket.connect('127.0.0.1', port, 4, from, resolve))
     return promise
   }
   const spare = createServer()
@@ -192,10 +192,10 @@ test('connecting tells the code of what went wrong, and leaves from the address 
 
   const accepted = Promise.withResolvers<Socket>()
   const port = await listening(createServer(accepted.resolve))
-  const wire = await wireTo(port, {}, '127.9.8.7')
+  const rawSocket = await connectTo(port, {}, '127.9.8.7')
   const socket = await accepted.promise
   sockets.push(socket)
   expect(socket.remoteAddress).toBe('127.9.8.7')
-  expect(wire.local).toEqual({ address: '127.9.8.7', port: socket.remotePort, family: 'IPv4' })
-  expect(wire.peer.port).toBe(port)
+  expect(rawSocket.local).toEqual({ address: '127.9.8.7', port: socket.remotePort, family: 'IPv4' })
+  expect(rawSocket.peer.port).toBe(port)
 })

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { getSystemErrorName } from 'node:util'
 import {
   lastRead,
-  lastWriteGoesOn,
+  lastWriteWasAsync,
   newTcp,
   ShutdownWrap,
   type SocketName,
@@ -16,45 +16,45 @@ import {
 /** What all quiet connections read into. What arrives is copied out at once, so that one buffer serves them all. */
 const shared = Buffer.allocUnsafeSlow(65_536)
 /** A connection that reads this much at once gets a larger buffer of its own and is passed on without copying. */
-const busyBytes = 16_384
-const ownBytes = 131_072
+const BUSY_BYTES = 16_384
+const OWN_BYTES = 131_072
 /** The most such buffers, so that many stalled transfers cannot fill the memory. */
-const maxOwned = 256
+const MAX_OWNED = 256
 /** After so many small reads the own buffer goes back. */
-const maxSmallReads = 8
+const MAX_SMALL_READS = 8
 const spare: Buffer[] = []
 let owned = 0
 
-const endOfFile = -4095
-const notConnected = -constants.errno.ENOTCONN
+const END_OF_FILE = -4095
+const NOT_CONNECTED = -constants.errno.ENOTCONN
 
-/** Who is told of what happens on a wire. */
-export interface WireOwner {
-  /** A piece came. From a wire that lends, it has to be written or copied within the call, see `lends`. */
-  wireData(wire: Wire, chunk: Buffer): void
+/** Who is told of what happens on a socket. */
+export type RawSocketOwner = {
+  /** A piece came. With `zeroCopy` it has to be written or copied within the call. */
+  socketData(rawSocket: RawSocket, chunk: Buffer): void
   /** The other end will send nothing more. */
-  wireEnd(wire: Wire): void
+  socketEnd(rawSocket: RawSocket): void
   /** Everything written is with the kernel. */
-  wireDrained(wire: Wire): void
-  /** The wire broke or came to its end; not called for `destroy()`. */
-  wireClosed(wire: Wire): void
+  socketDrained(rawSocket: RawSocket): void
+  /** The socket broke or came to its end; not called for `destroy()`. */
+  socketClosed(rawSocket: RawSocket): void
 }
 
-type Tied = TcpHandle & { wire?: Wire }
-type PendingWrite = WriteRequest & { wire: Wire | null; bytes: number }
+type HandleWithSocket = TcpHandle & { rawSocket?: RawSocket }
+type PendingWrite = WriteRequest & { rawSocket: RawSocket | null; bytes: number }
 
 /**
  * A TCP connection without the runtime's stream machinery, which costs more than the proxying. Either side may end on
- * its own; when both have, the wire closes. Calls on a closed wire do nothing.
+ * its own; when both have, the socket closes. Calls on a closed socket do nothing.
  */
-export class Wire {
-  readonly #handle: Tied
-  owner: WireOwner | null = null
+export class RawSocket {
+  readonly #handle: HandleWithSocket
+  owner: RawSocketOwner | null = null
   /**
-   * Whether large pieces may come in a buffer that the next read overwrites: then the owner pauses the wire while bytes
+   * Whether large pieces may come in a buffer that the next read overwrites: then the owner pauses the socket while bytes
    * of it wait in another one.
    */
-  lends = false
+  zeroCopy = false
   bytesRead = 0
   /** Includes what is not with the kernel yet. */
   bytesWritten = 0
@@ -71,28 +71,34 @@ export class Wire {
 
   private constructor(handle: TcpHandle) {
     this.#handle = handle
-    this.#handle.wire = this
+    this.#handle.rawSocket = this
   }
 
   /** Takes connections of a listening server over before the runtime makes sockets of them. */
-  static accept(server: Server, accepted: (wire: Wire) => void): void {
+  static accept(server: Server, accepted: (rawSocket: RawSocket) => void): void {
     const { _handle: listener } = server as unknown as { _handle: TcpHandle }
     listener.onconnection = (status, handle) => {
       // Accept errors (no more file descriptors) pass; the listener stays.
       if (status !== 0) return
       handle.setNoDelay(true)
-      accepted(new Wire(handle))
+      accepted(new RawSocket(handle))
     }
   }
 
-  /** Connects from an address; `done` gets the error's code, or null. Not called once the wire is destroyed. */
-  static connect(host: string, port: number, family: 4 | 6, from: string, done: (code: string | null) => void): Wire {
+  /** Connects from an address; `done` gets the error's code, or null. Not called once the socket is destroyed. */
+  static connect(
+    host: string,
+    port: number,
+    family: 4 | 6,
+    from: string,
+    done: (code: string | null) => void
+  ): RawSocket {
     const handle = newTcp()
-    const wire = new Wire(handle)
-    wire.lends = true
+    const rawSocket = new RawSocket(handle)
+    rawSocket.zeroCopy = true
     const request = new TCPConnectWrap()
     const finish = (status: number): void => {
-      if (!wire.destroyed) done(status === 0 ? null : getSystemErrorName(status))
+      if (!rawSocket.destroyed) done(status === 0 ? null : getSystemErrorName(status))
     }
     request.oncomplete = finish
     let status = family === 4 ? handle.bind(from, 0, 0) : handle.bind6(from, 0, 0)
@@ -101,11 +107,11 @@ export class Wire {
       status = family === 4 ? handle.connect(request, host, port) : handle.connect6(request, host, port)
     }
     if (status !== 0) queueMicrotask(() => finish(status))
-    return wire
+    return rawSocket
   }
 
   /** Begins to tell the owner. */
-  start(owner: WireOwner): void {
+  start(owner: RawSocketOwner): void {
     this.owner = owner
     if (this.destroyed) return
     this.#handle.onread = onRead
@@ -146,10 +152,10 @@ export class Wire {
     const status =
       typeof data === 'string' ? this.#handle.writeLatin1String(request, data) : this.#handle.writeBuffer(request, data)
     if (status !== 0) return this.#close()
-    if (!lastWriteGoesOn()) return
+    if (!lastWriteWasAsync()) return
     // Only a write that goes on needs its request; all others use the same one.
     spareRequest = newRequest()
-    request.wire = this
+    request.rawSocket = this
     request.bytes = data.length
     this.unsent += data.length
   }
@@ -161,7 +167,7 @@ export class Wire {
     if (status !== 0) return this.#close()
     if (this.unsent > 0) return
     if (this.#closesWhenSent) this.#close()
-    else this.owner?.wireDrained(this)
+    else this.owner?.socketDrained(this)
   }
 
   /** Ends this side once everything written has left. */
@@ -175,7 +181,7 @@ export class Wire {
       if (status !== 0 || this.#readEnded) this.#close()
     }
     const status = this.#handle.shutdown(request)
-    if (status === notConnected) this.#close()
+    if (status === NOT_CONNECTED) this.#close()
     else if (status !== 0) request.oncomplete(0)
   }
 
@@ -193,7 +199,7 @@ export class Wire {
 
   /** Closes with a reset, so that the other end does not take what it has for the whole. */
   reset(): void {
-    // A wire that is just ending cannot be reset any more.
+    // A socket that is just ending cannot be reset any more.
     if (this.#release() && this.#handle.reset(onClosed) !== 0) this.#handle.close(onClosed)
   }
 
@@ -204,7 +210,7 @@ export class Wire {
   #release(): boolean {
     if (this.destroyed) return false
     this.destroyed = true
-    // Not into the spares: its last bytes may still wait in another wire.
+    // Not into the spares: its last bytes may still wait in another socket.
     if (this.#own !== null) owned--
     this.#own = null
     return true
@@ -215,28 +221,28 @@ export class Wire {
     if (this.destroyed) return undefined
     if (bytes < 0) {
       this.#readEnded = true
-      if (bytes !== endOfFile) this.#close()
+      if (bytes !== END_OF_FILE) this.#close()
       else {
-        this.owner?.wireEnd(this)
+        this.owner?.socketEnd(this)
         if (this.#shut) this.#close()
       }
       return undefined
     }
     this.bytesRead += bytes
     const own = this.#own
-    this.owner?.wireData(this, own === null ? copied(bytes) : own.subarray(0, bytes))
-    return this.lends && !this.destroyed ? this.#nextBuffer(own, bytes) : undefined
+    this.owner?.socketData(this, own === null ? copied(bytes) : own.subarray(0, bytes))
+    return this.zeroCopy && !this.destroyed ? this.#nextBuffer(own, bytes) : undefined
   }
 
   #nextBuffer(own: Buffer | null, bytes: number): Buffer | undefined {
     if (own === null) {
-      if (bytes < busyBytes || owned >= maxOwned) return undefined
+      if (bytes < BUSY_BYTES || owned >= MAX_OWNED) return undefined
       owned++
       this.#smallReads = 0
-      return (this.#own = spare.pop() ?? Buffer.allocUnsafeSlow(ownBytes))
+      return (this.#own = spare.pop() ?? Buffer.allocUnsafeSlow(OWN_BYTES))
     }
-    this.#smallReads = bytes < busyBytes ? this.#smallReads + 1 : 0
-    if (!this.#reading || this.#smallReads <= maxSmallReads) return undefined
+    this.#smallReads = bytes < BUSY_BYTES ? this.#smallReads + 1 : 0
+    if (!this.#reading || this.#smallReads <= MAX_SMALL_READS) return undefined
     owned--
     spare.push(own)
     this.#own = null
@@ -252,18 +258,18 @@ function copied(bytes: number): Buffer {
 
 function onRead(this: TcpHandle): Buffer | undefined {
   const bytes = lastRead()
-  return bytes === 0 ? undefined : (this as Tied).wire?.received(bytes)
+  return bytes === 0 ? undefined : (this as HandleWithSocket).rawSocket?.received(bytes)
 }
 
 function onClosed(this: unknown): void {
-  const { wire } = this as Tied
-  wire?.owner?.wireClosed(wire)
+  const { rawSocket } = this as HandleWithSocket
+  rawSocket?.owner?.socketClosed(rawSocket)
 }
 
 function onSent(this: unknown, status: number): void {
-  const { wire, bytes } = this as PendingWrite
-  wire?.sent(bytes, status)
+  const { rawSocket, bytes } = this as PendingWrite
+  rawSocket?.sent(bytes, status)
 }
 
-const newRequest = (): PendingWrite => Object.assign(new WriteWrap(), { oncomplete: onSent, wire: null, bytes: 0 })
+const newRequest = (): PendingWrite => Object.assign(new WriteWrap(), { oncomplete: onSent, rawSocket: null, bytes: 0 })
 let spareRequest = newRequest()

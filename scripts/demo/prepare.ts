@@ -1,0 +1,24 @@
+// Migrates and fills the demo's database, or moves the addresses in it. A process of its own: what it loads would
+// otherwise stay in the memory of the supervisor for as long as the shop runs.
+import { readConfig } from '../../apps/server/src/infra/config.ts'
+import { openApp } from '../../apps/server/src/open-app.ts'
+import { seed } from './seed.ts'
+import { isForPeople, readSettings } from './settings.ts'
+
+async function prepare(): Promise<void> {
+  const settings = readSettings(process.env)
+  const { ctx, close } = await openApp(readConfig(process.env), { worker: false })
+  try {
+    await seed(ctx, { settings, platformUrl: `http://127.0.0.1:${settings.platformPort}` })
+  } finally {
+    await close()
+  }
+}
+
+prepare().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(isForPeople(error) ? error.message : error)
+    process.exit(1)
+  }
+)

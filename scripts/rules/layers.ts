@@ -1,0 +1,29 @@
+/**
+ * The domains of the server from the highest to the lowest: one may import those that come after it, never one before
+ * it. `audit` reads infra's own table only.
+ */
+export const DOMAINS = [
+  'payments',
+  'delivery',
+  'orders',
+  'bulk',
+  'catalog',
+  'commerce',
+  'fleet',
+  'inventory',
+  'rewards',
+  'support',
+  'accounts',
+  'mail',
+  'settings',
+  'audit'
+] as const
+
+/** Tests, fixtures and test helpers: they may reach anywhere. */
+export const NOT_SHIPPED = [
+  '\\.(test|fixture|matrix)\\.tsx?$',
+  '/fixtures\\.ts$',
+  '/testing/',
+  '^apps/agent/test/',
+  '^(bench|e2e|scripts)/'
+]

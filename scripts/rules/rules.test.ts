@@ -1,0 +1,187 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { domainPicture } from '../docs/domains.ts'
+import { commitViolations } from './commits.ts'
+import { importViolations, readImports } from './imports.ts'
+import { tableWriteViolations } from './table-writes.ts'
+
+const S = 'apps/server/src'
+
+/** A small tree that keeps every rule; each test adds one file to it. */
+const TREE: Record<string, string> = {
+  'package.json': '{ "type": "module" }',
+  'packages/contract/src/index.ts': 'export const routes = {}\n',
+  [`${S}/app.ts`]: "import './domains/orders/index.ts'\n",
+  [`${S}/infra/tables.ts`]: "export const auditLog = pgTable('audit_log', {})\n",
+  [`${S}/integrations/shopify/client.ts`]: "import '../../infra/tables.ts'\n",
+  [`${S}/domains/orders/index.ts`]: "export * from './queries/list.ts'\nimport '../fleet/index.ts'\n",
+  [`${S}/domains/orders/queries/list.ts`]: "import { users } from '../../accounts/tables.ts'\nexport const u = users\n",
+  [`${S}/domains/orders/tables.ts`]:
+    "import '../accounts/tables.ts'\nexport const orders = pgTable(\n  'orders', {})\nexport const orderEvents = pgTable('order_events', {})\n",
+  [`${S}/domains/fleet/index.ts`]: "export { save } from './save.ts'\nexport { servers } from './tables.ts'\n",
+  [`${S}/domains/fleet/save.ts`]:
+    "import { servers } from './tables.ts'\nexport const save = tx => tx.update(servers).set({})\n",
+  [`${S}/domains/fleet/tables.ts`]: "export const servers = pgTable('servers', {})\n",
+  [`${S}/domains/accounts/index.ts`]: 'export {}\n',
+  [`${S}/domains/accounts/tables.ts`]: "export const users = pgTable('users', {})\n",
+  [`${S}/domains/orders/orders.test.ts`]:
+    "import '../fleet/save.ts'\nimport { servers } from '../fleet/tables.ts'\ntx.delete(servers)\n",
+  'apps/web/src/kit/button.tsx': 'export const Button = () => null\n',
+  'apps/web/src/api/client.ts': "import '../../../../packages/contract/src/index.ts'\nexport {}\n",
+  'apps/web/src/shop/landing/page.tsx': "import '../../kit/button.tsx'\nimport '../../api/client.ts'\n",
+  'apps/web/src/account/page.tsx': 'export {}\n',
+  'apps/web/src/admin/kit/table.tsx': 'export {}\n',
+  'apps/web/src/admin/orders/page.tsx': "import '../kit/table.tsx'\n",
+  'apps/web/src/app/session.ts': 'export {}\n',
+  'apps/agent/src/main.ts': 'export {}\n',
+  'apps/agent/test/test-agent.ts': "import '../../server/src/app.ts'\n",
+  'apps/sandbox/src/main.ts': 'export {}\n'
+}
+
+let root = ''
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+async function treeWith(files: Record<string, string>): Promise<string> {
+  root = mkdtempSync(join(realpathSync(tmpdir()), 'netlet-rules-'))
+  for (const [name, text] of Object.entries({ ...TREE, ...files })) {
+    mkdirSync(dirname(join(root, name)), { recursive: true })
+    writeFileSync(join(root, name), text)
+  }
+  return root
+}
+
+const rulesBrokenBy = async (files: Record<string, string>): Promise<string[]> => {
+  const violations = importViolations(await readImports(await treeWith(files)))
+  return [...new Set(violations.map(({ rule }) => rule))]
+}
+
+describe('imports', () => {
+  test('a tree that keeps the rules has no violation', async () => {
+    expect(await rulesBrokenBy({})).toEqual([])
+  })
+
+  const UP = '../../../..'
+  test.each<[string, string, string]>([
+    ['web-to-contract', 'apps/web/src/kit/x.ts', "import '../../../server/src/app.ts'"],
+    ['web-to-contract', 'apps/web/src/shop/a/b/x.ts', `import '${UP}/../../e2e/x.ts'`],
+    ['agent-to-contract', 'apps/agent/src/net/x.ts', "import '../../../server/src/infra/tables.ts'"],
+    ['sandbox-to-contract', 'apps/sandbox/src/x.ts', "export * from '../../agent/src/main.ts'"],
+    ['server-to-contract', `${S}/infra/x.ts`, "import type { A } from '../../../agent/src/main.ts'"],
+    ['contract-is-lowest', 'packages/contract/src/x.ts', `import '../../../${S}/infra/tables.ts'`],
+    ['no-tests-in-production', `${S}/domains/orders/x.ts`, "import './orders.test.ts'"],
+    ['no-tests-in-production', 'apps/agent/src/x.ts', "import '../test/test-agent.ts'"],
+    ['infra-knows-no-domain', `${S}/infra/db/deep/x.ts`, "import '../../../domains/orders/index.ts'"],
+    ['infra-knows-no-domain', `${S}/infra/x.ts`, "import '../integrations/shopify/client.ts'"],
+    ['integrations-know-no-domain', `${S}/integrations/mail/x.ts`, "await import('../../domains/fleet/index.ts')"],
+    ['domains-know-no-app', `${S}/domains/fleet/x.ts`, "import '../../main.ts'"],
+    ['domain-through-its-index', `${S}/domains/orders/x.ts`, "import '../fleet/save.ts'"],
+    ['domain-through-its-index', `${S}/domains/orders/queries/deep/x.ts`, "import '../../../fleet/save.ts'"],
+    ['domain-has-a-place', `${S}/domains/loans/x.ts`, "import '../accounts/index.ts'"],
+    ['fleet-imports-down-only', `${S}/domains/fleet/x.ts`, "import '../orders/index.ts'"],
+    ['accounts-imports-down-only', `${S}/domains/accounts/queries/x.ts`, "import '../../orders/tables.ts'"],
+    ['audit-imports-down-only', `${S}/domains/audit/index.ts`, "import type { U } from '../accounts/index.ts'"],
+    ['kit-is-shared', 'apps/web/src/kit/x.tsx', "import '../app/session.ts'"],
+    ['kit-is-shared', 'apps/web/src/kit/deep/x.tsx', "import '../../admin/kit/table.tsx'"],
+    ['screens-stay-apart', 'apps/web/src/shop/x.tsx', "import '../account/page.tsx'"],
+    [
+      'screens-stay-apart',
+      'apps/web/src/account/deep/x.tsx',
+      "const page = () => import('../../admin/orders/page.tsx')"
+    ],
+    ['screens-stay-apart', 'apps/web/src/admin/orders/x.tsx', "import '../../shop/landing/page.tsx'"],
+    ['api-and-i18n-below-rooms', 'apps/web/src/i18n/x.ts', "import '../app/session.ts'"],
+    ['api-and-i18n-below-rooms', 'apps/web/src/api/x.ts', "import '../kit/button.tsx'"],
+    ['nothing-unresolved', 'apps/agent/src/x.ts', "import './gone.ts'"]
+  ])('%s: %s', async (rule, file, text) => {
+    expect(
+      await rulesBrokenBy({ [`${S}/main.ts`]: 'export {}', 'e2e/x.ts': 'export {}', [file]: `${text}\n` })
+    ).toEqual([rule])
+  })
+
+  test('no-circles: of type imports too', async () => {
+    const files = {
+      'apps/agent/src/a.ts': "import type { B } from './b.ts'\nexport type A = B\n",
+      'apps/agent/src/b.ts': "import type { A } from './a.ts'\nexport type B = A\n"
+    }
+    expect(await rulesBrokenBy(files)).toEqual(['no-circles'])
+  })
+})
+
+describe('writes of tables', () => {
+  const FILE = `${S}/domains/orders/deep/write.ts`
+  const writes = async (text: string, file = FILE) =>
+    tableWriteViolations(await treeWith({ [file]: text })).map(({ where, what }) => `${where} ${what.split(',')[0]}`)
+  const from = (path: string, names = '{ users }') => `import ${names} from '${path}'\n`
+  const users = from('../../accounts/tables.ts')
+
+  test('the owner writes, tests write, others read', async () => {
+    expect(
+      await writes(
+        `${users}db.select().from(users)\nmap.delete(key)\nsql\`select 1 from \${users} for update of \${users}\``
+      )
+    ).toEqual([])
+  })
+
+  test.each([
+    ['insert', `${users}tx.insert(users).values({})`, 'calls insert on users'],
+    ['update', `${users}tx.with(a).update(users).set({})`, 'calls update on users'],
+    ['delete', `${users}tx?.delete(users)`, 'calls delete on users'],
+    ['a computed name', `${users}tx['insert'](users)`, 'calls insert on users'],
+    ['another name', `${from('../../accounts/tables.ts', '{ users as u }')}tx.update(u)`, 'calls update on users'],
+    ['a namespace', `${from('../../accounts/tables.ts', '* as t')}tx.update(t.users)`, 'calls update on users'],
+    [
+      'what an index passes on',
+      `${from('../../fleet/index.ts', '{ servers }')}tx.delete(servers)`,
+      'calls delete on servers'
+    ],
+    ['a variable', `${users}const target = users; tx.update(target)`, 'calls update on users'],
+    ['a table in an object', `${users}const all = { users }; tx.update(all.users)`, 'calls update on users'],
+    ['a loop', `${users}for (const t of [users]) tx.delete(t)`, 'calls delete on users'],
+    ['SQL: insert', `${users}sql\`insert into \${users} values (1)\``, 'writes in SQL users'],
+    ['SQL: update', `${users}sql\`with a as (select 1) update \${users} set a = 1\``, 'writes in SQL users'],
+    ['SQL: delete', `${users}sql\`DELETE FROM \${users}\``, 'writes in SQL users'],
+    ['SQL: by name', `tx.execute(sql\`update users set a = 1\`)`, 'writes in SQL users'],
+    ['SQL: raw', `sql.raw('truncate users')`, 'writes in SQL users']
+  ])('%s', async (_, text, what) => {
+    expect(await writes(text)).toEqual([`${FILE}:${text.split('\n').length} ${what}`])
+  })
+
+  test('what is put together above the domains writes nothing', async () => {
+    const text = `${from('./domains/accounts/tables.ts')}tx.update(users)`
+    expect(await writes(text, `${S}/app.ts`)).toEqual([`${S}/app.ts:2 calls update on users`])
+  })
+
+  test("infra's tables are infra's", async () => {
+    const text = `${from('../../infra/tables.ts', '{ auditLog }')}tx.insert(auditLog)`
+    expect(await writes(text, `${S}/domains/audit/index.ts`)).toEqual([
+      `${S}/domains/audit/index.ts:2 calls insert on auditLog`
+    ])
+  })
+})
+
+test('the picture of the domains shows who imports whom', async () => {
+  const picture = domainPicture(await readImports(await treeWith({})))
+  expect(picture).toContain('orders --> fleet')
+  expect(picture).toContain('orders -.-> accounts')
+  expect(picture).not.toContain('fleet -')
+})
+
+test('subjects of commits are short from the day on which the rule was written down', async () => {
+  const folder = await treeWith({})
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder })
+  const commit = (subject: string) => git('commit', '-q', '--allow-empty', '-m', subject)
+  expect(commitViolations(folder)).toEqual([])
+  git('init', '-q')
+  commit('x'.repeat(100))
+  writeFileSync(join(folder, 'CONTRIBUTING.md'), 'Short subjects.')
+  git('add', 'CONTRIBUTING.md')
+  commit('Write the rule down')
+  commit('y'.repeat(72))
+  expect(commitViolations(folder)).toEqual([])
+  commit('z'.repeat(73))
+  expect(commitViolations(folder)).toMatchObject([{ rule: 'short-commit-subjects' }])
+})
