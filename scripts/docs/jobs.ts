@@ -1,4 +1,4 @@
-import type { Job } from '../../apps/server/src/infra/jobs.ts'
+import type { Job } from '../../apps/server/src/infra/job.ts'
 
 /** docs/JOBS.md: every kind of background work, with when it runs and what for. */
 export function jobsMarkdown(jobs: readonly Job[]): string {

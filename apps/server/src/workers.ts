@@ -10,7 +10,8 @@ import { mailJobs } from './domains/mail/index.ts'
 import { orderJobs } from './domains/orders/index.ts'
 import { acceptPayment, paymentJobs, settlePayment } from './domains/payments/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'
-import type { Job, JobQueue } from './infra/jobs.ts'
+import type { Job } from './infra/job.ts'
+import type { JobQueue } from './infra/jobs.ts'
 
 /** What the domains do with the platform's events. */
 export const eventHandlers: EventHandlers = {

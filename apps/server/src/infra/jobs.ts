@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
-import type { AppContext } from './context.ts'
 import type { Executor } from './db/client.ts'
 import type { Log } from './log.ts'
 
@@ -42,39 +41,6 @@ export type Sender = {
    */
   send<T extends object>(tx: Executor, to: JobQueue<T>, data: T, options?: SendOptions): Promise<string | null>
 }
-
-/**
- * One kind of background work, declared once by the domain that does it: its queue, what it is for, when it runs by
- * itself, and what it does. docs/JOBS.md is made of these.
- */
-export type Job = {
-  queue: JobQueue<object>
-  /** A sentence for people who operate the shop. */
-  purpose: string
-  /** When it runs without being asked (UTC), once over all processes. */
-  cron?: string
-  /** Jobs of this kind that one process works on at once. */
-  concurrency: number
-  /** Also runs when a worker starts: it takes up what a process that died left behind. */
-  atStart: boolean
-  run: (ctx: AppContext, data: never, jobId: string) => Promise<unknown>
-}
-
-type JobOptions<T extends object> = {
-  purpose: string
-  cron?: string
-  concurrency?: number
-  atStart?: boolean
-  run: (ctx: AppContext, data: T, jobId: string) => Promise<unknown>
-}
-
-/** Declares the work of a queue. */
-export const job = <T extends object>(from: JobQueue<T>, options: JobOptions<T>): Job => ({
-  queue: from,
-  concurrency: 1,
-  atStart: false,
-  ...options
-})
 
 export type Jobs = Sender & {
   /** Works on a queue in this process. */
@@ -162,13 +128,4 @@ export async function openJobs(options: {
 /** A queue's policy is fixed when it is made. */
 function withoutPolicy({ policy: _policy, partition: _partition, ...settings }: Omit<Queue, 'name'>) {
   return settings
-}
-
-/** Lets this process work on jobs; those that run at the start have run when it returns. */
-export async function startJobs(ctx: AppContext, all: readonly Job[]): Promise<void> {
-  for (const { queue: from, cron, concurrency, run } of all) {
-    await ctx.jobs.work(from, async (data, id) => void (await run(ctx, data as never, id)), { concurrency })
-    if (cron) await ctx.jobs.schedule(from, cron)
-  }
-  for (const { atStart, run } of all) if (atStart) await run(ctx, {} as never, 'start')
 }

@@ -5,7 +5,7 @@ import { BrowserRouter } from 'react-router'
 import { queryClient } from '../api/query.ts'
 import { onSessionChange } from '../api/session.ts'
 import { Hosts } from '../kit/hosts.tsx'
-import { keepPayment } from '../shop/payment/pending.ts'
+import { keepPayment } from '../kit/payment/pending.ts'
 import { Pages } from './pages.tsx'
 import { theme, variables } from './theme.ts'
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
 import { startTestShop } from '../../testing/shop.ts'
 import { DAY } from '../../infra/clock.ts'
-import { startJobs } from '../../infra/jobs.ts'
+import { startJobs } from '../../infra/job.ts'
 import { ok } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import {

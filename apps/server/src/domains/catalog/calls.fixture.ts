@@ -2,7 +2,7 @@ import type { BodyOf, ParamsOf, ReplyOf, Route } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
 import type { TestClient, TestReply } from '../../testing/client.ts'
 import { startTestShop } from '../../testing/shop.ts'
-import { startJobs } from '../../infra/jobs.ts'
+import { startJobs } from '../../infra/job.ts'
 import { commerceJobs, commerceRoutes } from '../commerce/index.ts'
 import { applyProductUpdate, catalogRoutes, withdrawProduct } from './index.ts'
 

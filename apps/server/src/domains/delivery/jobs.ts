@@ -1,4 +1,4 @@
-import { job, type Job } from '../../infra/jobs.ts'
+import { job, type Job } from '../../infra/job.ts'
 import { announceDelivery } from './announce.ts'
 import { checkJobs } from './checks/index.ts'
 import { expireOrders } from './expire.ts'

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../infra/context.ts'
-import { job, type Job } from '../../infra/jobs.ts'
+import { job, type Job } from '../../infra/job.ts'
 import type { ConfirmPort } from './apply.ts'
 import { convergeServer } from './converge.ts'
 import { renewDenyLists } from './desired.ts'

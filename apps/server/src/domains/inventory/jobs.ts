@@ -1,7 +1,8 @@
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { job, queue, type Job } from '../../infra/jobs.ts'
+import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { audit } from './audit.ts'
 

@@ -1,4 +1,4 @@
-import { job, type Job } from '../../infra/jobs.ts'
+import { job, type Job } from '../../infra/job.ts'
 import { sendMail, sendMailQueue } from './send-mail.ts'
 
 export const mailJobs: Job[] = [

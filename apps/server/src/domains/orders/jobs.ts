@@ -1,4 +1,5 @@
-import { job, queue, type Job } from '../../infra/jobs.ts'
+import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
 import { remindExpiries } from './remind.ts'
 import { foldFigures } from './figures.ts'
 import { timeOutOrders } from './time-out.ts'

@@ -1,4 +1,5 @@
-import { job, queue, type Job } from '../../infra/jobs.ts'
+import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
 import { compareFigures } from './figures.ts'
 import { reconcilePayments } from './reconcile.ts'
 

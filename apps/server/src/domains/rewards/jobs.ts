@@ -1,4 +1,5 @@
-import { job, queue, type Job } from '../../infra/jobs.ts'
+import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
 import { removeOldReports } from './chat-points.ts'
 import { decayLevelPoints } from './decay.ts'
 

@@ -7,7 +7,7 @@ import { money } from '../../kit/money.ts'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago, Day } from '../../kit/time.tsx'
 import { webAddress } from '../../kit/web-address.ts'
-import type { Pending } from '../../shop/payment/pending.ts'
+import type { Pending } from '../../kit/payment/pending.ts'
 import classes from './proxies.module.css'
 
 type Context = {

@@ -8,7 +8,7 @@ import { failureText } from '../../i18n/failures.ts'
 import { toClipboard } from '../../kit/clipboard.ts'
 import { notify } from '../../kit/notify.ts'
 import { webAddress } from '../../kit/web-address.ts'
-import { checkoutTab, type CheckoutTab } from '../../shop/payment/checkout-tab.ts'
+import { checkoutTab, type CheckoutTab } from '../../kit/payment/checkout-tab.ts'
 import { download, exportFailure, fileName, linesOf } from './export.ts'
 
 /** Milliseconds: a large order takes its time. */

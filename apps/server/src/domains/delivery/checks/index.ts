@@ -1,5 +1,6 @@
 /** Do the proxies that were sold reach the world? */
-import { job, queue, type Job } from '../../../infra/jobs.ts'
+import { job, type Job } from '../../../infra/job.ts'
+import { queue } from '../../../infra/jobs.ts'
 import { checkShare, SLOTS } from './check-proxies.ts'
 
 export { checkProxies, checkShare } from './check-proxies.ts'

@@ -1,4 +1,4 @@
-import { webAddress } from '../../kit/web-address.ts'
+import { webAddress } from '../web-address.ts'
 
 export type CheckoutTab = { open: (url: string) => boolean; close: () => void }
 
