@@ -22,46 +22,65 @@ export const test = base.extend<object, { shop: RunningShop }>({
   shop: [
     // oxlint-disable-next-line no-empty-pattern -- the test runner reads the names of fixtures from this pattern
     async ({}, use) => {
-      const dataDir = await mkdtemp(join(tmpdir(), 'netlet-e2e-'))
-      // The embedded database may run under another account, which has to pass through.
-      await chmod(dataDir, 0o755)
-      const [port = 0, platformPort = 0, agentPort = 0, proxyPort = 0] = await freePorts(4)
-      const { DATABASE_URL: _, NODE_ENV: __, ...env } = process.env
-      const child = spawn('node', ['scripts/start.mjs'], {
-        cwd: root,
-        env: {
-          ...env,
-          DATA_DIR: dataDir,
-          PORT: String(port),
-          PLATFORM_PORT: String(platformPort),
-          AGENT_PORT: String(agentPort),
-          PROXY_PORT: String(proxyPort)
-        },
-        stdio: ['ignore', 'pipe', 'pipe']
-      })
-      const lines: string[] = []
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => lines.push(text))
-      }
-      const deadline = Date.now() + 120_000
-      while (!lines.join('').includes('Netlet is running.')) {
-        if (child.exitCode !== null || Date.now() > deadline)
-          throw new Error(`The shop did not start:\n${lines.join('')}`)
-        await new Promise(resolve => setTimeout(resolve, 100))
-      }
-      await use({
-        url: `http://127.0.0.1:${port}`,
-        platformUrl: `http://127.0.0.1:${platformPort}`,
-        customer: { username: 'demo1', password: 'Demo#2026' },
-        admin: { username: 'admin', password: 'Admin#2026' }
-      })
-      child.kill('SIGTERM')
-      if (child.exitCode === null) await once(child, 'exit')
-      await rm(dataDir, { recursive: true, force: true })
+      const { shop, stop } = await startShop()
+      await use(shop)
+      await stop()
     },
     { scope: 'worker', timeout: 180_000 }
   ]
 })
+
+/**
+ * Starts a whole shop on free ports and a folder of its own.
+ * @param words what stands behind the start script: `dev` for `npm run dev`
+ * @returns the shop, all that it printed so far, and how to stop it (with its exit code)
+ */
+export async function startShop(
+  ...words: string[]
+): Promise<{ shop: RunningShop; output: () => string; stop: () => Promise<number | null> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'netlet-e2e-'))
+  // The embedded database may run under another account, which has to pass through.
+  await chmod(dataDir, 0o755)
+  const [port = 0, platformPort = 0, agentPort = 0, proxyPort = 0] = await freePorts(4)
+  const { DATABASE_URL: _, NODE_ENV: __, ...env } = process.env
+  const child = spawn('node', ['scripts/start.mjs', ...words], {
+    cwd: root,
+    env: {
+      ...env,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      PLATFORM_PORT: String(platformPort),
+      AGENT_PORT: String(agentPort),
+      PROXY_PORT: String(proxyPort)
+    },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => lines.push(text))
+  }
+  const output = () => lines.join('')
+  const deadline = Date.now() + 120_000
+  while (!output().includes('Netlet is running')) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`The shop did not start:\n${output()}`)
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  return {
+    shop: {
+      url: `http://127.0.0.1:${port}`,
+      platformUrl: `http://127.0.0.1:${platformPort}`,
+      customer: { username: 'demo1', password: 'Demo#2026' },
+      admin: { username: 'admin', password: 'Admin#2026' }
+    },
+    output,
+    async stop() {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+      await rm(dataDir, { recursive: true, force: true })
+      return child.exitCode
+    }
+  }
+}
 
 export { expect } from '@playwright/test'
 

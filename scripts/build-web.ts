@@ -10,15 +10,13 @@ const web = join(root, 'apps/web')
 const dist = join(web, 'dist')
 const stamp = join(dist, '.sources')
 
-/** @returns whether there was anything to build */
-export async function buildWeb(): Promise<boolean> {
+async function buildWeb(): Promise<void> {
   const wanted = await hashOfSources()
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   // Loaded only where it is needed: it costs most of a second.
   const { build } = await import('vite')
   await build({ root: web, logLevel: 'warn' })
   writeFileSync(stamp, wanted)
-  return true
 }
 
 async function hashOfSources(): Promise<string> {
@@ -34,4 +32,4 @@ async function hashOfSources(): Promise<string> {
   return hash.digest('hex')
 }
 
-if (import.meta.main) await buildWeb()
+await buildWeb()

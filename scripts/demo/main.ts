@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '../../apps/server/src/infra/postgres/embe
 import { restartOnChange } from '../dev/restart.ts'
 import { startProgram, untilAnswers, type Program } from './programs.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
-import { checkPorts, freePort, isForPeople, readSettings, StartProblem, type DemoSettings } from './settings.ts'
+import { checkPorts, freePort, isStartError, readSettings, StartProblem, type DemoSettings } from './settings.ts'
 
 type Stop = () => Promise<void>
 
@@ -40,7 +40,7 @@ async function run(): Promise<void> {
     }
     announce(settings)
   } catch (error) {
-    console.error(isForPeople(error) ? error.message : error)
+    console.error(isStartError(error) ? error.message : error)
     await stop(1)
   }
 }
@@ -111,16 +111,16 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
         SHOP_URL: `http://127.0.0.1:${shopPort}`
       })
     : null
-  const surroundings = async () => {
+  const waitForDependencies = async () => {
     await answers(`${platformUrl}/outbox.json`, platform)
     await answers(`http://127.0.0.1:${agentPort}/healthz`, agent)
   }
   const preparation = preparationOf(settings, shopEnv.PUBLIC_URL)
   if (!preparation.done()) {
     // Before anything is written: another shop on the same folder would find its own agent moved.
-    await surroundings()
+    await waitForDependencies()
     await succeeds(startOne('The preparation of the demo', ['scripts/demo/prepare.ts'], shopEnv))
-    preparation.note()
+    preparation.markDone()
   }
   if (building) await succeeds(building)
   if (stopping()) return null
@@ -130,7 +130,7 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     dev ? { ...shopEnv, PORT: String(shopPort), HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1' } : shopEnv,
     ['apps/server/src', 'apps/server/migrations']
   )
-  await surroundings()
+  await waitForDependencies()
   await answers(`http://127.0.0.1:${shopPort}/readyz`, server)
   if (web) await answers(url, web)
   return [platform, agent, server, ...(web ? [web] : [])]
@@ -147,7 +147,7 @@ function preparationOf({ dataDir, port, platformPort, agentPort, proxyPort }: De
   const prepared = JSON.stringify({ version: PREPARED, port, platformPort, agentPort, proxyPort, url })
   return {
     done: () => marker !== null && existsSync(marker) && readFileSync(marker, 'utf8') === prepared,
-    note() {
+    markDone() {
       if (marker) writeFileSync(marker, prepared)
     }
   }

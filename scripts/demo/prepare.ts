@@ -3,7 +3,7 @@
 import { readConfig } from '../../apps/server/src/infra/config.ts'
 import { openApp } from '../../apps/server/src/open-app.ts'
 import { seed } from './seed.ts'
-import { isForPeople, readSettings } from './settings.ts'
+import { isStartError, readSettings } from './settings.ts'
 
 async function prepare(): Promise<void> {
   const settings = readSettings(process.env)
@@ -18,7 +18,7 @@ async function prepare(): Promise<void> {
 prepare().then(
   () => process.exit(0),
   (error: unknown) => {
-    console.error(isForPeople(error) ? error.message : error)
+    console.error(isStartError(error) ? error.message : error)
     process.exit(1)
   }
 )

@@ -27,8 +27,8 @@ export class StartProblem extends Error {
   override name = 'StartProblem'
 }
 
-/** Is the message of this error all that the person at the terminal needs? */
-export const isForPeople = (error: unknown): error is Error =>
+/** A problem of the set-up: its message is all that the person at the terminal needs. */
+export const isStartError = (error: unknown): error is Error =>
   error instanceof Error && (error.name === 'StartProblem' || error.name === 'StartupError')
 
 /** @throws StartProblem */
