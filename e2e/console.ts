@@ -81,6 +81,8 @@ export async function chooseByKeyboard(page: Page, button: string, entry: string
   }
   await expect(item).toBeFocused()
   await page.keyboard.press('Enter')
+  // It gives the focus back as it goes.
+  await expect(page.getByRole('menu')).toHaveCount(0)
 }
 
 /** Answers the question that is open with the keyboard alone. */

@@ -146,11 +146,13 @@ describe('a bulk run', () => {
 
   it('is found again after a reload, and can be cancelled and closed', async () => {
     begin()
-    answer(bulk.cancel, null)
     const { user, asked } = open('/list?run=12')
     const panel = await screen.findByRole('region', { name: 'Bulk action' })
     await within(panel).findByText('1 of 3 done, 0 refused')
-    answer(bulk.run, { ...run, state: 'cancelled' })
+    answer(bulk.cancel, () => {
+      answer(bulk.run, { ...run, state: 'cancelled' })
+      return null
+    })
     await user.click(within(panel).getByRole('button', { name: 'Cancel' }))
     await within(panel).findByText('Cancelled')
     expect(requestsOf(bulk.cancel)).toMatchObject([{ params: { id: '12' } }])

@@ -117,7 +117,8 @@ type TaskFormProps = Pick<Props, 'labelOf' | 'onSaved'> & {
 
 const shownOf = ({ name, shown }: Field, row: Record<string, unknown> | undefined): string => {
   const value = row?.[name]
-  return shown ? shown(value) : value === undefined || value === null ? '' : String(value as string | number)
+  if (shown) return shown(value)
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) {

@@ -34,7 +34,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
               ? words('add')
               : `${action === 'edit' ? t('list.edit') : words(action)}: ${resource.nameOf(row as R)}`,
           submit: t(action === 'new' ? 'form.add' : 'form.save'),
-          row: action === 'new' ? undefined : (row as R & Record<string, unknown>),
+          row: action === 'new' ? undefined : row,
           read: () => readAgain(resource, list, Number(id))
         }
       : null

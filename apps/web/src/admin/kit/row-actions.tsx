@@ -1,7 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { Endpoint, Input } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
@@ -37,12 +36,16 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: List, 
       }
       return
     }
-    await perform(action.route, { params: { id: row.id } } as unknown as Input<Endpoint>, {
-      confirm: action.confirm?.(t, row),
-      success: action.success?.(t),
-      failure: action.failure,
-      invalidate: changed
-    })
+    await perform(
+      action.route,
+      { params: { id: row.id } },
+      {
+        confirm: action.confirm?.(t, row),
+        success: action.success?.(t),
+        failure: action.failure,
+        invalidate: changed
+      }
+    )
   }
 
   return (row: R): Action[] => [
@@ -75,7 +78,7 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: List, 
             danger: true,
             disabled: !(remove.when?.(row) ?? true),
             run: async () => {
-              const input = { params: { id: row.id } } as unknown as Input<Endpoint>
+              const input = { params: { id: row.id } }
               const done = await perform(remove.route, input, { confirm: deletion(t), invalidate: changed })
               if (done && (list.open === row.id || list.detail === row.id))
                 list.go({ open: null, detail: null }, 'replace')

@@ -86,7 +86,8 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
         </div>
       </div>
       <div id={`${resource.key}-filters`} className={classes.filters} hidden={!shown}>
-        {resource.filters.map(filter => (
+        {/* Their values may have to be asked for: not before somebody filters. */}
+        {(shown ? resource.filters : []).map(filter => (
           <FilterInput
             key={filter.key}
             filter={filter}

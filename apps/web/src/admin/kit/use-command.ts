@@ -29,9 +29,9 @@ export const deletion = (t: T): Question => ({
  * Asks, makes one call that changes something, says what came of it and has what it changed read again.
  * @returns whether it was done: false after NO and after a failure, which has been shown then
  */
-export async function perform<E extends Endpoint>(
-  route: E,
-  input: Input<E>,
+export async function perform(
+  route: Endpoint,
+  input: unknown,
   { confirm: question, success, failure, invalidate = [] }: CommandOptions
 ): Promise<boolean> {
   if (question && !(await confirm(question))) return false

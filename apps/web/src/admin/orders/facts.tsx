@@ -89,13 +89,14 @@ const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 /** 'paid → delivering, amount: 10.77': a change of state first, then what else was written down. */
 function detailText(t: (key: Key) => string, language: string, { from, to, ...more }: Record<string, unknown>): string {
   const said = (value: unknown): string => {
-    const words = String(value as string | number)
+    const words = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
     if (`orders.is.${words}` in en) return t(`orders.is.${words}` as Key)
     return INSTANT.test(words) ? new Date(words).toLocaleString(language) : words
   }
   const rest = Object.entries(more)
-    .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
-    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${said(value)}`)
+    .map(([name, value]) => [name.replaceAll('_', ' '), said(value)])
+    .filter(([, value]) => value)
+    .map(([name, value]) => `${name}: ${value}`)
   return [...(to === undefined ? [] : [`${from ? said(from) : '–'} → ${said(to)}`]), ...rest].join(', ')
 }
 

@@ -1,0 +1,123 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { orders } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { order, pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import OrdersPage from './page.tsx'
+
+const ROUTE = '/dashboard/index/orders/:username?'
+const statistics = {
+  total: 3,
+  paid: 2,
+  unpaid: 1,
+  today: 1,
+  totalAmount: '1234.50',
+  monthlyAmount: '12.00',
+  dailyAmount: '0.00'
+}
+const unpaid = { ...order, id: 8, order_id: '20260615-UNPAID', pay_status: 0 as const, state: 'placed' as const }
+
+function open(at = '/dashboard/index/orders', rows = [order]) {
+  keepNothing()
+  answer(orders.statistics, statistics)
+  answer(orders.list, pageOf(...rows))
+  return renderScreen(<OrdersPage />, { at, route: ROUTE })
+}
+const rowOf = async (name: string) => (await screen.findByText(name)).closest('tr') as HTMLElement
+const choose = async (user: ReturnType<typeof open>['user'], name: string, entry: string) => {
+  await user.click(await screen.findByRole('button', { name }))
+  await user.click(await screen.findByRole('menuitem', { name: entry }))
+}
+
+describe('the orders of the console', () => {
+  it("search for the address's user until something else is searched for", async () => {
+    const { user, asked } = open('/dashboard/index/orders/alice')
+    await rowOf(order.order_id)
+    expect(requestsOf(orders.list).at(-1)?.query).toEqual({ limit: '10', offset: '0', search: 'alice' })
+    const field = screen.getByRole<HTMLInputElement>('searchbox')
+    expect(field.value).toBe('alice')
+    await user.clear(field)
+    await user.keyboard('{Enter}')
+    await waitFor(() => expect(requestsOf(orders.list).at(-1)?.query).toEqual({ limit: '10', offset: '0' }))
+    expect(asked()).toEqual({ search: '' })
+  })
+
+  it('show the figures, and lead from an order to its user', async () => {
+    open()
+    const row = await rowOf(order.order_id)
+    expect(await screen.findByText('$1,234.50')).toBeTruthy()
+    expect(within(row).getByRole('link', { name: 'alice' }).getAttribute('href')).toBe(
+      '/dashboard/index/userList?search=alice'
+    )
+  })
+
+  it('mark what was paid and not delivered, and say what runs', async () => {
+    open('/dashboard/index/orders', [
+      { ...order, delivery_num: 0, state: 'paid' },
+      { ...order, id: 9, order_id: 'CHECKED', task: 'check' }
+    ])
+    expect((await rowOf(order.order_id)).hasAttribute('data-problem')).toBe(true)
+    const checked = await rowOf('CHECKED')
+    expect(checked.hasAttribute('data-problem')).toBe(false)
+    expect(within(checked).getByText('Check is running')).toBeTruthy()
+  })
+
+  it('offer for an unpaid one only what can be done with it', async () => {
+    const { user } = open('/dashboard/index/orders', [unpaid])
+    await user.click(await screen.findByRole('button', { name: `Actions: ${unpaid.order_id}` }))
+    const offered = await screen.findAllByRole<HTMLButtonElement>('menuitem')
+    expect(offered.map(({ textContent, disabled }) => [textContent, !disabled])).toEqual([
+      ['Details', true],
+      ['Reset password', false],
+      ['Check proxy', false],
+      ['Change proxy', false],
+      ['Deliver', false],
+      ['Copy proxy info', false],
+      ['Extend expiry', false],
+      ['Delete', true]
+    ])
+  })
+
+  it('are not reset where the answer is NO', async () => {
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Reset password')
+    await user.click(await screen.findByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(orders.resetPassword)).toEqual([])
+  })
+
+  it('say why an action was refused', async () => {
+    answerRefused(orders.deliver, 'order_busy')
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Deliver')
+    expect(
+      await screen.findByText('Another action on this order is still running. Please wait until it ends.')
+    ).toBeTruthy()
+  })
+
+  it('need a selection for a batch', async () => {
+    const { user } = open()
+    await choose(user, 'Batch', 'Export')
+    expect(await screen.findByText('请先选择订单')).toBeTruthy()
+  })
+
+  it('say what failed in the words of the specification', async () => {
+    keepNothing()
+    answerRefused(orders.statistics, 'unavailable', { msg: '' })
+    answerRefused(orders.list, 'unavailable', { msg: '' })
+    answerRefused(orders.export, 'unavailable', { msg: '' })
+    renderScreen(<OrdersPage />, { at: '/dashboard/index/orders', route: ROUTE })
+    expect(await screen.findByText('搜索失败')).toBeTruthy()
+    expect(await screen.findByText('获取订单统计数据失败')).toBeTruthy()
+  })
+
+  it('say that an export failed', async () => {
+    answerRefused(orders.export, 'unavailable', { msg: '' })
+    const { user } = open()
+    await user.click(await screen.findByRole('checkbox', { name: `Select ${order.order_id}` }))
+    await choose(user, 'Batch', 'Export')
+    expect(await screen.findByText('导出订单数据失败')).toBeTruthy()
+    expect(requestsOf(orders.export)).toMatchObject([{ query: { order_ids: '7' } }])
+  })
+})
