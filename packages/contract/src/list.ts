@@ -13,23 +13,11 @@ export const Paging = z.object({
 /** A place in a list, as a reply's `next` gave it. Opaque: only the list that gave it can read it. */
 const Cursor = z.string().max(500).optional()
 
-type ListOptions<S extends readonly [string, ...string[]], F extends z.ZodRawShape> = {
-  /** The columns that the list can be sorted by; the first one is the standard. */
-  sort: S
-  /** Which way the standard goes. */
-  order?: 'asc' | 'desc'
-  filters?: F
-}
+type Sorts = readonly [string, ...string[]]
+type Direction = 'asc' | 'desc'
 
-/**
- * The query of a list: paging by number (`limit`, `offset`) or by key (`after`), sorting, a search, the list's own
- * filters. `format=csv` streams everything that matches as CSV instead of a page.
- */
-export function listQuery<
-  const S extends readonly [string, ...string[]],
-  F extends z.ZodRawShape = Record<never, never>
->({ sort, order = 'desc', filters }: ListOptions<S, F>) {
-  return Paging.extend({
+const sortable = <const S extends Sorts>(sort: S, order: Direction) =>
+  Paging.extend({
     search: Search,
     sort_by: z
       .enum(sort, { error: message('sort_by_columns', { columns: sort.join(', ') }) })
@@ -37,7 +25,33 @@ export function listQuery<
     sort_order: z.enum(['asc', 'desc'], { error: message('sort_order_words') }).default(order),
     after: Cursor,
     format: z.enum(['json', 'csv'], { error: message('format_words') }).default('json')
-  }).extend((filters ?? {}) as F)
+  })
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the inferred result is made of it
+const filtered = <const S extends Sorts, F extends z.ZodRawShape>(sort: S, order: Direction, filters: F) =>
+  sortable(sort, order).extend(filters)
+
+type ListOptions<S> = {
+  /** The columns that the list can be sorted by; the first one is the standard. */
+  sort: S
+  /** Which way the standard goes. */
+  order?: Direction
+}
+
+/**
+ * The query of a list: paging by number (`limit`, `offset`) or by key (`after`), sorting, a search, the list's own
+ * filters. `format=csv` streams everything that matches as CSV instead of a page.
+ */
+export function listQuery<const S extends Sorts>(options: ListOptions<S>): ReturnType<typeof sortable<S>>
+export function listQuery<const S extends Sorts, F extends z.ZodRawShape>(
+  options: ListOptions<S> & { filters: F }
+): ReturnType<typeof filtered<S, F>>
+export function listQuery({
+  sort,
+  order = 'desc',
+  filters
+}: ListOptions<Sorts> & { filters?: z.ZodRawShape }): z.ZodObject {
+  return filters ? filtered(sort, order, filters) : sortable(sort, order)
 }
 
 /** `total` is the exact number of rows where `total_exact`; otherwise there are more than it says. */

@@ -35,7 +35,7 @@ const CLOSED = 2
  * server refused is tried again later and later, and reports a reset once it is open. `gaveUp` follows a final answer.
  * @returns how to end it
  */
-export function connectFeed(to: Connection, on: FeedEvents & { gaveUp: () => void }): () => void {
+function connectFeed(to: Connection, on: FeedEvents & { gaveUp: () => void }): () => void {
   let source: Source | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let failures = 0

@@ -20,7 +20,7 @@ export const TRANSITIONS = {
 export type BulkEvent = keyof typeof TRANSITIONS
 
 /** States from which nothing leads on. */
-export const hasEnded = (state: BulkState): boolean =>
+const hasEnded = (state: BulkState): boolean =>
   !Object.values(TRANSITIONS).some(({ from }) => (from as readonly BulkState[]).includes(state))
 
 /** Moves a run along the table and tells whoever watches it. False where its state has no such way. */

@@ -4,7 +4,15 @@ import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import type { StockBoard } from './stock-board.ts'
-import { collections, productCollections, productOptions, products, productTags, tags, variants } from './tables.ts'
+import {
+  collections,
+  productCollections,
+  productOptions,
+  type products,
+  productTags,
+  tags,
+  variants
+} from './tables.ts'
 
 export type ProductRow = typeof products.$inferSelect
 

@@ -15,8 +15,7 @@ export {
   enqueueDenyLists,
   removeDesiredUsers,
   serversBehind,
-  setDesiredUsers,
-  type WantedUser
+  setDesiredUsers
 } from './desired.ts'
 export { createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'

@@ -18,7 +18,7 @@ export type AgentOutput = z.infer<typeof AgentReply>
 /** How long an action waits for another one that talks to the same agent. */
 export const LOCK_WAIT_MS = 15_000
 
-export async function findServer(db: Executor, id: number): Promise<ServerRow | undefined> {
+async function findServer(db: Executor, id: number): Promise<ServerRow | undefined> {
   const [row] = await db
     .select()
     .from(servers)

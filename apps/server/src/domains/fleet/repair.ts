@@ -14,7 +14,7 @@ import { agentUsers, servers } from './tables.ts'
 
 /** More unknown users than both of these are removed only once an administrator has approved it. */
 export const SAFE_REMOVALS = 10
-export const SAFE_SHARE = 0.2
+const SAFE_SHARE = 0.2
 
 export type Repair =
   | { kind: 'gone' | 'busy' }

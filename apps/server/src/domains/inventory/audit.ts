@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 
-export interface InventoryAudit {
+export type InventoryAudit = {
   /** Rows that are not as the live lease blocks say. */
   differences: number
   /** (unit, rule) pairs that two live blocks hold; counted without the derived rows. */

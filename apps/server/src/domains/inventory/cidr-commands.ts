@@ -6,7 +6,7 @@ import { overlaps, parseCidr } from './ranges.ts'
 import { idList, sortedIds } from './sql.ts'
 import { aclRules, chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 
-export interface CidrLine {
+export type CidrLine = {
   /** As it was typed. */
   text: string
   message: string
@@ -19,7 +19,7 @@ export type CidrRefusal =
   /** Orders that hold addresses of the range, by id. */
   | { ok: false; reason: 'leased'; cidr: string; orders: number[] }
 
-interface LiveCidr {
+type LiveCidr = {
   id: number
   cidr: string
   serverId: number | null
@@ -152,7 +152,7 @@ export async function excludeRules(
   return { ok: true }
 }
 
-export interface CleanedCidr {
+export type CleanedCidr = {
   id: number
   cidr: string
   deliveryCount: number

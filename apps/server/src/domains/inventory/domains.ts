@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { domainToASCII } from 'node:url'
 
-export interface DomainLine {
+export type DomainLine = {
   /** From 1. */
   line: number
   text: string

@@ -4,7 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { addressToNumber, prefixesOf } from './ranges.ts'
 import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 
-export interface LeaseShare {
+export type LeaseShare = {
   leaseId: number
   state: 'reserved' | 'active'
   rules: number[]
@@ -49,7 +49,7 @@ export async function leasesOf(db: Executor, orderId: number): Promise<LeaseShar
   })
 }
 
-export interface LeasedAddress {
+export type LeasedAddress = {
   ip: string
   serverId: number | null
 }
@@ -89,7 +89,7 @@ export async function* addressesOf(
   }
 }
 
-export interface Holding {
+export type Holding = {
   orderId: number
   leaseId: number
   rules: number[]

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { bigIdList, idList } from './sql.ts'
 
-export interface Reservation {
+export type Reservation = {
   orderId: number
   groupId: number
   step: number

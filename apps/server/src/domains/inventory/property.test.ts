@@ -33,7 +33,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-interface Range {
+type Range = {
   cidr: string
   id: number
   units: number
@@ -118,7 +118,7 @@ async function build({ v4, v6, excluded }: { v4: number[]; v6: number[]; exclude
   return { groupId, orderId, model: new Model(ranges) }
 }
 
-interface Lease {
+type Lease = {
   id: number
   step: number
   rules: number[]

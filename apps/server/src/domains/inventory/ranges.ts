@@ -65,7 +65,7 @@ export function overlaps(a: string, b: string): boolean {
 }
 
 /** Units in a row, from the unit of `address`, which is its first address. */
-export interface UnitRun {
+export type UnitRun = {
   address: string
   units: number
 }

@@ -8,7 +8,7 @@ import { aclRules, leases } from './tables.ts'
 
 export type Rule = typeof aclRules.$inferSelect
 
-export interface RuleInput {
+export type RuleInput = {
   name: string
   description: string
   /** Decimal with at most 2 places ('1.50'). */
@@ -19,7 +19,7 @@ export interface RuleInput {
 }
 
 /** Two rules of which one covers a part of the other: who buys only the narrower one still cannot reach it. */
-export interface RuleOverlap {
+export type RuleOverlap = {
   domain: string
   within: string
   /** The other rule of the pair. */

@@ -5,9 +5,9 @@ import { idList } from './sql.ts'
 /** Addresses to a block; a variant sells whole blocks. */
 export type Step = 1 | 8 | 16 | 32 | 64 | 128 | 256
 
-export const steps: readonly Step[] = [1, 8, 16, 32, 64, 128, 256]
+const steps: readonly Step[] = [1, 8, 16, 32, 64, 128, 256]
 
-export interface RuleStock {
+export type RuleStock = {
   ruleId: number
   /** Addresses in free aligned blocks of the step. */
   stock: number

@@ -19,7 +19,7 @@ const MOST_IDS = 1000
 /** What a search asks of a domain above this one. */
 export type FindPorts = {
   /** The orders that a payment of the platform belongs to, by the platform's id of it. */
-  ordersPaidBy(db: Executor, platformOrderId: string): Promise<number[]>
+  ordersPaidBy: (db: Executor, platformOrderId: string) => Promise<number[]>
 }
 
 const nothing: Found = { anyOf: [] }

@@ -19,7 +19,7 @@ export {
 } from './commands.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'
-export { findOrder, orderList, type OrderQuery } from './list.ts'
+export { findOrder, orderList } from './list.ts'
 export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
 export { removeOrderIn } from './remove.ts'

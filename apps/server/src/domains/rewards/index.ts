@@ -8,7 +8,7 @@ export { grantForSignUp, setCoins } from './account-points.ts'
 export { grantForPayment, lockEarners } from './grant-for-payment.ts'
 export { createGiftCard, deleteGiftCardIn } from './gift-cards.ts'
 export { giftCardList } from './list-gift-cards.ts'
-export { grantPoints } from './grant.ts'
+
 export { rewardsJobs } from './jobs.ts'
 export { discountCodeFor, levelThresholds, seedLevelCodes } from './level-codes.ts'
 export { rewardsRoutes } from './routes.ts'

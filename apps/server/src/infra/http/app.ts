@@ -74,7 +74,7 @@ export async function createApp(options: { log: Log; trustProxy: string | false 
 }
 
 /** A refusal on the wire: its reason with parameters for programs, its sentence for people. */
-export function envelopeOf(refusal: Refusal) {
+function envelopeOf(refusal: Refusal) {
   const { reason, params, data } = refusal
   return {
     code: refusals[reason][0],

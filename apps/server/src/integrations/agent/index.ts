@@ -1,8 +1,1 @@
-export {
-  createAgentClient,
-  type AgentAddress,
-  type AgentClient,
-  type AgentInfo,
-  type AgentResult,
-  type RawReply
-} from './client.ts'
+export { createAgentClient, type AgentAddress, type AgentClient, type AgentResult, type RawReply } from './client.ts'

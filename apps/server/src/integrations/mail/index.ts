@@ -2,7 +2,7 @@ import { sendWithMailgun, sendWithSendgrid } from './http-senders.ts'
 import { sendWithSmtp } from './smtp-sender.ts'
 import { failed, type Mail, type MailResult } from './mail.ts'
 
-export { type Mail, type MailFailure, type MailReason, type MailResult } from './mail.ts'
+export { type Mail, type MailResult } from './mail.ts'
 
 export type MailerOptions = (
   | { method: 'sendgrid'; apiKey: string; baseUrl?: string }
@@ -38,5 +38,3 @@ export function createMailer(options: MailerOptions) {
     }
   }
 }
-
-export type Mailer = ReturnType<typeof createMailer>

@@ -4,8 +4,8 @@ import { done, failed, type ShopifyResult } from './result.ts'
 import { UserErrors, page } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
-export const PAY_WEBHOOK_PATH = '/api/orders/pay_webhook'
-export const PRODUCT_WEBHOOK_PATH = '/api/orders/product_webhook'
+const PAY_WEBHOOK_PATH = '/api/orders/pay_webhook'
+const PRODUCT_WEBHOOK_PATH = '/api/orders/product_webhook'
 
 const wanted = [
   { topic: 'ORDERS_PAID', path: PAY_WEBHOOK_PATH },

@@ -1,1 +1,1 @@
-export { connectSsh, type SshOutput, type SshResult, type SshSession, type SshTarget } from './client.ts'
+export { connectSsh, type SshOutput, type SshSession } from './client.ts'

@@ -59,7 +59,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
     { key: 'amazon', title: 'Amazon', align: 'end', render: proxy => <Delay ms={proxy.amazon_delay} /> },
     { key: 'updated', title: t('proxy.updated'), render: proxy => <Ago at={proxy.updated_at} /> }
   ]
-  const busy = now?.task != null
+  const busy = Boolean(now?.task)
   const unpaid = now?.pay_status === 0
   return (
     <section className="stack" aria-label={t('proxy.title')}>

@@ -17,9 +17,6 @@ export const column = <R, const C extends string>(
   look: Look & { align?: 'end' } = {}
 ): Column<R, C> => ({ key, cell, ...look })
 
-export const text = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
-  column(key, row => row[key] || none, look)
-
 /** An id, a code, an address: what people compare letter by letter. */
 export const code = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
   column(key, row => (row[key] ? <span className="mono">{row[key]}</span> : none), look)

@@ -21,7 +21,7 @@ const record = (value: unknown): Record<string, unknown> =>
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /** What was kept, as far as it is understood: another release of the console may have written it. */
-export function readPreferences(kept: unknown): ListPreferences {
+function readPreferences(kept: unknown): ListPreferences {
   const { columns, views } = record(kept)
   return {
     columns: Array.isArray(columns)

@@ -94,7 +94,7 @@ export function SelectionBar<R extends Row>({
 type BatchState = { some: boolean; count: string; selected: () => Selected; onRun: (id: number) => void }
 
 /** Starts a batch action by its name. */
-export function useBatch<R extends Row>(resource: Resource<R>, { some, count, selected, onRun }: BatchState) {
+function useBatch<R extends Row>(resource: Resource<R>, { some, count, selected, onRun }: BatchState) {
   const t = useT()
   const [busy, setBusy] = useState(false)
   const work = async (action: Batch) => {

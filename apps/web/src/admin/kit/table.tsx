@@ -39,7 +39,7 @@ type Props<R extends Row> = {
 }
 
 /** The mechanics of a list's table: which columns in which order, what is sorted and what is selected. */
-export function useListTable<R extends Row>({ resource, list, rows, arranged, selection, onSelect }: Props<R>) {
+function useListTable<R extends Row>({ resource, list, rows, arranged, selection, onSelect }: Props<R>) {
   const words = useWords(resource.key)
   const columns = useMemo(() => {
     const helper = createColumnHelper<typeof features, R & RowData>()
