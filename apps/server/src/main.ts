@@ -7,6 +7,9 @@ import { StartupError } from './infra/db/migrate.ts'
 const MODES = ['serve', 'worker', 'all'] as const
 type Mode = (typeof MODES)[number]
 
+/** How long requests that are being answered may take when the process is asked to end. */
+const CLOSE_MS = 5000
+
 async function start(mode: Mode): Promise<void> {
   const config = readConfig(process.env)
   const { ctx, close } = await openApp(config, { worker: mode !== 'serve', serves: mode !== 'worker' })
@@ -28,7 +31,10 @@ async function start(mode: Mode): Promise<void> {
   const stop = async () => {
     if (stopping) return
     stopping = true
+    // A connection whose request never comes would otherwise keep the process for as long as it likes.
+    const deadline = setTimeout(() => app?.server.closeAllConnections(), CLOSE_MS)
     await app?.close()
+    clearTimeout(deadline)
     await close()
     process.exit(0)
   }
