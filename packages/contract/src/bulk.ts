@@ -20,6 +20,8 @@ export const MAX_BULK_ROWS = 100_000
 
 export const BULK_STATES = ['queued', 'running', 'done', 'cancelled', 'failed'] as const
 
+const Params = z.record(z.string(), z.union([z.string(), z.number()]))
+
 export const BulkRun = z.object({
   id: z.number(),
   action: z.enum(BULK_ACTIONS),
@@ -32,7 +34,11 @@ export const BulkRun = z.object({
   /** Who asked for it. */
   username: z.string(),
   created_at: Time,
-  ended_at: Time.nullable()
+  ended_at: Time.nullable(),
+  /** Why it failed: a reason of the catalogue with its parameters, and the sentence. */
+  reason: z.string().nullable(),
+  params: Params,
+  msg: z.string().nullable()
 })
 export type BulkRun = z.infer<typeof BulkRun>
 
@@ -45,7 +51,7 @@ export const BulkRow = z.object({
   state: z.enum(BULK_ROW_STATES),
   /** Why it was refused: a reason of the catalogue with its parameters, and the sentence. */
   reason: z.string().nullable(),
-  params: z.record(z.string(), z.union([z.string(), z.number()])),
+  params: Params,
   msg: z.string().nullable()
 })
 export type BulkRow = z.infer<typeof BulkRow>

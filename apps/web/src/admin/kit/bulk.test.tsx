@@ -16,7 +16,10 @@ const run: BulkRun = {
   refused: 0,
   username: 'admin',
   created_at: '2026-06-15T08:00:00.000Z',
-  ended_at: null
+  ended_at: null,
+  reason: null,
+  params: {},
+  msg: null
 }
 const row = (id: number, more: Partial<BulkRow> = {}): BulkRow => ({
   id,
@@ -163,6 +166,13 @@ describe('a bulk run', () => {
     const { user } = open('/list?run=12')
     await user.selectOptions(await screen.findByRole('combobox', { name: 'Which results' }), 'refused')
     await waitFor(() => expect(requestsOf(bulk.rows).at(-1)?.query).toMatchObject({ state: 'refused' }))
+  })
+
+  it('that failed says why', async () => {
+    const msg = 'Stopped, since bob is no longer an active administrator'
+    begin({ state: 'failed', reason: 'bulk_not_allowed', params: { username: 'bob' }, msg })
+    open('/list?run=12')
+    expect(await screen.findByText(msg)).toBeTruthy()
   })
 
   it('that cannot be started says why', async () => {
