@@ -244,9 +244,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.keyboard.press('Escape')
       for (const menu of ['Views', 'Columns']) {
         await page.getByRole('button', { name: menu }).click()
-        await expect(page.getByRole('dialog')).toBeVisible()
+        await expect(page.getByRole('dialog', { name: menu })).toBeVisible()
         await look(menu)
         await page.keyboard.press('Escape')
+        await expect(page.getByRole('dialog')).toHaveCount(0)
       }
       await page.goto(`${shop.url}${ORDERS}?open=${order.id}`)
       await expect(page.getByRole('dialog', { name: 'Order' })).toContainText(order.order_id)

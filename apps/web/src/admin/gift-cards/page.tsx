@@ -18,7 +18,6 @@ import {
 /** Gift cards: added with their code, handed out for coins, and from then on somebody's property. */
 export default defineResource({
   key: 'gift-cards',
-  resource: 'gift_card',
   list: rewards.giftCards,
   nameOf: card => card.code,
   columns: [

@@ -92,6 +92,7 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
         size="sm"
         animated={goesOn(data)}
       />
+      {data?.msg && <p className={classes.runFailure}>{reasonOf(data)}</p>}
       {data && data.total > 0 && <Results run={data} />}
     </section>
   )
@@ -162,5 +163,5 @@ function Results({ run }: { run: BulkRun }) {
 }
 
 /** Worded as the refusal of a single call would be. */
-const reasonOf = ({ reason, params, msg }: BulkRow): string =>
+const reasonOf = ({ reason, params, msg }: Pick<BulkRow, 'reason' | 'params' | 'msg'>): string =>
   failureText(new ApiError('refused', msg ?? '', 409, 409, { reason, params }))

@@ -168,6 +168,13 @@ describe('a bulk run', () => {
     await waitFor(() => expect(requestsOf(bulk.rows).at(-1)?.query).toMatchObject({ state: 'refused' }))
   })
 
+  it('that failed says why', async () => {
+    const msg = 'Stopped, since bob is no longer an active administrator'
+    begin({ state: 'failed', reason: 'bulk_not_allowed', params: { username: 'bob' }, msg })
+    open('/list?run=12')
+    expect(await screen.findByText(msg)).toBeTruthy()
+  })
+
   it('that cannot be started says why', async () => {
     answerRefused(bulk.start, 'not_found')
     const { user } = open()

@@ -6,7 +6,7 @@ import GiftCards from '../gift-cards/page.tsx'
 import { Orders } from '../orders/orders.tsx'
 import { date, defineResource, integer, money, textField, textFilter, yesNo } from './index.ts'
 
-const base = { key: 'gift-cards', resource: 'gift_card', list: rewards.giftCards, nameOf: () => '' } as const
+const base = { key: 'gift-cards', list: rewards.giftCards, nameOf: () => '' } as const
 
 describe('a resource', () => {
   it('takes only what the contract has, each of its kind and with a word', () => {

@@ -86,6 +86,8 @@ export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props)
       title={content?.title}
       position="right"
       size="md"
+      // Above the dashboard's full view, below questions.
+      zIndex={250}
       classNames={{ title: classes.drawerTitle }}
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('list.close') }}

@@ -1,4 +1,4 @@
-import type { BulkAction, QueryOf, ReplyOf, Resource as ResourceName } from '@netlet/contract'
+import type { BulkAction, QueryOf, ReplyOf } from '@netlet/contract'
 import type { ComponentType, ReactNode } from 'react'
 import type { Endpoint } from '../../api/client.ts'
 import type { Key } from '../../i18n/admin.ts'
@@ -91,8 +91,6 @@ type FormOf<R, K extends string, S extends FormSchema> = {
 export type Spec<K extends string, L, R, S extends FormSchema> = {
   /** Names the words, the preferences (`list.<key>`) and the CSV file. */
   key: K
-  /** What the change feed, the audit log and bulk runs call it. */
-  resource: ResourceName
   list: L
   columns: readonly Column<R, Worded<K>>[]
   sort?: readonly SortOf<L>[]

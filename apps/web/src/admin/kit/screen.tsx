@@ -222,6 +222,8 @@ function SideDrawer({ list, title, children }: SideDrawerProps) {
       title={title}
       position="right"
       size="lg"
+      // Above the dashboard's full view.
+      zIndex={250}
       classNames={{ title: classes.drawerTitle }}
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('list.close') }}

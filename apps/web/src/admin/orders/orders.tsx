@@ -77,7 +77,6 @@ async function exportOrders(selected: Selected): Promise<void> {
 /** All orders of the shop. */
 export const Orders = defineResource({
   key: 'orders',
-  resource: 'order',
   list: orders.list,
   also: [orders.statistics, orders.proxyDetail, orders.events],
   nameOf: order => order.order_id,
