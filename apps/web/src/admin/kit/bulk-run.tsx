@@ -9,7 +9,7 @@ import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import classes from './kit.module.css'
+import classes from './bulk-run.module.css'
 import { useCommand } from './use-command.ts'
 
 /** Milliseconds between two looks at a run that goes on. */
