@@ -5,13 +5,6 @@ import { expect, test } from './shop.ts'
 const ORDERS = '/dashboard/index/orders'
 const CARDS = '/dashboard/index/giftcard'
 
-test.beforeEach(async ({ shop }) => {
-  const admin = await signedIn(shop, 'admin')
-  const reply = await admin.get('/api/bulk/?limit=1')
-  await admin.dispose()
-  test.skip(reply.status() === 404, 'the server has no bulk runs')
-})
-
 test('a bulk run over orders is watched, survives a reload, and says what became of each', async ({ page, shop }) => {
   test.setTimeout(180_000)
   const paid = await buy(shop)

@@ -261,7 +261,11 @@ test('the own password: the others end, this one stays; the old one has to be ri
   const CHANGE = '/api/users/change_password'
   expect((await client.post(CHANGE, {})).data).toEqual({
     reason: 'invalid',
-    errors: { old_password: 'Please Enter Old Password', new_password: 'Please Enter New Password' }
+    errors: { old_password: 'Please Enter Old Password', new_password: 'Please Enter New Password' },
+    field_reasons: {
+      old_password: { reason: 'enter_old_password', params: {} },
+      new_password: { reason: 'enter_new_password', params: {} }
+    }
   })
   const wrong = await client.post(CHANGE, { old_password: 'x', new_password: 'Other#2026' })
   expect(wrong).toMatchObject({ code: 400, msg: 'The old password is not correct' })
