@@ -99,7 +99,7 @@ export const ServerForm = z.object({
   password: optionalText(20_000),
   agent_port: port.optional(),
   /** Empty leaves the stored one. It travels in a header. */
-  agent_token: optionalText(512).refine(value => /^[ -~]*$/.test(value), message('forbidden_character')),
+  agent_token: optionalText(512).refine(value => /^[!-~]*$/.test(value), message('forbidden_character')),
   /** PEM of the certificate that the agent shows; '' or null: it has none. Left out: as it is. */
   agent_certificate: z
     .string()

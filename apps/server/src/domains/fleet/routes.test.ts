@@ -52,7 +52,7 @@ describe('the server form', () => {
       ip: '127.0.0.1',
       cidr: '127.51.0.0/24\n\n 127.51.1.0/29 \r\n',
       password: 'root secret',
-      agent_token: 'agent secret'
+      agent_token: 'agent-secret'
     })
     expect(reply).toMatchObject({ code: 2000, data: { name: 'lines', has_password: true, step: 'behind' } })
     expect(reply.data.cidrs.map(({ cidr, ip_count }) => [cidr, ip_count])).toEqual([
@@ -63,7 +63,7 @@ describe('the server form', () => {
     expect(row.sshPassword && world.ctx.secrets.open(row.sshPassword)).toBe('root secret')
     const [entry] = await audited(world.ctx, 'server.create')
     const list = await admin.get('/api/servers/servers/?limit=100&search=lines')
-    expect(JSON.stringify([reply, entry, list])).not.toMatch(/root secret|agent secret/)
+    expect(JSON.stringify([reply, entry, list])).not.toMatch(/root secret|agent-secret/)
     // An empty password leaves the stored one.
     const form = { name: 'lines', ip: '127.0.0.1', cidr: '127.51.0.0/24', password: '', description: 'moved' }
     const edited = await admin.put<ServerReply>(`/api/servers/servers/${reply.data.id}/`, form)
