@@ -3,6 +3,7 @@ import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { serverGroups } from '../fleet/tables.ts'
+import { versionOf } from '../../infra/version.ts'
 import type { StockBoard } from './stock-board.ts'
 import {
   collections,
@@ -51,7 +52,7 @@ export async function loadProducts(
   const optionsOf = Map.groupBy(optionRows, row => row.productId)
   return rows.map(row => {
     const own = variantsOf.get(row.id) ?? []
-    return {
+    const product = {
       id: row.id,
       active: row.active,
       valid: row.valid,
@@ -73,8 +74,26 @@ export async function loadProducts(
       variants: own.map(entry => presentVariant(entry, viewer, stockKeysOf(entry).map(stockOf)[0] ?? 0)),
       created_at: iso(row.createdAt)
     }
+    return { ...product, version: versionOf(productFields(product)) }
   })
 }
+
+/**
+ * What the form of a product shows. Of a variant not its stock, which changes with each order; of the product also that
+ * there is something to decide, since saving settles it.
+ */
+export const productFields = (product: Omit<Product, 'version'>) => ({
+  shopify_product_id: product.shopify_product_id,
+  product_name: product.product_name,
+  product_desc: product.product_desc,
+  active: product.active,
+  old_flag: product.old_flag,
+  variants: product.variants.map(({ variant_stock: _stock, server_group, ...variant }) => ({
+    ...variant,
+    server_group: server_group?.id ?? null
+  })),
+  product_tags: product.product_tags.map(tag => tag.id)
+})
 
 type VariantEntry = Awaited<ReturnType<typeof readVariants>>[number]
 
