@@ -29,22 +29,25 @@ export async function loadProducts(
 ): Promise<Product[]> {
   if (rows.length === 0) return []
   const ids = rows.map(row => row.id)
-  const [variantRows, collectionRows, tagRows, optionRows] = await Promise.all([
-    readVariants(db, ids, viewer),
-    db
-      .select({ productId: productCollections.productId, id: collections.id, collection_name: collections.name })
-      .from(productCollections)
-      .innerJoin(collections, eq(collections.id, productCollections.collectionId))
-      .where(and(inArray(productCollections.productId, ids), isNull(collections.deletedAt)))
-      .orderBy(asc(collections.id)),
-    db
-      .select({ productId: productTags.productId, id: tags.id, tag_name: tags.name })
-      .from(productTags)
-      .innerJoin(tags, eq(tags.id, productTags.tagId))
-      .where(and(inArray(productTags.productId, ids), isNull(tags.deletedAt), ne(tags.name, '')))
-      .orderBy(asc(tags.id)),
-    db.select().from(productOptions).where(inArray(productOptions.productId, ids)).orderBy(asc(productOptions.position))
-  ])
+  // One after the other: a transaction has one connection.
+  const variantRows = await readVariants(db, ids, viewer)
+  const collectionRows = await db
+    .select({ productId: productCollections.productId, id: collections.id, collection_name: collections.name })
+    .from(productCollections)
+    .innerJoin(collections, eq(collections.id, productCollections.collectionId))
+    .where(and(inArray(productCollections.productId, ids), isNull(collections.deletedAt)))
+    .orderBy(asc(collections.id))
+  const tagRows = await db
+    .select({ productId: productTags.productId, id: tags.id, tag_name: tags.name })
+    .from(productTags)
+    .innerJoin(tags, eq(tags.id, productTags.tagId))
+    .where(and(inArray(productTags.productId, ids), isNull(tags.deletedAt), ne(tags.name, '')))
+    .orderBy(asc(tags.id))
+  const optionRows = await db
+    .select()
+    .from(productOptions)
+    .where(inArray(productOptions.productId, ids))
+    .orderBy(asc(productOptions.position))
   const stockOf = await stock.read(variantRows.flatMap(stockKeysOf))
   const variantsOf = Map.groupBy(variantRows, row => row.variant.productId)
   const collectionsOf = Map.groupBy(collectionRows, row => row.productId)
