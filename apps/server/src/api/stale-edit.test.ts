@@ -1,4 +1,4 @@
-import { SECRET_KEPT, type Page, type Product } from '@netlet/contract'
+import { SECRET_KEPT, type AuditEntry, type Page, type Product } from '@netlet/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { coupons } from '../domains/rewards/tables.ts'
 import { HOLDER, KINDS, type Form, type Kind, type Row } from './edited-kinds.fixture.ts'
@@ -96,6 +96,15 @@ test('what is saved as it was keeps its version', async () => {
     const again = await anna.put<Row>(`${kind.path}${id}/`, { ...body, version: once.data.version })
     expect(again, `${kind.name}: ${again.msg}`).toMatchObject({ code: 2000, data: { version: once.data.version } })
   }
+})
+
+test('the audit log has the fields that changed, without versions', async () => {
+  const tag = await readRow({ path: '/api/products/product_tags/' })
+  await anna.put(`/api/products/product_tags/${tag.id}/`, { tag_name: 'fast', tag_desc: 'Logged' })
+  const log = await anna.get<Page<AuditEntry>>('/api/settings/audit_log/?limit=1')
+  expect(log.data.data.map(entry => entry.action)).toEqual(['tag.edit'])
+  expect(log.data.data[0]?.after).toEqual({ id: tag.id, tag_name: 'fast', tag_desc: 'Logged' })
+  expect(log.data.data[0]?.before).not.toHaveProperty('version')
 })
 
 test('an order changes the stock of a product and the use of a range, not their versions', async () => {
