@@ -3,7 +3,7 @@ import { message } from './form-messages.ts'
 import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
 import { page, listQuery } from './list.ts'
-import { Done, Id, IdParams, Time, optionalText, storableJson, text } from './shapes.ts'
+import { Done, Id, IdParams, Time, formVersion, optionalText, storableJson, text } from './shapes.ts'
 
 export const PASSWORD_RULE = message('password_rule')
 
@@ -48,7 +48,8 @@ export const User = z.object({
   last_login: Time.nullable(),
   last_login_time: Time.nullable(),
   last_login_ip: z.string().nullable(),
-  last_location: z.string().nullable()
+  last_location: z.string().nullable(),
+  version: z.string()
 })
 export type User = z.infer<typeof User>
 
@@ -266,7 +267,7 @@ export const accounts = {
     summary: 'Edit a user',
     access: 'admin',
     params: IdParams,
-    body: UserForm,
+    body: UserForm.extend(formVersion),
     reply: User
   }),
   adminPassword: route('POST', '/api/users/u/:id/change_password/', {

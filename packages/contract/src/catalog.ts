@@ -13,6 +13,7 @@ import {
   MoneyInput,
   Search,
   Time,
+  formVersion,
   optionalText,
   text
 } from './shapes.ts'
@@ -23,11 +24,12 @@ export const Collection = z.object({
   collection_desc: z.string(),
   shopify_collection_id: z.string(),
   image_url: z.string().nullable(),
-  product_count: z.number()
+  product_count: z.number(),
+  version: z.string()
 })
 export type Collection = z.infer<typeof Collection>
 
-export const Tag = z.object({ id: z.number(), tag_name: z.string(), tag_desc: z.string() })
+export const Tag = z.object({ id: z.number(), tag_name: z.string(), tag_desc: z.string(), version: z.string() })
 export type Tag = z.infer<typeof Tag>
 
 export const Variant = z.object({
@@ -67,7 +69,8 @@ export const Product = z.object({
   product_tags: z.array(z.object({ id: z.number(), tag_name: z.string() })),
   variant_options: z.array(VariantOption),
   variants: z.array(Variant),
-  created_at: Time
+  created_at: Time,
+  version: z.string()
 })
 export type Product = z.infer<typeof Product>
 
@@ -230,7 +233,7 @@ export const catalog = {
     summary: 'Edit a product',
     access: 'admin',
     params: IdParams,
-    body: ProductUpdate,
+    body: ProductUpdate.extend(formVersion),
     reply: Product
   }),
   deleteProduct: route('DELETE', `${P}/products/:id/`, {
@@ -249,7 +252,11 @@ export const catalog = {
     summary: 'Edit a collection',
     access: 'admin',
     params: IdParams,
-    body: z.object({ collection_name: text(message('enter_collection_name')), collection_desc: optionalText(5000) }),
+    body: z.object({
+      collection_name: text(message('enter_collection_name')),
+      collection_desc: optionalText(5000),
+      ...formVersion
+    }),
     reply: Collection
   }),
   deleteCollection: route('DELETE', `${P}/product_collections/:id/`, {
@@ -278,7 +285,7 @@ export const catalog = {
     summary: 'Edit a tag',
     access: 'admin',
     params: IdParams,
-    body: z.object({ tag_name: text(message('enter_tag_name')), tag_desc: optionalText(2000) }),
+    body: z.object({ tag_name: text(message('enter_tag_name')), tag_desc: optionalText(2000), ...formVersion }),
     reply: Tag
   }),
   deleteTag: route('DELETE', `${P}/product_tags/:id/`, {

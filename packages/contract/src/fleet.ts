@@ -3,13 +3,14 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { page, listQuery } from './list.ts'
 import { serverTroubles, type ServerTrouble } from './messages.ts'
-import { Done, Id, IdName, IdParams, Time, optionalText, text } from './shapes.ts'
+import { Done, Id, IdName, IdParams, Time, formVersion, optionalText, text } from './shapes.ts'
 
 export const ServerGroup = z.object({
   id: z.number(),
   name: z.string(),
   description: z.string(),
-  servers: z.array(IdName)
+  servers: z.array(IdName),
+  version: z.string()
 })
 export type ServerGroup = z.infer<typeof ServerGroup>
 
@@ -74,7 +75,8 @@ export const Server = z.object({
     .nullable(),
   /** The running or last provisioning, if any. */
   provisioning: Provisioning.nullable(),
-  created_at: Time
+  created_at: Time,
+  version: z.string()
 })
 export type Server = z.infer<typeof Server>
 
@@ -145,7 +147,7 @@ export const fleet = {
     summary: 'Edit a server group',
     access: 'admin',
     params: IdParams,
-    body: ServerGroupForm,
+    body: ServerGroupForm.extend(formVersion),
     reply: ServerGroup
   }),
   deleteGroup: route('DELETE', `${S}/server-groups/:id/`, {
@@ -170,7 +172,7 @@ export const fleet = {
     summary: 'Edit a server',
     access: 'admin',
     params: IdParams,
-    body: ServerForm,
+    body: ServerForm.extend(formVersion),
     reply: Server
   }),
   deleteServer: route('DELETE', `${S}/servers/:id/`, {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, Id, IdName, IdParams, Money, MoneyInput, RuleId, Time, text } from './shapes.ts'
+import { Done, Id, IdName, IdParams, Money, MoneyInput, RuleId, Time, formVersion, text } from './shapes.ts'
 
 export const AclRule = z.object({
   id: z.number(),
@@ -12,7 +12,8 @@ export const AclRule = z.object({
   description: z.string(),
   /** One domain a line. */
   acl_value: z.string(),
-  created_at: Time
+  created_at: Time,
+  version: z.string()
 })
 export type AclRule = z.infer<typeof AclRule>
 
@@ -29,7 +30,13 @@ export const AclRuleForm = z.object({
 
 export type AclRuleForm = z.output<typeof AclRuleForm>
 
-export const AclGroup = z.object({ id: z.number(), name: z.string(), description: z.string(), acls: z.array(IdName) })
+export const AclGroup = z.object({
+  id: z.number(),
+  name: z.string(),
+  description: z.string(),
+  acls: z.array(IdName),
+  version: z.string()
+})
 export type AclGroup = z.infer<typeof AclGroup>
 
 export const AclGroupForm = z.object({
@@ -51,7 +58,8 @@ export const Cidr = z.object({
   delivery_count: z.number(),
   server_ids: z.array(z.number()),
   servers: z.array(IdName),
-  created_at: Time
+  created_at: Time,
+  version: z.string()
 })
 export type Cidr = z.infer<typeof Cidr>
 
@@ -78,7 +86,7 @@ export const inventory = {
     summary: 'Edit an access rule; the agents of every order concerned follow',
     access: 'admin',
     params: RuleParams,
-    body: AclRuleForm,
+    body: AclRuleForm.extend(formVersion),
     reply: AclRule
   }),
   deleteRule: route('DELETE', `${S}/acls/:id/`, {
@@ -103,7 +111,7 @@ export const inventory = {
     summary: 'Edit a group',
     access: 'admin',
     params: IdParams,
-    body: AclGroupForm,
+    body: AclGroupForm.extend(formVersion),
     reply: AclGroup
   }),
   deleteGroup: route('DELETE', `${S}/acl-groups/:id/`, {
@@ -135,7 +143,7 @@ export const inventory = {
     summary: 'Set the rules that this range is never sold with',
     access: 'admin',
     params: IdParams,
-    body: z.object({ exclude_acl: z.array(RuleId).max(500) }),
+    body: z.object({ exclude_acl: z.array(RuleId).max(500), ...formVersion }),
     reply: Cidr
   }),
   cleanUnusedCidrs: route('POST', `${S}/cidrs/clean_unused/`, {

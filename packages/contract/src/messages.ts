@@ -10,6 +10,7 @@ export const refusals = {
   bad_origin: [403, 'This request did not come from the shop itself'],
   not_found: [404, 'Not found'],
   conflict: [409, 'This conflicts with what is already there'],
+  stale: [409, 'This was changed meanwhile. Please look at it again.'],
   too_large: [413, 'The request is too large'],
   unsupported_type: [415, 'Send JSON with content type application/json'],
   too_many: [429, 'Too many requests, please wait a little'],

@@ -3,7 +3,7 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { toCents } from './money.ts'
 import { listQuery, page } from './list.ts'
-import { Done, IdParams, Money, MoneyInput, Time, text } from './shapes.ts'
+import { Done, IdParams, Money, MoneyInput, Time, formVersion, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
 export const CodeType = z.union([z.literal(1), z.literal(2)], { error: message('select_type') })
@@ -16,7 +16,8 @@ export const Coupon = z.object({
   code_type: z.union([z.literal(1), z.literal(2)]),
   discount: Money,
   is_used: z.boolean(),
-  created_at: Time
+  created_at: Time,
+  version: z.string()
 })
 export type Coupon = z.infer<typeof Coupon>
 
@@ -36,7 +37,8 @@ export const GiftCard = z.object({
   point: z.number(),
   code: z.string(),
   is_exchanged: z.boolean(),
-  created_at: Time
+  created_at: Time,
+  version: z.string()
 })
 export type GiftCard = z.infer<typeof GiftCard>
 
@@ -61,7 +63,8 @@ export const LevelCode = z.object({
   discount: Money,
   /** null for everyone but administrators. */
   code: z.string().nullable(),
-  point: z.number()
+  point: z.number(),
+  version: z.string()
 })
 export type LevelCode = z.infer<typeof LevelCode>
 
@@ -113,7 +116,7 @@ export const rewards = {
     summary: 'Edit a promo code',
     access: 'admin',
     params: IdParams,
-    body: CouponForm,
+    body: CouponForm.extend(formVersion),
     reply: Coupon
   }),
   deleteCoupon: route('DELETE', `${R}/coupon_code/:id/`, {
@@ -138,7 +141,7 @@ export const rewards = {
     summary: 'Edit a gift card',
     access: 'admin',
     params: IdParams,
-    body: GiftCardForm,
+    body: GiftCardForm.extend(formVersion),
     reply: GiftCard
   }),
   deleteGiftCard: route('DELETE', `${R}/gift_card/:id/`, {
@@ -174,7 +177,7 @@ export const rewards = {
     summary: 'Edit a level',
     access: 'admin',
     params: IdParams,
-    body: LevelCodeForm,
+    body: LevelCodeForm.extend(formVersion),
     reply: LevelCode
   }),
   deleteLevelCode: route('DELETE', `${R}/level_code/:id/`, {

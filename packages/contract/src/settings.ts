@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, Time, storable } from './shapes.ts'
+import { Done, Time, formVersion, storable } from './shapes.ts'
 
 const line = z
   .string()
@@ -95,6 +95,10 @@ export const SECRET_SETTINGS = [
   'mailgun_api_key'
 ] as const satisfies (keyof Settings)[]
 
+/** The settings as the form shows them: secrets masked. One version of them all. */
+export const ShownSettings = Settings.extend({ version: z.string() })
+export type ShownSettings = z.infer<typeof ShownSettings>
+
 type FormShape = {
   [K in keyof typeof Settings.shape]: z.ZodOptional<ReturnType<(typeof Settings.shape)[K]['unwrap']>>
 }
@@ -119,12 +123,12 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>
 
 export const settings = {
-  config: route('GET', '/api/settings/config', { summary: 'Web settings', access: 'admin', reply: Settings }),
+  config: route('GET', '/api/settings/config', { summary: 'Web settings', access: 'admin', reply: ShownSettings }),
   saveConfig: route('POST', '/api/settings/config', {
     summary: 'Save web settings',
     access: 'admin',
-    body: SettingsForm,
-    reply: Settings
+    body: SettingsForm.extend(formVersion),
+    reply: ShownSettings
   }),
   logs: route('GET', '/api/settings/logs', {
     summary: 'The latest lines of the server log and the task log',

@@ -60,6 +60,17 @@ export const MoneyInput = (wrong = message('must_be_amount')) =>
     .refine(value => amount.test(value), wrong)
     .transform(value => fromCents(toCents(value)))
 
+/**
+ * Beside the fields of a form that edits a row: the row's `version` as it was when the form was opened. The edit is
+ * refused where the row has changed since. Left out, as scripts do: whatever is there now is overwritten.
+ */
+export const formVersion = {
+  version: z
+    .string()
+    .max(64, message('at_most_characters', { max: 64 }))
+    .optional()
+}
+
 /** Money on the wire: a string with 2 decimals. */
 export const Money = z.string()
 

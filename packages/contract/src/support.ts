@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, IdParams, Time, text } from './shapes.ts'
+import { Done, IdParams, Time, formVersion, text } from './shapes.ts'
 
-export const Faq = z.object({ id: z.number(), question: z.string(), answer: z.string() })
+export const Faq = z.object({ id: z.number(), question: z.string(), answer: z.string(), version: z.string() })
 export type Faq = z.infer<typeof Faq>
 export const FaqForm = z.object({
   question: text(message('enter_question'), 1000),
@@ -62,7 +62,7 @@ export const support = {
     summary: 'Edit a question',
     access: 'admin',
     params: IdParams,
-    body: FaqForm,
+    body: FaqForm.extend(formVersion),
     reply: Faq
   }),
   deleteFaq: route('DELETE', `${T}/fqa/:id/`, {

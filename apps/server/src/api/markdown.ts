@@ -15,6 +15,9 @@ Administrators of a running shop find the same with examples at \`/api/docs\`, a
 - Paths work with and without the trailing slash. \`:id\` is a positive whole number, \`:key\` a name.
 - Lists take \`limit\` (1 to 10000, default 10) and \`offset\` (default 0) and reply
   \`{ data: […], total, limit, offset }\`.
+- A row that can be edited has a \`version\`. An edit that sends it along is refused with 409 (\`stale\`) where a field of
+  its form has changed since: \`data.current\` is the row as it is now, \`data.changed\` names the fields in which the form
+  differs from it. An edit without a version overwrites what is there.
 - _money_ is an exact amount as text with 2 decimals (\`"20.00"\`; \`20\` and \`20.5\` are taken too), _time_ is ISO 8601 in
   UTC, _id_ is a positive whole number, also as text.
 - People call with the session cookie that a login sets. Programs call with

@@ -22,8 +22,8 @@ export async function insertAuditEntries(tx: Executor, by: Actor, entries: Audit
       action,
       targetType: action.slice(0, action.indexOf('.')),
       targetId: String(targetId),
-      before: storableJson(withoutSecrets(before)),
-      after: storableJson(withoutSecrets(after))
+      before: storableJson(withoutSecrets(withoutVersion(before))),
+      after: storableJson(withoutSecrets(withoutVersion(after)))
     }))
   )
 }
@@ -36,6 +36,13 @@ function namesOf(by: Actor) {
   return impersonator
     ? { actorId: impersonator.id, actorName: impersonator.username, viewedAs: by.username, ip: by.ip }
     : { actorId: by.id, actorName: by.username, viewedAs: null, ip: by.ip }
+}
+
+/** A row as it is presented has a version, which says nothing that its fields do not. */
+function withoutVersion(row: unknown): unknown {
+  if (typeof row !== 'object' || row === null || !('version' in row)) return row
+  const { version: _version, ...fields } = row
+  return fields
 }
 
 const SECRET = /password|secret|token|(^|_)key$|hash/i

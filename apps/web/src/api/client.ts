@@ -34,6 +34,8 @@ export type RefusalData = {
   /** Each field that is wrong, with its sentence; and with the key of that sentence. */
   errors?: Record<string, string>
   field_reasons?: Record<string, { reason: string; params?: Params }>
+  /** Of a stale edit: the row as it is now. */
+  current?: Record<string, unknown>
 }
 type Params = Record<string, string | number>
 

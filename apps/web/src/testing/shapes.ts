@@ -20,6 +20,7 @@ export const customer: CurrentUser = {
   last_login_time: '2026-06-15T08:00:00.000Z',
   last_login_ip: '203.0.113.7',
   last_location: 'US',
+  version: 'kP3xVb0qT9mLw2Za',
   impersonated_by: null
 }
 

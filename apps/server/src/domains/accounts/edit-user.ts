@@ -4,13 +4,14 @@ import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lockUser } from './balance.ts'
 import { USER_CONFLICTS } from './create-user.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
 import { hashPassword } from './passwords.ts'
 import type { AccountPorts } from './ports.ts'
-import { presentUser, userColumns } from './present-user.ts'
+import { presentUser, userColumns, userFields } from './present-user.ts'
 import { endSessionsOf } from './sessions.ts'
 import { users } from './tables.ts'
 
@@ -22,7 +23,7 @@ export async function editUser(
   by: UserActor,
   { setCoins, levelThresholds }: Pick<AccountPorts, 'setCoins' | 'levelThresholds'>,
   userId: number,
-  form: z.output<typeof UserForm>
+  { version, ...form }: Edit<z.output<typeof UserForm>>
 ): Promise<Result<User>> {
   const passwordHash = form.password === undefined ? undefined : await hashPassword(form.password)
   return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
@@ -30,6 +31,9 @@ export async function editUser(
     const admins = await lockActiveAdmins(tx)
     const before = await lockUser(tx, userId)
     if (!before) return refuse('not_found')
+    const shown = presentUser(before, await levelThresholds(tx))
+    const stale = staleEdit(version, shown, { now: userFields(shown), sent: userFields(form) })
+    if (stale) return stale
     const banned = form.is_active === false && before.isActive
     if (banned && userId === by.id) return refuse('own_account')
     const demoted = form.is_superuser === false && before.isSuperuser

@@ -2,6 +2,7 @@ import type { CurrentUser, User } from '@netlet/contract'
 import { eq, getTableColumns } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { versionOf } from '../../infra/version.ts'
 import { levelOf, type Threshold } from './levels.ts'
 import type { AccountPorts } from './ports.ts'
 import { users } from './tables.ts'
@@ -11,17 +12,31 @@ const { passwordHash: _passwordHash, ...columns } = getTableColumns(users)
 export const userColumns = columns
 export type UserRow = Omit<typeof users.$inferSelect, 'passwordHash'>
 
+type UserFields = Partial<Pick<User, 'username' | 'email' | 'is_superuser' | 'is_active' | 'reward_points'>>
+
+/** What the form of a user shows. Coins too: those that were spent meanwhile must not come back by an edit. */
+export const userFields = ({ username, email, is_superuser, is_active, reward_points }: UserFields) => ({
+  username,
+  email,
+  is_superuser,
+  is_active,
+  reward_points
+})
+
 /** A user on the wire. */
 export function presentUser(row: UserRow, thresholds: readonly Threshold[]): User {
-  return {
-    id: row.id,
+  const fields = {
     username: row.username,
     email: row.email,
-    discord_id: row.discordId,
-    discord_name: row.discordName,
     is_active: row.isActive,
     is_superuser: row.isSuperuser,
-    reward_points: row.coins,
+    reward_points: row.coins
+  }
+  return {
+    id: row.id,
+    ...fields,
+    discord_id: row.discordId,
+    discord_name: row.discordName,
     points: row.coins,
     level: levelOf(row.levelPoints, thresholds),
     level_points: row.levelPoints,
@@ -31,7 +46,8 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
     last_login: isoOrNull(row.lastLogin),
     last_login_time: isoOrNull(row.lastLogin),
     last_login_ip: row.lastLoginIp?.replace(/\/(32|128)$/, '') ?? null,
-    last_location: row.lastLocation
+    last_location: row.lastLocation,
+    version: versionOf(userFields(fields))
   }
 }
 

@@ -4,7 +4,8 @@ import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { presentTag, readCollection } from './list-groupings.ts'
+import { staleEdit, type Edit } from '../../infra/version.ts'
+import { collectionFields, presentTag, readCollection, tagFields } from './list-groupings.ts'
 import { collections, tags } from './tables.ts'
 
 /** Names a collection; from then on a sync leaves its name and text alone. */
@@ -12,7 +13,7 @@ export async function updateCollection(
   ctx: AppContext,
   by: Actor,
   id: number,
-  form: { collection_name: string; collection_desc: string }
+  { version, ...form }: Edit<{ collection_name: string; collection_desc: string }>
 ): Promise<Result<Collection>> {
   return command(ctx, by, async unit => {
     const [row] = await unit.tx
@@ -20,12 +21,15 @@ export async function updateCollection(
       .from(collections)
       .where(and(eq(collections.id, id), isNull(collections.deletedAt)))
       .for('update')
-    if (!row) return refuse('not_found')
+    const shown = row && (await readCollection(unit.tx, id))
+    if (!shown) return refuse('not_found')
+    const before = collectionFields(shown)
+    const stale = staleEdit(version, shown, { now: before, sent: form })
+    if (stale) return stale
     await unit.tx
       .update(collections)
       .set({ name: form.collection_name, description: form.collection_desc, editedAt: unit.now })
       .where(eq(collections.id, id))
-    const before = { collection_name: row.name, collection_desc: row.description }
     unit.audit('collection.edit', id, { before, after: form })
     const after = await readCollection(unit.tx, id)
     return after ? ok(after) : refuse('not_found')
@@ -51,7 +55,7 @@ export async function updateTag(
   ctx: AppContext,
   by: Actor,
   id: number,
-  form: { tag_name: string; tag_desc: string }
+  { version, ...form }: Edit<{ tag_name: string; tag_desc: string }>
 ): Promise<Result<Tag>> {
   return command(ctx, by, { unique: { tags_name_key: 'name_taken' } }, async unit => {
     const [row] = await unit.tx
@@ -60,9 +64,12 @@ export async function updateTag(
       .where(and(eq(tags.id, id), isNull(tags.deletedAt)))
       .for('update')
     if (!row) return refuse('not_found')
+    const before = presentTag(row)
+    const stale = staleEdit(version, before, { now: tagFields(before), sent: form })
+    if (stale) return stale
     const change = { name: form.tag_name, description: form.tag_desc }
     await unit.tx.update(tags).set(change).where(eq(tags.id, id))
-    const [before, after] = [presentTag(row), presentTag({ ...row, ...change })]
+    const after = presentTag({ ...row, ...change })
     unit.audit('tag.edit', id, { before, after })
     return ok(after)
   })

@@ -3,6 +3,7 @@ import { and, count, eq, ilike, isNull, ne, sql, type SQL } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { versionOf } from '../../infra/version.ts'
 import { onSale } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
 import { collections, productCollections, products, tags } from './tables.ts'
@@ -37,7 +38,7 @@ async function selectCollections(db: Executor, where: SQL, viewer: Viewer): Prom
     .where(and(isNull(products.deletedAt), viewer === 'shop' ? onSale() : undefined))
     .groupBy(productCollections.collectionId)
     .as('in_it')
-  return db
+  const rows = await db
     .select({
       id: collections.id,
       collection_name: collections.name,
@@ -49,7 +50,14 @@ async function selectCollections(db: Executor, where: SQL, viewer: Viewer): Prom
     .from(collections)
     .leftJoin(inIt, eq(inIt.collectionId, collections.id))
     .where(where)
+  return rows.map(row => ({ ...row, version: versionOf(collectionFields(row)) }))
 }
+
+/** What the form of a collection shows. */
+export const collectionFields = ({
+  collection_name,
+  collection_desc
+}: Pick<Collection, 'collection_name' | 'collection_desc'>) => ({ collection_name, collection_desc })
 
 /** Tags by name; a tag without a name is nothing to choose and is left out. */
 export const tagList = defineList<ListInput<'name'>, Tag>({
@@ -67,8 +75,10 @@ export const tagList = defineList<ListInput<'name'>, Tag>({
   load: async (db, ids) => (await db.select().from(tags).where(among(tags.id, ids))).map(presentTag)
 })
 
-export const presentTag = (row: Pick<typeof tags.$inferSelect, 'id' | 'name' | 'description'>): Tag => ({
-  id: row.id,
-  tag_name: row.name,
-  tag_desc: row.description
-})
+/** What the form of a tag shows. */
+export const tagFields = ({ tag_name, tag_desc }: Pick<Tag, 'tag_name' | 'tag_desc'>) => ({ tag_name, tag_desc })
+
+export function presentTag(row: Pick<typeof tags.$inferSelect, 'id' | 'name' | 'description'>): Tag {
+  const fields = { tag_name: row.name, tag_desc: row.description }
+  return { id: row.id, ...fields, version: versionOf(tagFields(fields)) }
+}

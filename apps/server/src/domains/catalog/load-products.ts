@@ -3,6 +3,7 @@ import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { serverGroups } from '../fleet/tables.ts'
+import { versionOf } from '../../infra/version.ts'
 import type { StockBoard } from './stock-board.ts'
 import {
   collections,
@@ -28,22 +29,25 @@ export async function loadProducts(
 ): Promise<Product[]> {
   if (rows.length === 0) return []
   const ids = rows.map(row => row.id)
-  const [variantRows, collectionRows, tagRows, optionRows] = await Promise.all([
-    readVariants(db, ids, viewer),
-    db
-      .select({ productId: productCollections.productId, id: collections.id, collection_name: collections.name })
-      .from(productCollections)
-      .innerJoin(collections, eq(collections.id, productCollections.collectionId))
-      .where(and(inArray(productCollections.productId, ids), isNull(collections.deletedAt)))
-      .orderBy(asc(collections.id)),
-    db
-      .select({ productId: productTags.productId, id: tags.id, tag_name: tags.name })
-      .from(productTags)
-      .innerJoin(tags, eq(tags.id, productTags.tagId))
-      .where(and(inArray(productTags.productId, ids), isNull(tags.deletedAt), ne(tags.name, '')))
-      .orderBy(asc(tags.id)),
-    db.select().from(productOptions).where(inArray(productOptions.productId, ids)).orderBy(asc(productOptions.position))
-  ])
+  // One after the other: a transaction has one connection.
+  const variantRows = await readVariants(db, ids, viewer)
+  const collectionRows = await db
+    .select({ productId: productCollections.productId, id: collections.id, collection_name: collections.name })
+    .from(productCollections)
+    .innerJoin(collections, eq(collections.id, productCollections.collectionId))
+    .where(and(inArray(productCollections.productId, ids), isNull(collections.deletedAt)))
+    .orderBy(asc(collections.id))
+  const tagRows = await db
+    .select({ productId: productTags.productId, id: tags.id, tag_name: tags.name })
+    .from(productTags)
+    .innerJoin(tags, eq(tags.id, productTags.tagId))
+    .where(and(inArray(productTags.productId, ids), isNull(tags.deletedAt), ne(tags.name, '')))
+    .orderBy(asc(tags.id))
+  const optionRows = await db
+    .select()
+    .from(productOptions)
+    .where(inArray(productOptions.productId, ids))
+    .orderBy(asc(productOptions.position))
   const stockOf = await stock.read(variantRows.flatMap(stockKeysOf))
   const variantsOf = Map.groupBy(variantRows, row => row.variant.productId)
   const collectionsOf = Map.groupBy(collectionRows, row => row.productId)
@@ -51,7 +55,7 @@ export async function loadProducts(
   const optionsOf = Map.groupBy(optionRows, row => row.productId)
   return rows.map(row => {
     const own = variantsOf.get(row.id) ?? []
-    return {
+    const product = {
       id: row.id,
       active: row.active,
       valid: row.valid,
@@ -73,8 +77,26 @@ export async function loadProducts(
       variants: own.map(entry => presentVariant(entry, viewer, stockKeysOf(entry).map(stockOf)[0] ?? 0)),
       created_at: iso(row.createdAt)
     }
+    return { ...product, version: versionOf(productFields(product)) }
   })
 }
+
+/**
+ * What the form of a product shows. Of a variant not its stock, which changes with each order; of the product also that
+ * there is something to decide, since saving settles it.
+ */
+export const productFields = (product: Omit<Product, 'version'>) => ({
+  shopify_product_id: product.shopify_product_id,
+  product_name: product.product_name,
+  product_desc: product.product_desc,
+  active: product.active,
+  old_flag: product.old_flag,
+  variants: product.variants.map(({ variant_stock: _stock, server_group, ...variant }) => ({
+    ...variant,
+    server_group: server_group?.id ?? null
+  })),
+  product_tags: product.product_tags.map(tag => tag.id)
+})
 
 type VariantEntry = Awaited<ReturnType<typeof readVariants>>[number]
 

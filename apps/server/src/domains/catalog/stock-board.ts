@@ -67,3 +67,10 @@ export async function largestStock(db: Executor, key: StockKey): Promise<number>
   const quotes = await quoteRules(db, key)
   return quotes.reduce((most, { stock }) => Math.max(most, stock), 0)
 }
+
+/** The figures of these keys as they are in a transaction, one query after the other. */
+export async function readStockNow(tx: Executor, keys: readonly StockKey[]): Promise<(key: StockKey) => number> {
+  const figures = new Map<string, number>()
+  for (const [name, key] of new Map(keys.map(key => [nameOf(key), key]))) figures.set(name, await largestStock(tx, key))
+  return key => figures.get(nameOf(key)) ?? 0
+}

@@ -6,6 +6,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import {
   checkGroupings,
@@ -15,6 +16,8 @@ import {
   type VariantInput
 } from './check-product.ts'
 import { fetchProduct, findUnknownVariant, setTags, variantRow } from './create-product.ts'
+import { loadProducts, productFields, type ProductRow } from './load-products.ts'
+import { readStockNow } from './stock-board.ts'
 import { products, productTags, variants } from './tables.ts'
 
 type ProductChange = z.output<typeof ProductUpdate>
@@ -28,7 +31,7 @@ export async function updateProduct(
   ctx: AppContext,
   by: Actor,
   id: number,
-  form: ProductChange
+  { version, ...form }: Edit<ProductChange>
 ): Promise<Result<{ id: number }>> {
   const repeated = findRepeatedVariant(form.variants)
   if (repeated) return repeated
@@ -47,6 +50,8 @@ export async function updateProduct(
     const { tx } = unit
     const before = await lockProduct(tx, id)
     if (!before) return refuse('not_found')
+    const stale = version === undefined ? undefined : await findStale(tx, before.product, { ...form, version })
+    if (stale) return stale
     if (form.shopify_product_id !== before.product.platformId)
       return wrongField('shopify_product_id', 'A product stays the same one of the platform')
     const wrong =
@@ -99,6 +104,15 @@ async function lockProduct(tx: Executor, id: number) {
     .where(and(eq(variants.productId, id), isNull(variants.deletedAt)))
   const tagged = await tx.select({ tagId: productTags.tagId }).from(productTags).where(eq(productTags.productId, id))
   return { product, variants: rows, tagIds: tagged.map(row => row.tagId) }
+}
+
+/** Refuses a form that was opened on another version of the product, whose row is locked. */
+async function findStale(tx: Executor, row: ProductRow, { version, ...form }: Edit<ProductChange>) {
+  const [product] = await loadProducts(tx, { read: keys => readStockNow(tx, keys) }, [row], 'admin')
+  if (!product) throw new Error('one row makes one product')
+  const variantsSent = form.variants.map(variant => ({ ...variant, server_group: variant.server_group ?? null }))
+  const sent = { ...form, variants: variantsSent, product_tags: form.product_tags?.toSorted((a, b) => a - b) }
+  return staleEdit(version, product, { now: productFields(product), sent })
 }
 
 /** A tag that was deleted meanwhile may stay on a product that has it; only a new one has to be there. */

@@ -7,6 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { addressCount, cleanUnused, excludeRules, lockInventory, ruleNames } from '../inventory/index.ts'
 import { cidrs } from '../inventory/tables.ts'
@@ -68,9 +69,18 @@ export async function rangesOfServers(
 }
 
 /** Sets the rules that a range is never sold with. */
-export const editCidr = (ctx: AppContext, by: Actor, id: number, rules: number[]): Promise<Result<Cidr>> =>
+export const editCidr = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, exclude_acl: rules }: Edit<{ exclude_acl: number[] }>
+): Promise<Result<Cidr>> =>
   command(ctx, by, async unit => {
+    await lockInventory(unit.tx)
     const before = await read(unit.tx, id)
+    const now = before && fieldsOf(before.exclude_acl.map(rule => rule.id))
+    const stale = now && staleEdit(version, before, { now, sent: fieldsOf(rules) })
+    if (stale) return stale
     const excluded = await excludeRules(unit, id, rules)
     if (!excluded.ok) {
       if (excluded.reason === 'not_found') return refuse('not_found')
@@ -128,7 +138,11 @@ async function present(db: Executor, rows: CidrRow[]): Promise<Cidr[]> {
       delivery_count: row.deliveryCount,
       server_ids: owner.map(server => server.id),
       servers: owner,
-      created_at: iso(row.createdAt)
+      created_at: iso(row.createdAt),
+      version: versionOf(fieldsOf(row.excludedRules))
     }
   })
 }
+
+/** What the form of a range shows: the rules that it is never sold with. */
+const fieldsOf = (rules: readonly number[]) => ({ exclude_acl: [...new Set(rules)].toSorted((a, b) => a - b) })

@@ -6,6 +6,7 @@ import type { Executor, Transaction } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { nameTaken } from './refusals.ts'
 import { serverGroups, serverGroupServers, servers } from './tables.ts'
@@ -44,12 +45,17 @@ export const updateGroup = (
   ctx: AppContext,
   by: Actor,
   id: number,
-  form: ServerGroupForm
+  { version, ...form }: Edit<ServerGroupForm>
 ): Promise<Result<ServerGroup>> =>
   command(ctx, by, { unique }, async unit => {
     const row = await lockGroup(unit.tx, id)
     if (!row) return refuse('not_found')
     const before = await presentOne(unit.tx, row)
+    const stale = staleEdit(version, before, {
+      now: fieldsOf(before, idsOf(before.servers)),
+      sent: fieldsOf(form, form.servers)
+    })
+    if (stale) return stale
     const { name, description } = form
     await unit.tx.update(serverGroups).set({ name, description }).where(eq(serverGroups.id, id))
     const set = await setServers(unit.tx, id, form.servers)
@@ -126,10 +132,18 @@ async function present(db: Executor, rows: GroupRow[]): Promise<ServerGroup[]> {
     .where(and(inArray(serverGroupServers.groupId, ids), isNull(servers.deletedAt)))
     .orderBy(asc(servers.id))
   const byGroup = Map.groupBy(members, member => member.groupId)
-  return rows.map(({ id, name, description }) => ({
-    id,
-    name,
-    description,
-    servers: (byGroup.get(id) ?? []).map(server => ({ id: server.id, name: server.name }))
-  }))
+  return rows.map(({ id, name, description }) => {
+    const inIt = (byGroup.get(id) ?? []).map(server => ({ id: server.id, name: server.name }))
+    const version = versionOf(fieldsOf({ name, description }, idsOf(inIt)))
+    return { id, name, description, servers: inIt, version }
+  })
 }
+
+const idsOf = (rows: readonly { id: number }[]) => rows.map(row => row.id)
+
+/** What the form of a group shows: of its servers which ones they are. */
+const fieldsOf = ({ name, description }: Pick<ServerGroup, 'name' | 'description'>, serverIds: readonly number[]) => ({
+  name,
+  description,
+  servers: serverIds.toSorted((a, b) => a - b)
+})

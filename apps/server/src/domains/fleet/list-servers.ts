@@ -7,6 +7,7 @@ import { addressCount } from '../inventory/index.ts'
 import type { ServerRow, Trouble } from './agents.ts'
 import { rangesOfServers } from './cidrs.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { versionOf } from '../../infra/version.ts'
 import { agentUsers, servers } from './tables.ts'
 
 /** Servers, newest last: found by name, address or description. */
@@ -42,25 +43,44 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
     .from(agentUsers)
     .where(and(inArray(agentUsers.serverId, ids), sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`))
   const late = new Set(behind.map(row => row.id))
-  return rows.map(row => ({
-    id: row.id,
-    name: row.name,
-    ip: row.ip,
-    description: row.description,
-    server_status: row.connected ? 1 : 0,
-    port: row.sshPort,
-    has_password: row.sshPassword !== null,
-    agent_port: row.agentPort,
-    has_certificate: row.agentCertificate !== null,
-    proxy_port: row.proxyPort,
-    cidrs: (ranges.get(row.id) ?? []).map(({ id, cidr }) => ({ id, cidr, ip_count: addressCount(cidr), name: cidr })),
-    step: stepOf(row, late.has(row.id)),
-    unreachable_since: isoOrNull(row.unreachableSince),
-    ...troubleOf(row),
-    provisioning: row.provisioning,
-    created_at: iso(row.createdAt)
-  }))
+  return rows.map(row => {
+    const cidrs = ranges.get(row.id) ?? []
+    const fields = serverFields(
+      { ...row, port: row.sshPort, agent_port: row.agentPort, proxy_port: row.proxyPort },
+      cidrs.map(range => range.cidr)
+    )
+    return {
+      id: row.id,
+      name: row.name,
+      ip: row.ip,
+      description: row.description,
+      server_status: row.connected ? 1 : 0,
+      port: row.sshPort,
+      has_password: row.sshPassword !== null,
+      agent_port: row.agentPort,
+      has_certificate: row.agentCertificate !== null,
+      proxy_port: row.proxyPort,
+      cidrs: cidrs.map(({ id, cidr }) => ({ id, cidr, ip_count: addressCount(cidr), name: cidr })),
+      step: stepOf(row, late.has(row.id)),
+      unreachable_since: isoOrNull(row.unreachableSince),
+      ...troubleOf(row),
+      provisioning: row.provisioning,
+      created_at: iso(row.createdAt),
+      version: versionOf(fields)
+    }
+  })
 }
+
+type ServerFields = Pick<Server, 'name' | 'ip' | 'description' | 'port'> & {
+  agent_port?: number | undefined
+  proxy_port?: number | undefined
+}
+
+/** What the form of a server shows. Of secrets it shows nothing: those that it leaves empty stay as they are. */
+export const serverFields = (
+  { name, ip, description, port, agent_port, proxy_port }: ServerFields,
+  ranges: readonly string[]
+) => ({ name, ip, cidr: ranges.toSorted(), description, port, agent_port, proxy_port })
 
 export const troubleSentence = ({ code, params }: Trouble): string => fillIn(serverTroubles[code], params)
 

@@ -26,7 +26,7 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   mount(fleet.deleteGroup, call => deleteGroup(ctx, call.caller, call.params.id, variantsSellingFrom))
 
   mountList(mount, ctx, inventory.cidrs, () => cidrList)
-  mount(inventory.updateCidr, call => editCidr(ctx, call.caller, call.params.id, call.body.exclude_acl))
+  mount(inventory.updateCidr, call => editCidr(ctx, call.caller, call.params.id, call.body))
   mount(inventory.cleanUnusedCidrs, call =>
     cleanUnusedCidrs(ctx, call.caller, { ofRemovedServers: call.body?.include_soft_deleted ?? false })
   )

@@ -5,12 +5,13 @@ import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { assignCidrs } from '../inventory/index.ts'
+import { assignCidrs, lockInventory } from '../inventory/index.ts'
 import type { ServerRow } from './agents.ts'
 import { usersOutsideRanges } from './by-hand.ts'
 import { bumpPrefixes, enqueueConverge, enqueueFullSync } from './desired.ts'
-import { readServer } from './list-servers.ts'
+import { readServer, serverFields } from './list-servers.ts'
 import { provisionQueue } from './queues.ts'
 import { cidrRefusal, fieldRefusal, nameTaken } from './refusals.ts'
 import { servers } from './tables.ts'
@@ -33,7 +34,12 @@ export const createServer = (ctx: AppContext, by: Actor, form: ServerForm): Prom
   })
 
 /** Edits a server. Its ranges become exactly those of the form; what is leased of a range keeps it where it is. */
-export const updateServer = (ctx: AppContext, by: Actor, id: number, form: ServerForm): Promise<Result<Server>> =>
+export const updateServer = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, ...form }: Edit<ServerForm>
+): Promise<Result<Server>> =>
   command(ctx, by, { unique }, async unit => {
     const { tx } = unit
     const [row] = await tx
@@ -43,7 +49,15 @@ export const updateServer = (ctx: AppContext, by: Actor, id: number, form: Serve
       // Deliveries refer to the row while they hold the inventory, for which this is about to wait.
       .for('no key update')
     if (!row) return refuse('not_found')
+    // Its ranges are part of the form, and change under this lock.
+    await lockInventory(tx)
     const before = await presented(tx, id)
+    const now = serverFields(
+      before,
+      before.cidrs.map(range => range.cidr)
+    )
+    const stale = staleEdit(version, before, { now, sent: serverFields(form, linesOf(form.cidr)) })
+    if (stale) return stale
     const columns = columnsOf(ctx, form)
     const elsewhere = form.ip !== row.ip || form.port !== row.sshPort
     const hostKey = elsewhere || form.forget_host_key ? { sshHostKey: null } : {}

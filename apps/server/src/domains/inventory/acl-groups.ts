@@ -6,6 +6,7 @@ import { type Executor, type Transaction } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { aclGroupRules, aclGroups, aclRules } from './tables.ts'
 
@@ -44,11 +45,21 @@ export const createAclGroup = (ctx: AppContext, by: Actor, form: AclGroupForm): 
     return ok(after)
   })
 
-export const updateAclGroup = (ctx: AppContext, by: Actor, id: number, form: AclGroupForm): Promise<Result<AclGroup>> =>
+export const updateAclGroup = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, ...form }: Edit<AclGroupForm>
+): Promise<Result<AclGroup>> =>
   command(ctx, by, { unique: { acl_groups_name_key: 'name_taken' } }, async unit => {
     const [row] = await unit.tx.select().from(aclGroups).where(eq(aclGroups.id, id)).for('update')
     if (!row) return refuse('not_found')
     const before = await presentOne(unit.tx, row)
+    const stale = staleEdit(version, before, {
+      now: fieldsOf(before, idsOf(before.acls)),
+      sent: fieldsOf(form, form.acls)
+    })
+    if (stale) return stale
     const { name, description } = form
     await unit.tx.update(aclGroups).set({ name, description }).where(eq(aclGroups.id, id))
     const set = await setRules(unit.tx, id, form.acls)
@@ -107,10 +118,18 @@ async function present(db: Executor, rows: GroupRow[]): Promise<AclGroup[]> {
     )
     .orderBy(asc(aclRules.id))
   const byGroup = Map.groupBy(members, member => member.groupId)
-  return rows.map(({ id, name, description }) => ({
-    id,
-    name,
-    description,
-    acls: (byGroup.get(id) ?? []).map(acl => ({ id: acl.id, name: acl.name }))
-  }))
+  return rows.map(({ id, name, description }) => {
+    const acls = (byGroup.get(id) ?? []).map(acl => ({ id: acl.id, name: acl.name }))
+    const version = versionOf(fieldsOf({ name, description }, idsOf(acls)))
+    return { id, name, description, acls, version }
+  })
 }
+
+const idsOf = (rows: readonly { id: number }[]) => rows.map(row => row.id)
+
+/** What the form of a group shows: of its rules which ones they are. */
+const fieldsOf = ({ name, description }: Pick<AclGroup, 'name' | 'description'>, ruleIds: readonly number[]) => ({
+  name,
+  description,
+  acls: ruleIds.toSorted((a, b) => a - b)
+})

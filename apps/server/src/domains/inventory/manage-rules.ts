@@ -7,6 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { leasedBy } from './refusals.ts'
 import { createRule, deleteRule, RULE_NAME, type Rule, type RuleRefusal, updateRule } from './rules.ts'
@@ -52,16 +53,19 @@ export const editAclRule = (
   ctx: AppContext,
   by: Actor,
   id: number,
-  form: AclRuleForm,
+  { version, ...form }: Edit<AclRuleForm>,
   onRulesChanged: OnRulesChanged
 ): Promise<Result<AclRule>> =>
   command(ctx, by, { unique }, async unit => {
-    const row = await readRule(unit.tx, id)
+    const [row] = await selectRule(unit.tx, id).for('update')
+    const before = row && present(row)
+    const stale = before && staleEdit(version, before, { now: fieldsOf(before), sent: form })
+    if (stale) return stale
     const updated = await updateRule(unit, id, inputOf(form))
     if (!updated.ok) return ruleRefusal(updated)
     const after = present(updated.rule)
     if (updated.domainsChanged) onRulesChanged(unit)
-    unit.audit('acl_rule.edit', id, { before: row && abridged(present(row)), after: abridged(after) })
+    unit.audit('acl_rule.edit', id, { before: before && abridged(before), after: abridged(after) })
     return ok(after)
   })
 
@@ -72,7 +76,7 @@ export const removeAclRule = (
   onRulesChanged: OnRulesChanged
 ): Promise<Result<null>> =>
   command(ctx, by, async unit => {
-    const row = await readRule(unit.tx, id)
+    const [row] = await selectRule(unit.tx, id)
     const deleted = await deleteRule(unit, id)
     if (!deleted.ok) return deleted.reason === 'leased' ? leasedBy('rule', deleted.orders) : refuse('not_found')
     onRulesChanged(unit)
@@ -80,13 +84,11 @@ export const removeAclRule = (
     return done
   })
 
-async function readRule(db: Executor, id: number): Promise<Rule | undefined> {
-  const [row] = await db
+const selectRule = (db: Executor, id: number) =>
+  db
     .select()
     .from(aclRules)
     .where(and(eq(aclRules.id, id), isNull(aclRules.deletedAt)))
-  return row
-}
 
 function ruleRefusal(refusal: RuleRefusal | { ok: false; reason: 'not_found' }): Refusal {
   if (refusal.reason === 'invalid_domains') {
@@ -107,15 +109,25 @@ const inputOf = (form: AclRuleForm) => ({
   aclValue: form.acl_value
 })
 
-const present = (rule: Rule): AclRule => ({
-  id: rule.id,
-  name: rule.name,
-  price: rule.price,
-  shopify_variant_id: rule.platformVariantId,
-  description: rule.description,
-  acl_value: rule.aclValue,
-  created_at: iso(rule.createdAt)
+/** What the form of a rule shows. */
+const fieldsOf = ({ name, price, shopify_variant_id, description, acl_value }: AclRuleForm) => ({
+  name,
+  price,
+  shopify_variant_id,
+  description,
+  acl_value
 })
+
+function present(rule: Rule): AclRule {
+  const fields = {
+    name: rule.name,
+    price: rule.price,
+    shopify_variant_id: rule.platformVariantId,
+    description: rule.description,
+    acl_value: rule.aclValue
+  }
+  return { id: rule.id, ...fields, created_at: iso(rule.createdAt), version: versionOf(fieldsOf(fields)) }
+}
 
 /** For the audit log, which is no place for megabytes of domains. */
 const abridged = (rule: AclRule) => ({

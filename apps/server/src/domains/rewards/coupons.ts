@@ -8,6 +8,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, idsByText, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { users } from '../accounts/tables.ts'
 import { isGiftCardCode, lockCodes } from './codes.ts'
 import { coupons } from './tables.ts'
@@ -51,6 +52,7 @@ const named = (text: string) => ilike(users.username, containing(text))
 export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Promise<Result<Coupon>> {
   return command(ctx, by, { unique: { coupons_code_key: 'code_taken' } }, async unit => {
     const { tx } = unit
+    await lockCodes(tx)
     const row = await rowOf(tx, form)
     if (!row.ok) return row
     const [made] = await tx.insert(coupons).values(row.data).returning({ id: coupons.id })
@@ -63,11 +65,20 @@ export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Pro
   })
 }
 
-export function updateCoupon(ctx: AppContext, by: Actor, id: number, form: CouponInput): Promise<Result<Coupon>> {
+export function updateCoupon(
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, ...form }: Edit<CouponInput>
+): Promise<Result<Coupon>> {
   return command(ctx, by, { unique: { coupons_code_key: 'code_taken' } }, async unit => {
     const { tx } = unit
+    await lockCodes(tx)
+    await tx.select({ id: coupons.id }).from(coupons).where(eq(coupons.id, id)).for('update')
     const before = await readCoupon(tx, id)
     if (!before) return refuse('not_found')
+    const stale = staleEdit(version, before, { now: fieldsOf(before), sent: fieldsOf(form) })
+    if (stale) return stale
     const row = await rowOf(tx, form, before.code)
     if (!row.ok) return row
     const changed = await tx.update(coupons).set(row.data).where(eq(coupons.id, id)).returning({ id: coupons.id })
@@ -91,9 +102,11 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
   })
 }
 
-/** @param kept the code that the promo code has already, if any: it may keep one that came from a gift card */
+/**
+ * Called under the lock of the codes.
+ * @param kept the code that the promo code has already, if any: it may keep one that came from a gift card
+ */
 async function rowOf(tx: Executor, form: CouponInput, kept?: string) {
-  await lockCodes(tx)
   const [holder] = await tx
     .select({ id: users.id })
     .from(users)
@@ -123,13 +136,28 @@ async function readCoupon(db: Executor, id: number): Promise<Coupon | undefined>
   return row && present(row)
 }
 
-const present = ({ coupon, username }: { coupon: typeof coupons.$inferSelect; username: string }): Coupon => ({
-  id: coupon.id,
-  holder_username: username,
+/** What the form of a promo code shows. */
+const fieldsOf = ({ username, code, discount, code_type, is_used }: CouponInput) => ({
   username,
-  code: coupon.code,
-  code_type: coupon.codeType === 2 ? 2 : 1,
-  discount: coupon.discount,
-  is_used: coupon.isUsed,
-  created_at: iso(coupon.createdAt)
+  code,
+  discount,
+  code_type,
+  is_used
 })
+
+function present({ coupon, username }: { coupon: typeof coupons.$inferSelect; username: string }): Coupon {
+  const fields = {
+    username,
+    code: coupon.code,
+    code_type: coupon.codeType === 2 ? 2 : 1,
+    discount: coupon.discount,
+    is_used: coupon.isUsed
+  } as const
+  return {
+    id: coupon.id,
+    holder_username: username,
+    ...fields,
+    created_at: iso(coupon.createdAt),
+    version: versionOf(fieldsOf(fields))
+  }
+}

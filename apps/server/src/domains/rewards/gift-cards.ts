@@ -5,8 +5,9 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, type Edit } from '../../infra/version.ts'
 import { isCouponCode, lockCodes } from './codes.ts'
-import { presentGiftCard as present } from './list-gift-cards.ts'
+import { giftCardFields as fieldsOf, presentGiftCard as present } from './list-gift-cards.ts'
 import { giftCards } from './tables.ts'
 
 type GiftCardInput = { mount: string; code: string; point: number }
@@ -25,17 +26,25 @@ export function createGiftCard(ctx: AppContext, by: Actor, form: GiftCardInput):
 }
 
 /** Changes a gift card that was not exchanged; an exchanged one belongs to a customer. */
-export function updateGiftCard(ctx: AppContext, by: Actor, id: number, form: GiftCardInput): Promise<Result<GiftCard>> {
+export function updateGiftCard(
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, ...form }: Edit<GiftCardInput>
+): Promise<Result<GiftCard>> {
   return command(ctx, by, { unique: { gift_cards_code_key: 'code_taken' } }, async unit => {
     const { tx } = unit
     await lockCodes(tx)
     const row = await takeUnexchanged(tx, id)
     if (!row.ok) return row
+    const before = present(row.data)
+    const stale = staleEdit(version, before, { now: fieldsOf(before), sent: fieldsOf(form) })
+    if (stale) return stale
     if (row.data.code.toLowerCase() !== form.code.toLowerCase() && (await isCouponCode(tx, form.code)))
       return refuse('code_taken')
     const [changed] = await tx.update(giftCards).set(form).where(eq(giftCards.id, id)).returning()
     if (!changed) return refuse('not_found')
-    const [before, after] = [present(row.data), present(changed)]
+    const after = present(changed)
     unit.audit('gift_card.edit', id, { before, after })
     return ok(after)
   })

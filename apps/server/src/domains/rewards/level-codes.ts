@@ -7,6 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { Threshold } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { levelCodes } from './tables.ts'
@@ -55,11 +56,21 @@ export const levelCodeList = ({ withCodes }: { withCodes: boolean }) =>
     },
     async load(db, ids) {
       const rows = await db.select().from(levelCodes).where(among(levelCodes.id, ids))
-      return rows.map(row => ({ ...row, code: withCodes ? row.code : null }))
+      return rows.map(row => present({ ...row, code: withCodes ? row.code : null }))
     }
   })
 
 type LevelForm = { discount: string; code: string; point: number }
+
+/** What the form of a level shows. */
+const fieldsOf = ({ discount, code, point }: Pick<LevelCode, 'discount' | 'code' | 'point'>) => ({
+  discount,
+  code,
+  point
+})
+
+/** Of a code that the reader may not see, the version tells nothing either. */
+const present = (row: Omit<LevelCode, 'version'>): LevelCode => ({ ...row, version: versionOf(fieldsOf(row)) })
 
 /** Adds a level that is missing. */
 export function createLevelCode(
@@ -75,7 +86,7 @@ export function createLevelCode(
     const [made] = await tx.insert(levelCodes).values(form).returning()
     if (!made) throw new Error('the level was not added')
     unit.audit('level_code.create', made.id, { after: made })
-    return ok(made)
+    return ok(present(made))
   })
 }
 
@@ -83,19 +94,21 @@ export async function updateLevelCode(
   ctx: AppContext,
   by: Actor,
   id: number,
-  form: LevelForm
+  { version, ...form }: Edit<LevelForm>
 ): Promise<Result<LevelCode>> {
   return command(ctx, by, async unit => {
     const { tx } = unit
     await lockLevels(tx)
     const [before] = await tx.select().from(levelCodes).where(eq(levelCodes.id, id))
     if (!before) return refuse('not_found')
+    const stale = staleEdit(version, present(before), { now: fieldsOf(before), sent: fieldsOf(form) })
+    if (stale) return stale
     const wrong = await outOfOrder(tx, { ...form, level: before.level })
     if (wrong) return wrong
     const after = { ...before, ...form }
     await tx.update(levelCodes).set(form).where(eq(levelCodes.id, id))
     unit.audit('level_code.edit', id, { before, after })
-    return ok(after)
+    return ok(present(after))
   })
 }
 

@@ -2,6 +2,7 @@ import type { GiftCard } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { versionOf } from '../../infra/version.ts'
 import { giftCards } from './tables.ts'
 
 type Query = ListInput<'id' | 'mount' | 'point'> & { is_exchanged?: '0' | '1' | undefined }
@@ -19,11 +20,19 @@ export const giftCardList = defineList<Query, GiftCard>({
   load: async (db, ids) => (await db.select().from(giftCards).where(among(giftCards.id, ids))).map(presentGiftCard)
 })
 
+/** What the form of a gift card shows. */
+export const giftCardFields = ({ mount, code, point }: Pick<GiftCard, 'mount' | 'code' | 'point'>) => ({
+  mount,
+  code,
+  point
+})
+
 export const presentGiftCard = (row: typeof giftCards.$inferSelect): GiftCard => ({
   id: row.id,
   mount: row.mount,
   point: row.point,
   code: row.code,
   is_exchanged: row.isExchanged,
-  created_at: iso(row.createdAt)
+  created_at: iso(row.createdAt),
+  version: versionOf(giftCardFields(row))
 })

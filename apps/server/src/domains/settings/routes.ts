@@ -4,14 +4,14 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readLogs } from './log-lines.ts'
 import { readSettings } from './read.ts'
-import { maskSecrets, saveSettings, type SettingsPorts } from './save.ts'
+import { presentSettings, saveSettings, type SettingsPorts } from './save.ts'
 
 /** Puts the calls about web settings on the server. */
 export function settingsRoutes(mount: Mount, ctx: AppContext, ports: SettingsPorts): void {
   const { db, secrets } = ctx
   const { settings } = routes
 
-  mount(settings.config, async () => ok(maskSecrets(await readSettings(db, secrets))))
+  mount(settings.config, async () => ok(presentSettings(await readSettings(db, secrets))))
   mount(settings.saveConfig, async call => saveSettings(ctx, call.caller, ports, call.body))
   mount(settings.logs, async () => ok(await readLogs(db)))
   mount(settings.social, async () => {

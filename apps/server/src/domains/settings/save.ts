@@ -1,10 +1,11 @@
-import { refuse, SECRET_KEPT, sentenceOf, type Refusal, type Settings } from '@netlet/contract'
+import { refuse, SECRET_KEPT, sentenceOf, type Refusal, type Settings, type ShownSettings } from '@netlet/contract'
 import { shopBase } from '../../integrations/shopify/index.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { checkGeofeed } from './geofeed.ts'
 import { isSecret, readSettings, upsertSettings } from './read.ts'
 
@@ -13,8 +14,13 @@ export type SettingsPorts = {
   onPlatformChange: (unit: Unit) => Promise<unknown>
 }
 
-/** The settings as a browser may see them: a secret that is set shows as `SECRET_KEPT`. */
-export function maskSecrets(settings: Settings): Settings {
+/** The settings as a browser may see them: a secret that is set shows as `SECRET_KEPT`, in their version as well. */
+export function presentSettings(settings: Settings): ShownSettings {
+  const shown = maskSecrets(settings)
+  return { ...shown, version: versionOf(shown) }
+}
+
+function maskSecrets(settings: Settings): Settings {
   return Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [key, isSecret(key) && value !== '' ? SECRET_KEPT : value])
   ) as Settings
@@ -28,8 +34,8 @@ export async function saveSettings(
   ctx: AppContext,
   by: Actor,
   { onPlatformChange }: SettingsPorts,
-  form: Partial<Settings>
-): Promise<Result<Settings>> {
+  { version, ...form }: Edit<Partial<Settings>>
+): Promise<Result<ShownSettings>> {
   const wrong = checkSettings(form)
   if (wrong) return wrong
   return command(ctx, by, async unit => {
@@ -37,19 +43,21 @@ export async function saveSettings(
     // Two administrators who save at once: the second one's log entry shows what the first one left.
     await lock(tx, 'settings')
     const before = await readSettings(tx, ctx.secrets)
+    const stale = staleEdit(version, presentSettings(before), { now: maskSecrets(before), sent: form })
+    if (stale) return stale
     const changes = Object.fromEntries(
       Object.entries(form).filter(
         ([key, value]) => value !== undefined && value !== before[key as keyof Settings] && !isKept(key, value)
       )
     ) as Partial<Settings>
     const keys = Object.keys(changes) as (keyof Settings)[]
-    if (keys.length === 0) return ok(maskSecrets(before))
+    if (keys.length === 0) return ok(presentSettings(before))
     await upsertSettings(unit, ctx.secrets, changes)
     const shown = (values: Partial<Settings>) =>
       Object.fromEntries(keys.map(key => [key, isSecret(key) ? (values[key] === '' ? '' : '[secret]') : values[key]]))
     unit.audit('settings.save', 'web', { before: shown(before), after: shown(changes) })
     if (keys.some(key => key.startsWith('shopify_'))) await onPlatformChange(unit)
-    return ok(maskSecrets({ ...before, ...changes }))
+    return ok(presentSettings({ ...before, ...changes }))
   })
 }
 

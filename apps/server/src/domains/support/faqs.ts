@@ -5,6 +5,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { faqs } from './tables.ts'
 
 type FaqInput = { question: string; answer: string }
@@ -31,15 +32,22 @@ export async function createFaq(ctx: AppContext, by: Actor, form: FaqInput): Pro
   })
 }
 
-export async function updateFaq(ctx: AppContext, by: Actor, id: number, form: FaqInput): Promise<Result<Faq>> {
+export async function updateFaq(
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, ...form }: Edit<FaqInput>
+): Promise<Result<Faq>> {
   return command(ctx, by, async unit => {
     const { tx } = unit
     const [row] = await tx.select().from(faqs).where(eq(faqs.id, id)).for('update')
     if (!row) return refuse('not_found')
+    const before = fieldsOf(row)
+    const stale = staleEdit(version, present(row), { now: before, sent: form })
+    if (stale) return stale
     await tx.update(faqs).set(form).where(eq(faqs.id, id))
-    const before = { question: row.question, answer: row.answer }
     unit.audit('faq.edit', id, { before, after: form })
-    return ok({ id, ...form })
+    return ok(present({ id, ...form }))
   })
 }
 
@@ -53,4 +61,12 @@ export async function deleteFaq(ctx: AppContext, by: Actor, id: number): Promise
   })
 }
 
-const present = ({ id, question, answer }: typeof faqs.$inferSelect): Faq => ({ id, question, answer })
+/** What the form of a question shows. */
+const fieldsOf = ({ question, answer }: FaqInput) => ({ question, answer })
+
+const present = ({ id, question, answer }: FaqInput & { id: number }): Faq => ({
+  id,
+  question,
+  answer,
+  version: versionOf({ question, answer })
+})

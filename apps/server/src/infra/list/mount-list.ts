@@ -43,10 +43,10 @@ export async function answerList<Q extends Query, Item extends { id: number }>(
   return SENT
 }
 
-/** The fields of a list's items, as the contract names them. */
+/** The fields of a list's items, as the contract names them. Their versions are for forms, not for a file. */
 export function columnsOf(route: Route): string[] {
   const data = route.reply instanceof z.ZodObject ? (route.reply.shape['data'] as unknown) : undefined
   const item = data instanceof z.ZodArray ? (data.element as unknown) : undefined
   if (!(item instanceof z.ZodObject)) throw new Error(`${route.path} is not a list`)
-  return Object.keys(item.shape)
+  return Object.keys(item.shape).filter(name => name !== 'version')
 }

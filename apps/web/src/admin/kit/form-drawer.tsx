@@ -148,8 +148,8 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
     if (first) form.getInputNode(first.name)?.focus()
   }
   /** What somebody else changed since this form was opened. */
-  const compare = async () => {
-    const now = await read?.()
+  const compare = async (current: Record<string, unknown> | undefined) => {
+    const now = current ?? (await read?.())
     if (!now) return []
     const before = valuesOf(base.current)
     const after = valuesOf(now)
@@ -174,7 +174,8 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       form.setErrors(own)
       // What names no field of this form is said above it.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
-      if (error instanceof ApiError && error.status === 409 && row) setStale(await compare().catch(() => []))
+      if (error instanceof ApiError && error.status === 409 && row)
+        setStale(await compare(error.refusal.current).catch(() => []))
       focusFirst(own)
     } finally {
       setSaving(false)

@@ -78,6 +78,30 @@ describe('the form of a resource', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   })
 
+  it('sends the version it was opened with, and goes on from the row that a stale edit is answered with', async () => {
+    const now = card(2, { point: 750, version: 'newer' })
+    answerRefused(rewards.updateGiftCard, 'stale', { data: { current: now, changed: ['mount', 'point'] } })
+    const { user } = open('/list?form=edit.2')
+    const amount = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Amount' })
+    await user.clear(amount)
+    await user.type(amount, '9')
+    const reads = requestsOf(rewards.giftCards).length
+    await user.click(submit('Save'))
+    const alert = await screen.findByRole('alert')
+    await within(alert).findByText('Coins: was 500, is now 750')
+    expect(within(alert).getByText('This was changed meanwhile. Please look at it again.')).toBeTruthy()
+    // What was typed is nobody else's change.
+    expect(within(alert).queryByText(/^Amount/)).toBeNull()
+    expect(requestsOf(rewards.giftCards)).toHaveLength(reads)
+    answer(rewards.updateGiftCard, now)
+    await user.click(submit('Save'))
+    await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Amount' })).toBeNull())
+    expect(requestsOf(rewards.updateGiftCard)).toMatchObject([
+      { body: { mount: '9', point: '500', version: 'version-2' } },
+      { body: { mount: '9', point: '500', version: 'newer' } }
+    ])
+  })
+
   it('is not left with changes in it before that was asked', async () => {
     const { user } = open('/list?form=edit.2')
     const code = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })

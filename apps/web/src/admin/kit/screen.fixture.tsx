@@ -57,6 +57,7 @@ export const card = (id: number, more: Partial<GiftCard> = {}): GiftCard => ({
   code: `CARD-${id}`,
   is_exchanged: false,
   created_at: '2026-06-15T08:00:00.000Z',
+  version: `version-${id}`,
   ...more
 })
 
