@@ -174,7 +174,7 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       form.setErrors(own)
       // What names no field of this form is said above it.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
-      if (error instanceof ApiError && error.status === 409 && row)
+      if (error instanceof ApiError && error.refusal.reason === 'stale' && row)
         setStale(await compare(error.refusal.current).catch(() => []))
       focusFirst(own)
     } finally {

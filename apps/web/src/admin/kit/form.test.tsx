@@ -58,7 +58,7 @@ describe('the form of a resource', () => {
   })
 
   it('names what somebody else changed meanwhile, and takes it over when asked', async () => {
-    answerRefused(rewards.updateGiftCard, 'conflict')
+    answerRefused(rewards.updateGiftCard, 'stale')
     const { user } = open('/list?form=edit.2')
     const amount = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Amount' })
     await user.clear(amount)
