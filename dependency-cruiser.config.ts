@@ -120,7 +120,7 @@ const config: IConfiguration = {
     ...web,
     {
       name: 'no-circles',
-      comment: 'No circle of files, type imports included.',
+      comment: 'No circular imports, type imports included.',
       severity: 'error',
       from: { pathNot: NOT_SHIPPED },
       to: { circular: true }
