@@ -239,11 +239,11 @@ describe('jobs', () => {
 
   test('take up at the start what a process left behind', async () => {
     const id = await started([1])
-    await shop.ctx.db.execute(sql`delete from pgboss.job where name = 'bulk.run'`)
+    await shop.ctx.db.execute(sql`delete from pgboss.job where name = 'run-bulk-action'`)
     expect(cleanup).toMatchObject({ atStart: true, cron: expect.any(String) })
     await call(cleanup, {})
     const { rows } = await shop.ctx.db.execute<{ data: { runId: number } }>(
-      sql`select data from pgboss.job where name = 'bulk.run'`
+      sql`select data from pgboss.job where name = 'run-bulk-action'`
     )
     expect(rows.map(({ data }) => data.runId)).toContain(id)
     await call(runJob, { runId: id })
