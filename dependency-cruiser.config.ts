@@ -106,7 +106,7 @@ const web: IForbiddenRuleType[] = [
     [`${WEB}$1/`]
   ),
   forbid(
-    'api-and-i18n-below-rooms',
+    'api-and-i18n-below-screens',
     'The client and the catalogues import no screen and no building block of screens.',
     `${WEB}(api|i18n)/`,
     `${WEB}(app|shop|account|admin|kit)/`
@@ -119,7 +119,7 @@ const config: IConfiguration = {
     ...server,
     ...web,
     {
-      name: 'no-circles',
+      name: 'no-circular-imports',
       comment: 'No circular imports, type imports included.',
       severity: 'error',
       from: { pathNot: NOT_SHIPPED },

@@ -95,7 +95,7 @@ export async function assignCidrs(
     plan.push(step)
   }
   for (const range of leaving) await placeCidr(tx, range.id, null)
-  // Before any arrival: two of them may lie in one range that makes room.
+  // Before any arrival: two of them may lie in one range that is removed.
   const replaced = plan.flatMap(step => step.replaces)
   for (const id of sortedIds(replaced)) await dropCidr(tx, id)
   for (const step of plan) {

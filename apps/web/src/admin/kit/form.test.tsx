@@ -53,7 +53,7 @@ describe('the form of a resource', () => {
     answerRefused(rewards.createGiftCard, 'code_taken')
     await user.click(submit('Add'))
     expect((await screen.findByRole('alert')).textContent).toBe('This code already exists')
-    // What was typed is still there to be mended.
+    // What was typed is still there to be corrected.
     expect(field('Code').value).toBe('SUMMER')
   })
 
