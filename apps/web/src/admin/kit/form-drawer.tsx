@@ -41,8 +41,8 @@ export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props)
   const [asking, setAsking] = useState(false)
   const dirty = useRef(false)
   // Always the same function: only a change of the form itself may mark it, not one of what is around it.
-  const mark = useCallback((now: boolean) => {
-    dirty.current = now
+  const mark = useCallback((isDirty: boolean) => {
+    dirty.current = isDirty
   }, [])
   const last = useRef(shown)
   if (shown) last.current = shown
@@ -149,11 +149,11 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
   }
   /** What somebody else changed since this form was opened. */
   const compare = async () => {
-    const now = await read?.()
-    if (!now) return []
+    const current = await read?.()
+    if (!current) return []
     const before = valuesOf(base.current)
-    const after = valuesOf(now)
-    base.current = now as typeof row
+    const after = valuesOf(current)
+    base.current = current as typeof row
     return fields
       .map(({ name }) => ({ name, was: before[name] ?? '', is: after[name] ?? '' }))
       .filter(({ was, is }) => was !== is)
