@@ -106,7 +106,7 @@ const web: IForbiddenRuleType[] = [
     [`${WEB}$1/`]
   ),
   forbid(
-    'api-and-i18n-below-rooms',
+    'api-and-i18n-below-screens',
     'The client and the catalogues import no screen and no building block of screens.',
     `${WEB}(api|i18n)/`,
     `${WEB}(app|shop|account|admin|kit)/`
@@ -119,8 +119,8 @@ const config: IConfiguration = {
     ...server,
     ...web,
     {
-      name: 'no-circles',
-      comment: 'No circle of files, type imports included.',
+      name: 'no-circular-imports',
+      comment: 'No circular imports, type imports included.',
       severity: 'error',
       from: { pathNot: NOT_SHIPPED },
       to: { circular: true }

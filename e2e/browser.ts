@@ -92,7 +92,7 @@ async function sound(folder: string, uid: number): Promise<boolean> {
   return found.every(part => part !== undefined && part.size > 0)
 }
 
-/** @param home where the folder will stand in the end */
+/** @param home where the folder will be in the end */
 async function unpack(bin: string, folder: string, home: string): Promise<void> {
   await writeFile(join(folder, 'chromium'), await unpackBrotli(await readFile(join(bin, 'chromium.br'))))
   await chmod(join(folder, 'chromium'), 0o755)

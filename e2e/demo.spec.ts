@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { curl, proxyUrl } from './curl.ts'
 import { expect, test } from './shop.ts'
 
-test('a newcomer buys a plan in the browser and uses the proxy', async ({ page, context, shop }) => {
+test('a new customer buys a plan in the browser and uses the proxy', async ({ page, context, shop }) => {
   const { customer, platformUrl, url } = shop
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
 

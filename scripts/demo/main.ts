@@ -34,7 +34,7 @@ async function run(): Promise<void> {
     for (const program of programs) {
       void program.ended.then(code => {
         if (!stopping)
-          console.error(`${program.name} ended (${code ?? 'killed'}), so everything stops. Its last lines stand above.`)
+          console.error(`${program.name} ended (${code ?? 'killed'}), so everything stops. Its last lines are above.`)
         return stop(1)
       })
     }

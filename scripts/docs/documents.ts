@@ -9,7 +9,7 @@ import { jobsMarkdown } from './jobs.ts'
 
 export type Document = { path: string; text: string }
 
-/** Every document that is made from the code, as it should stand below `root`. */
+/** Every document that is made from the code, as it should be below `root`. */
 export async function documents(root: string): Promise<Document[]> {
   const settings = JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8')) as FormatConfig
   const formatted = async (path: string, text: string): Promise<Document> => ({

@@ -6,17 +6,19 @@ export function jobsMarkdown(jobs: readonly Job[]): string {
     .toSorted((a, b) => (a.queue.name < b.queue.name ? -1 : 1))
     .map(({ queue, purpose, cron, atStart, concurrency }) => {
       const times = [cron ? `\`${cron}\`` : '', atStart ? 'at the start of a worker' : ''].filter(Boolean).join(', ')
-      return `| \`${queue.name}\` | ${purpose.replaceAll('|', String.raw`\|`)} | ${times || 'when asked'} | ${concurrency} |`
+      const tries = (queue.options.retryLimit ?? 0) + 1
+      return `| \`${queue.name}\` | ${purpose.replaceAll('|', String.raw`\|`)} | ${times || 'when asked'} | ${tries} | ${concurrency} |`
     })
   return [
     '# Jobs',
     '',
     'Made from the jobs that the domains declare (`jobs.ts`) by `npm run docs`; a test fails when it is stale. Times are',
-    'cron expressions in UTC, and each runs once over all processes. A job that fails is tried again with growing pauses',
-    'and ends in `dead-letter`.',
+    'cron expressions in UTC, and each runs once over all processes. _Tries_ is how often a job that fails is run, with',
+    'growing pauses; 151 tries take about a day. After the last one it is kept in `dead-letter`. What is tried once is run',
+    'again at its next time.',
     '',
-    '| queue | what for | runs by itself | at once in one process |',
-    '| --- | --- | --- | --- |',
+    '| queue | what for | runs by itself | tries | at once in one process |',
+    '| --- | --- | --- | --- | --- |',
     ...rows,
     ''
   ].join('\n')

@@ -92,8 +92,8 @@ describe('imports', () => {
       "const page = () => import('../../admin/orders/page.tsx')"
     ],
     ['screens-stay-apart', 'apps/web/src/admin/orders/x.tsx', "import '../../shop/landing/page.tsx'"],
-    ['api-and-i18n-below-rooms', 'apps/web/src/i18n/x.ts', "import '../app/session.ts'"],
-    ['api-and-i18n-below-rooms', 'apps/web/src/api/x.ts', "import '../kit/button.tsx'"],
+    ['api-and-i18n-below-screens', 'apps/web/src/i18n/x.ts', "import '../app/session.ts'"],
+    ['api-and-i18n-below-screens', 'apps/web/src/api/x.ts', "import '../kit/button.tsx'"],
     ['nothing-unresolved', 'apps/agent/src/x.ts', "import './gone.ts'"]
   ])('%s: %s', async (rule, file, text) => {
     expect(
@@ -101,12 +101,12 @@ describe('imports', () => {
     ).toEqual([rule])
   })
 
-  test('no-circles: of type imports too', async () => {
+  test('no-circular-imports: of type imports too', async () => {
     const files = {
       'apps/agent/src/a.ts': "import type { B } from './b.ts'\nexport type A = B\n",
       'apps/agent/src/b.ts': "import type { A } from './a.ts'\nexport type B = A\n"
     }
-    expect(await rulesBrokenBy(files)).toEqual(['no-circles'])
+    expect(await rulesBrokenBy(files)).toEqual(['no-circular-imports'])
   })
 })
 

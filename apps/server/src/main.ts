@@ -49,7 +49,7 @@ if (!mode) {
   process.exit(2)
 }
 start(mode).catch((error: unknown) => {
-  // What a person has to mend is one line; everything else is a bug and shows where it is.
+  // What a person has to fix is one line; everything else is a bug and shows where it is.
   console.error(error instanceof StartupError ? error.message : error)
   process.exit(1)
 })

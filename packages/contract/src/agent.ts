@@ -34,7 +34,7 @@ export type AgentReason = keyof typeof agentTexts
 export const agentFailure = z.object({ status: z.number(), reason: z.string(), msg: z.string() })
 export type AgentFailure = z.infer<typeof agentFailure>
 
-/** Proxy user names stand in `Basic` credentials and in `ip:port:user:password` lines, so neither ':' nor spaces. */
+/** Proxy user names are in `Basic` credentials and in `ip:port:user:password` lines, so neither ':' nor spaces. */
 export const agentUserName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, agentTexts.badUser)
 /** Visible ASCII without ':' and spaces; at most 128 characters. */
 export const agentPassword = z.string().regex(/^[!-9;-~]{1,128}$/, agentTexts.badPassword)

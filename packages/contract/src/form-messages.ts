@@ -125,5 +125,5 @@ export function message<K extends FormMessage>(key: K, ...[values]: Values<K>): 
   return sentence
 }
 
-/** Which message a sentence is, with what stands in its braces; undefined for one that no schema says. */
+/** Which message a sentence is, with what is in its braces; undefined for one that no schema says. */
 export const messageKeyOf = (sentence: string): { key: FormMessage; params: Params } | undefined => keys.get(sentence)

@@ -3,7 +3,7 @@ import { type Address, type Prefix, parseAddress, parsePrefixes, RangeSet } from
 
 /**
  * Where no customer may reach through the proxy: what is not the public internet (IANA special-purpose registries), and
- * the one cloud metadata address that stands in public space. NAT64, 6to4 and the like are judged by the IPv4 address
+ * the one cloud metadata address that is in public space. NAT64, 6to4 and the like are judged by the IPv4 address
  * inside, see `embedded`.
  */
 const refusedRanges =
@@ -27,7 +27,7 @@ function embedded(v6: bigint): number {
 }
 
 export type DestinationRules = {
-  /** Prefixes that are reachable although they stand in a refused range. */
+  /** Prefixes that are reachable although they are in a refused range. */
   allow: readonly Prefix[]
   /** Ports closed to everyone, wherever they are. */
   deniedPorts: readonly number[]

@@ -3,7 +3,7 @@ import type { Lease } from './access-table.ts'
 import type { Plane } from './plane.ts'
 import { RawSocket } from './raw-socket.ts'
 
-/** Why a request does not reach its target, as the client is told. `code` stands in the access log. */
+/** Why a request does not reach its target, as the client is told. `code` is in the access log. */
 export type Refused = {
   status: 403 | 502 | 504
   code: 'denied-domain' | 'denied-address' | 'refused-range' | 'refused-port' | DialFault

@@ -5,7 +5,7 @@ import type { RawSocket } from './raw-socket.ts'
 const lineEnd = Buffer.from('\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
-/** Passes a request's body on to the target and finds its end. Chunked bodies are framed anew, see `ChunkScanner`. */
+/** Passes a request's body on to the target and finds its end. Chunked bodies are framed again, see `ChunkScanner`. */
 export class RequestBody {
   #left: number
   #scanner: ChunkScanner | null

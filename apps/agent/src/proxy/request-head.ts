@@ -25,7 +25,7 @@ const NO_BODY: Framing = { kind: 'none' }
 
 const method = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-// What may stand in a head besides line ends: tab, visible ASCII, and bytes above it (names and paths in the wild).
+// What may be in a head besides line ends: tab, visible ASCII, and bytes above it (names and paths in the wild).
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[^\t\x20-\x7e\x80-\xff\r\n]/
 const BARE_LINE_END = /\r(?!\n)|(?<!\r)\n/

@@ -50,7 +50,7 @@ iframe.mail { width: 100%; height: 28rem; border: 1px solid var(--line); border-
 code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 `
 
-/** A whole page in the stand-ins' look. `aside` stands at the right of the brand. */
+/** A whole page in the stand-ins' look. `aside` is at the right of the brand. */
 export function page(title: string, aside: string, body: Html): string {
   const shell = html`<!doctype html>
     <html lang="en">

@@ -22,7 +22,7 @@ test('a bigger block never costs more per address, and every price is money', ()
           expect(toCents(b.price)).toBeLessThanOrEqual(toCents(a.price))
 })
 
-test('the access rules stand in no collection and cost 0.10 to 0.50', () => {
+test('the access rules are in no collection and cost 0.10 to 0.50', () => {
   const product = productsOf(freshState()).find(one => one.id === demoRulesProduct.id)
   expect(product?.collections).toEqual([])
   expect(product?.variants.map(one => one.title)).toEqual(demoRules.map(one => one.name))

@@ -172,7 +172,7 @@ export const demoRules: readonly DemoRule[] = [
   rule(8, 'Steam', '0.10', 'Steam store and community', ['steampowered.com', 'steamcommunity.com', 'steamstatic.com'])
 ]
 
-/** The product that holds the rules' variants. It stands in no collection, so no shelf shows it. */
+/** The product that holds the rules' variants. It is in no collection, so no shelf shows it. */
 export const demoRulesProduct = { id: '720000000010', title: 'Access rules', tag: 'acl' } as const
 
 /** One code a level, and one to give away. Percent off the whole order. */

@@ -77,7 +77,7 @@ export function createDeliveries(options: DeliveryOptions) {
     } catch (cause) {
       error = cause instanceof Error && cause.name === 'TimeoutError' ? 'timeout' : 'unreachable'
     }
-    // An exchange cut off by our own end says nothing about the receiver: after the restart it is tried anew.
+    // An exchange cut off by our own end says nothing about the receiver: after the restart it is tried again.
     if (!stop.signal.aborted)
       delivery.attempts.push({ at: new Date(started).toISOString(), status, error, ms: now() - started })
     return status !== null && status >= 200 && status < 300

@@ -1,6 +1,6 @@
 import { demoDiscountCodes, demoPlans, demoRules, demoRulesProduct } from './catalogue.ts'
 
-/** A product as the platform keeps it. `options` of a variant stand in the order of the product's `optionNames`. */
+/** A product as the platform keeps it. `options` of a variant have the order of the product's `optionNames`. */
 export type PlatformProduct = {
   id: string
   title: string

@@ -2,7 +2,7 @@ import { resolve, type Components, type JsonSchema } from './schemas.ts'
 
 const uuid = '3f2b8a52-6f0e-4d5a-9c31-6b1f0c9a7e21'
 
-/** What stands in a field of this name, where its type alone would say too little. */
+/** An example for a field of this name, where its type alone would say too little. */
 const BY_NAME: Record<string, unknown> = {
   acl_selected: [3],
   acl_value: 'example.com\nexample.org',

@@ -72,7 +72,7 @@ function makeAttempt(): Attempt {
     url,
     headers,
     payload,
-    refused: isKnown ? foretell(call, role, body) : null
+    refused: isKnown ? expectedRefusal(call, role, body) : null
   }
 }
 
@@ -111,7 +111,7 @@ function confined(value: unknown): unknown {
 }
 
 /** Asks the contract itself. Null: it has nothing against it, the rest is the handler's business. */
-function foretell(call: ApiCall, role: Role, body: unknown): Attempt['refused'] {
+function expectedRefusal(call: ApiCall, role: Role, body: unknown): Attempt['refused'] {
   if (role === 'visitor' && call.access !== 'public') return { status: 401, fields: [] }
   if (role === 'customer' && call.access === 'admin') return { status: 403, fields: [] }
   const parsed = routeOf(call).body?.safeParse(body ?? undefined)
@@ -160,8 +160,8 @@ function faultOf({ call, refused }: Attempt, { status, text, location }: Outcome
   if (reply.msg === contract.refusals.unavailable[1]) return 'the database was not there'
   if (refused && refused.status !== status && status !== 413) return `the contract says ${refused.status}`
   const errors = (reply.data as { errors?: Record<string, string> } | null)?.errors ?? {}
-  const silent = status === 400 && refused ? refused.fields.filter(field => !errors[field]) : []
-  return silent.length > 0 ? `data.errors says nothing of ${silent.join(', ')}` : ''
+  const missing = status === 400 && refused ? refused.fields.filter(field => !errors[field]) : []
+  return missing.length > 0 ? `data.errors says nothing of ${missing.join(', ')}` : ''
 }
 
 /** They are written because of refused calls: failures are counted, a captcha and a code have a limited number of tries. */

@@ -65,7 +65,7 @@ const refusal: JsonSchema = {
             },
             field_reasons: {
               type: 'object',
-              description: 'For each field the key of its message, and what stands in it',
+              description: 'For each field the key of its message, and what is in it',
               additionalProperties: {
                 type: 'object',
                 required: ['reason', 'params'],

@@ -132,7 +132,7 @@ describe('what only the server knows', () => {
     expect((await shop.visitor().get<{ total: number }>('/api/tickets/fqa/?search=%20')).data.total).toBe(1)
   })
 
-  test('the first wrong field speaks for the form, and each stands in data.errors', async () => {
+  test('the first wrong field speaks for the form, and each is in data.errors', async () => {
     expect(await admin.post('/api/tickets/fqa/', {})).toMatchObject({
       status: 400,
       code: 400,

@@ -101,7 +101,7 @@ type PendingJob = { queue: JobQueue<object>; data: object; options: SendOptions 
 
 /**
  * A job with a key makes everyone else who sends the same one wait for our commit, which is a lock; taken last and in
- * one order, it cannot close a circle with those on rows.
+ * one order, it cannot deadlock with those on rows.
  */
 async function sendInOrder(ctx: Running, tx: Transaction, jobs: PendingJob[]): Promise<void> {
   for (const { queue, data, options } of jobs.toSorted(byQueueAndKey)) await ctx.jobs.send(tx, queue, data, options)
@@ -110,7 +110,7 @@ async function sendInOrder(ctx: Running, tx: Transaction, jobs: PendingJob[]): P
 function byQueueAndKey(a: PendingJob, b: PendingJob): number {
   if (a.queue.name !== b.queue.name) return a.queue.name < b.queue.name ? -1 : 1
   const [first, second] = [a.options.key ?? '', b.options.key ?? '']
-  // Shorter keys first: numbers stand in their own order.
+  // Shorter keys first: so numbers are in numeric order.
   if (first.length !== second.length) return first.length - second.length
   return first === second ? 0 : first < second ? -1 : 1
 }

@@ -85,6 +85,7 @@ export async function openJobs(options: {
     await boss.createQueue(name, settings)
     await boss.updateQueue(name, withoutPolicy(settings))
   }
+  if (worker) await removeOldSchedules(boss, options.queues)
   return {
     send(tx, to, data, { key, startAfter } = {}) {
       return boss.send(to.name, data, {
@@ -123,6 +124,12 @@ export async function openJobs(options: {
       await boss.stop({ graceful: true, timeout: 10_000 })
     }
   }
+}
+
+/** Removes the times of queues that an earlier version declared: nobody works on these any more. */
+async function removeOldSchedules(boss: PgBoss, queues: JobQueue<object>[]): Promise<void> {
+  const declared = new Set(queues.map(({ name }) => name))
+  for (const { name, key } of await boss.getSchedules()) if (!declared.has(name)) await boss.unschedule(name, key)
 }
 
 /** A queue's policy is fixed when it is made. */

@@ -20,7 +20,7 @@ export function ToDashboard() {
   return <Navigate to={dashboardPath(user?.is_superuser ?? false)} replace />
 }
 
-/** An administrator has no proxies or settings of its own: the orders page stands in their place. */
+/** An administrator has no proxies or settings of its own: the orders page takes their place. */
 export function CustomerOnly() {
   const { user } = useSession()
   return user?.is_superuser ? <ToDashboard /> : <Outlet />

@@ -29,7 +29,7 @@ const index = '/dashboard/index'
 
 /**
  * Every screen of the app. The router, the guards, both dashboards' menus with their titles, and the command palette come
- * from this list; the menus' order is the list's. A screen's icon stands in shell/icons.ts, which only dashboards load.
+ * from this list; the menus' order is the list's. A screen's icon is in shell/icons.ts, which only dashboards load.
  */
 const list = [
   { id: 'home', path: '/', role: 'public', page: Landing, menu: { of: 'customer', title: 'menu.home' } },
@@ -107,7 +107,7 @@ const list = [
 ] as const satisfies readonly Screen[]
 
 export type ScreenId = (typeof list)[number]['id']
-/** The screens that stand in a menu, and so have a title and an icon. */
+/** The screens that are in a menu, and so have a title and an icon. */
 export type MenuScreenId = Extract<(typeof list)[number], { menu: object }>['id']
 
 export const screens: readonly (Screen & { id: ScreenId })[] = list

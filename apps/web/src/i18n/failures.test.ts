@@ -26,7 +26,7 @@ describe('in English', () => {
     expect(fieldTexts(taken)).toEqual({ name: 'This name is already in use' })
   })
 
-  it('our own words stand in where it said nothing', () => {
+  it('our own words are used where it said nothing', () => {
     expect(failureText(new ApiError('timeout', ''))).toMatch(/too long/)
     expect(failureText(new ApiError('format', '', 200), 'No proxies')).toBe('No proxies')
     expect(failureText(new Error('bug'))).toBe('Something went wrong. Please try again.')

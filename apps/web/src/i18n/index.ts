@@ -1,5 +1,5 @@
 import en from './en.json'
 import { wordList } from './words.ts'
 
-/** The words of the shell and the shop. Other rooms have lists of their own. */
+/** The words of the shell and the shop. The other folders have lists of their own. */
 export const { useT, t } = wordList(en, { 'zh-CN': () => import('./zh-CN.json') })

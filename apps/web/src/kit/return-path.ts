@@ -1,4 +1,4 @@
-/** A path of this site, or undefined: what stands in an address is anyone's to write. */
+/** A path of this site, or undefined: what is in an address is anyone's to write. */
 export function safePath(value: string | null | undefined): string | undefined {
   if (!value || !/^\/(?![/\\])/.test(value)) return undefined
   const base = 'http://site.invalid'

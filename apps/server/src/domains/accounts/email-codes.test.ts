@@ -104,7 +104,7 @@ test('for a forgotten password it answers alike whether the account exists', asy
   expect(shop.outbox.mails.slice(mailsBefore).map(mail => mail.to)).toEqual([known.user.email])
 })
 
-test('a forgotten password is set anew by the code; every session ends; the proof works once', async () => {
+test('a forgotten password is set again by the code; every session ends; the proof works once', async () => {
   const user = await shop.customer()
   const visitor = visitorFromAnywhere(shop)
   const { email } = user.user

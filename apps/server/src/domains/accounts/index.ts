@@ -1,8 +1,8 @@
 /**
  * People and programs: users, sessions, API keys, captchas, mailed codes and the login by the chat platform. It owns
- * users (their coins and level points too), sessions, email_codes, captchas, login_failures, api_keys and oauth_states.
- * Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by the functions
- * below, and hand in what accounts needs of them as `AccountPorts`.
+ * users (their coins and level points too), sessions, email_codes, captchas, login_failures, api_keys, oauth_states and
+ * user_preferences. Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by
+ * the functions below, and hand in what accounts needs of them as `AccountPorts`.
  */
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'

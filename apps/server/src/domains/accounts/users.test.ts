@@ -187,9 +187,9 @@ test('the last active administrator stays one', async () => {
 
 test('administrators who remove each other at once do not leave the shop without one', async () => {
   const others = await Promise.all([shop.admin(), shop.admin(), shop.admin()])
-  const circle = [admin, ...others]
+  const admins = [admin, ...others]
   const replies = await Promise.all(
-    circle.map((client, i) => client.put(`${U}/${circle[(i + 1) % 4]?.user.id}/`, { is_superuser: false }))
+    admins.map((client, i) => client.put(`${U}/${admins[(i + 1) % 4]?.user.id}/`, { is_superuser: false }))
   )
   expect(replies.some(reply => reply.code === 2000)).toBe(true)
   const left = await shop.ctx.db.$count(users, and(eq(users.isSuperuser, true), eq(users.isActive, true)))

@@ -1,6 +1,6 @@
 /**
- * Bulk runs: one thing done to many rows, as a job with progress, a result for each row, and a cancel button. This room
- * writes `bulk_runs` and `bulk_rows` and nobody else does; it reads whether the administrator who asked still is one.
+ * Bulk runs: one thing done to many rows, as a job with progress, a result for each row, and a cancel button. It owns
+ * `bulk_runs` and `bulk_rows`, which nobody else writes; it reads whether the administrator who asked still is one.
  * It knows actions by name only: what they do comes as `BulkActions` from where the server and workers are put together.
  */
 export type { BulkActions, BulkWork } from './actions.ts'

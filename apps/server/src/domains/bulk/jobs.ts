@@ -13,7 +13,7 @@ const KEPT = 30 * DAY
 
 export const bulkJobs = (actions: BulkActions): Job[] => [
   job(bulkRunQueue, {
-    purpose: 'Does one thing to many rows, for 20 seconds at a time.',
+    purpose: 'Runs one bulk action over its rows, for 20 seconds at a time.',
     concurrency: 2,
     async run(ctx, { runId }) {
       if (await workOnRun(ctx, actions, runId)) await enqueueRuns(ctx, [runId])

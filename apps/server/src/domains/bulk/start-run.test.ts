@@ -43,7 +43,7 @@ describe('starting a run', () => {
       { action: 'bulk_run.start', actor_name: admin.user.username, after: { action: 'order.reset', rows: 3 } }
     ])
     const { rows } = await shop.ctx.db.execute(
-      sql`select data from pgboss.job where name = 'bulk.run' and singleton_key = ${String(id)}`
+      sql`select data from pgboss.job where name = 'run-bulk-action' and singleton_key = ${String(id)}`
     )
     expect(rows).toEqual([{ data: { runId: id } }])
     expect(await marks()).toEqual([])

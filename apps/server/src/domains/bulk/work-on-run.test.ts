@@ -218,18 +218,18 @@ describe('working on a run', () => {
     ['refused', refuse('order_busy')]
   ])('tells of its progress a few times a second, and of its end: rows are %s', async (_what, result) => {
     work.run = async () => result
-    const told: number[] = []
+    const published: number[] = []
     const id = await started(numbers(200))
     const end = shop.ctx.changes.subscribe(event => {
       const hits = event?.changes.filter(change => change.resource === 'bulk_run' && change.id === id) ?? []
-      if (hits.length > 0) told.push(performance.now())
+      if (hits.length > 0) published.push(performance.now())
     })
     const began = performance.now()
     await workOn(id)
     const took = performance.now() - began
-    await vi.waitFor(() => expect(told.at(-1)).toBeGreaterThan(began + took))
+    await vi.waitFor(() => expect(published.at(-1)).toBeGreaterThan(began + took))
     end()
-    expect(told.length).toBeLessThanOrEqual(took / 300 + 4)
+    expect(published.length).toBeLessThanOrEqual(took / 300 + 4)
   })
 })
 
@@ -239,11 +239,11 @@ describe('jobs', () => {
 
   test('take up at the start what a process left behind', async () => {
     const id = await started([1])
-    await shop.ctx.db.execute(sql`delete from pgboss.job where name = 'bulk.run'`)
+    await shop.ctx.db.execute(sql`delete from pgboss.job where name = 'run-bulk-action'`)
     expect(cleanup).toMatchObject({ atStart: true, cron: expect.any(String) })
     await call(cleanup, {})
     const { rows } = await shop.ctx.db.execute<{ data: { runId: number } }>(
-      sql`select data from pgboss.job where name = 'bulk.run'`
+      sql`select data from pgboss.job where name = 'run-bulk-action'`
     )
     expect(rows.map(({ data }) => data.runId)).toContain(id)
     await call(runJob, { runId: id })

@@ -89,25 +89,25 @@ async function pendingAfter(db: Database, runId: number, last: number): Promise<
 
 function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: number) => Promise<Outcome> {
   const [by, runId] = [actorOf(run), run.id]
-  let told = 0
+  let publishedAt = 0
   /** Runs a command of one row, and lets it publish the progress where that is due. */
   async function commandOfRow<T>(run: (unit: Unit, publish: () => void) => Promise<T>): Promise<T> {
-    const isDue = performance.now() - told > PROGRESS_MS
+    const isDue = performance.now() - publishedAt > PROGRESS_MS
     const result = await command(ctx, by, unit => run(unit, () => isDue && unit.publish('bulk_run', runId)))
-    if (isDue) told = performance.now()
+    if (isDue) publishedAt = performance.now()
     return result
   }
 
   /** Claims the row, does the work and writes the result, all or nothing. */
   async function attempt(rowId: number): Promise<Outcome | Refusal> {
     return commandOfRow<Outcome | Refusal>(async (unit, publish) => {
-      const [now] = await unit.tx
+      const [current] = await unit.tx
         .select({ state: bulkRuns.state, isAdmin: sql<boolean | null>`${users.isActive} and ${users.isSuperuser}` })
         .from(bulkRuns)
         .leftJoin(users, eq(users.id, bulkRuns.actorId))
         .where(eq(bulkRuns.id, runId))
-      if (now?.state !== 'running') return 'stopped'
-      if (!now.isAdmin) return 'not_allowed'
+      if (current?.state !== 'running') return 'stopped'
+      if (!current.isAdmin) return 'not_allowed'
       const [claimed] = await unit.tx
         .select({ id: bulkRows.rowId })
         .from(bulkRows)

@@ -1,7 +1,8 @@
 /**
- * What the shop sells: products, their variants, collections and tags, and what a selection costs. It owns the tables of
- * these; others read them and change them through the commands here. It follows the e-commerce platform by the two event
- * handlers, and quotes stock that lists may show while orders never go by it.
+ * What the shop sells: products, their variants, collections and tags, and what a selection costs. It owns
+ * products, product_options, product_collections, product_tags, variants, collections and tags; others read them and
+ * change them through the commands here. It follows the e-commerce platform by the two event handlers, and quotes stock
+ * that lists may show while orders never go by it.
  */
 export { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 export { createProduct } from './create-product.ts'

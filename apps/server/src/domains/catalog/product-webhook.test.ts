@@ -120,7 +120,7 @@ test('variants that came or went are flagged for an administrator; what went is 
     [true, 'Tokyo', false],
     [false, 'Tokyo', true]
   ])
-  // Neither a later event takes the flag away, nor does one without news stand in the audit log.
+  // Neither a later event takes the flag away, nor is one without news in the audit log.
   const entries = () => app.ctx.db.$count(auditLog, eq(auditLog.action, 'product.follow'))
   const before = await entries()
   await settle(payload({ variants: [first] }), { topic: 'products/update' })

@@ -79,7 +79,7 @@ async function followCollections(tx: Executor, theirs: ShopifyCollection[], at: 
   return counts
 }
 
-/** Products stand in the collections that the platform has them in; products that it does not know stay as they are. */
+/** Products are in the collections that the platform has them in; products that it does not know stay as they are. */
 async function followMembership(tx: Executor, sold: ShopifyProduct[]): Promise<void> {
   const ourProducts = await productIds(tx)
   const rows = await tx.select({ id: collections.id, platformId: collections.platformId }).from(collections)

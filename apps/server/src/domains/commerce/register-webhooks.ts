@@ -8,7 +8,7 @@ export const requestWebhooks = (unit: Unit): void => unit.jobs.send(registerWebh
 
 /**
  * Tells the platform where to send payments and product changes; repeating it changes nothing. A platform that refuses
- * is not asked again: an administrator has to mend the settings, and saving them asks again.
+ * is not asked again: an administrator has to correct the settings; saving them asks again.
  * @throws where another try may help
  */
 export async function registerWebhooks(ctx: Pick<AppContext, 'config' | 'db' | 'log' | 'secrets'>): Promise<void> {

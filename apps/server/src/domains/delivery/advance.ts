@@ -78,7 +78,7 @@ async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise
   })
 }
 
-/** Why an order is not as it should be; another failure that stands there stays. */
+/** Why an order is not as it should be; a failure that is recorded already stays. */
 function failureToShow(order: OrderRow, refusal: string | null, missing: number): Failure | null {
   if (refusal) return { code: 'agent_refused', params: { message: refusal } }
   if (missing > 0) return { code: 'addresses_lost', params: { count: missing } }

@@ -125,7 +125,7 @@ test('after a change of a server’s proxy port the customers’ lists show the 
   expect(await ports()).toEqual(new Set([server.proxy_port]))
 })
 
-test('what an administrator does through a customer’s eyes stands in the audit log under the own name', async () => {
+test('what an administrator does through a customer’s eyes is in the audit log under the own name', async () => {
   await admin.post('/api/users/admin/switch-user', { user_id: order.uid })
   expect((await admin.post(path('reset_proxy_password'))).data).toMatchObject({ status: 'queued' })
   await admin.post('/api/users/admin/switch-back')

@@ -5,7 +5,7 @@ import { servers } from '../fleet/tables.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from '../orders/tables.ts'
 
-/** One leased address of an order, as its customer sees it. Credentials stand on the order. */
+/** One leased address of an order, as its customer sees it. Credentials are in the order's row. */
 export const proxies = pgTable(
   'proxies',
   {

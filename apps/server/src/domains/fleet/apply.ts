@@ -41,18 +41,18 @@ export async function recordOutcomes(
   outcomes: { user: AgentUser; outcome: Outcome }[],
   confirm: ConfirmPort
 ): Promise<void> {
-  const told = outcomes.filter(({ outcome }) => outcome.kind !== 'unreachable')
-  if (told.length === 0) return
-  for (const { user, outcome } of told) {
+  const answered = outcomes.filter(({ outcome }) => outcome.kind !== 'unreachable')
+  if (answered.length === 0) return
+  for (const { user, outcome } of answered) {
     if (outcome.kind !== 'refused') continue
     log.warn({ server: user.serverId, username: user.username, reason: outcome.message }, 'agent refused a user')
   }
   // Ascending, so that two of these never wait for each other.
-  const orderIds = [...new Set(told.map(({ user }) => user.orderId))]
+  const orderIds = [...new Set(answered.map(({ user }) => user.orderId))]
     .filter(id => id !== null)
     .toSorted((a, b) => a - b)
   await confirm(orderIds, async unit => {
-    for (const { user, outcome } of told) await recordOne(unit, user, outcome)
+    for (const { user, outcome } of answered) await recordOne(unit, user, outcome)
   })
 }
 

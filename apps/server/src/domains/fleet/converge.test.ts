@@ -55,18 +55,18 @@ const step = async (id: number) => {
 test('an agent that is away during a change gets it when it is back, and another server never waits', async () => {
   const { ctx } = world
   const id = await freshServer('away', ['127.31.0.0/24'])
-  const lonely = await addTestServer(ctx, 'nobody there', { ranges: ['127.31.9.0/24'] })
+  const unreachable = await addTestServer(ctx, 'nobody there', { ranges: ['127.31.9.0/24'] })
   await agent.stop()
   const users = await wantTestUsers(ctx, id, { count: 3, base: '127.31.0' })
-  await wantTestUsers(ctx, lonely, { count: 1, base: '127.31.9' })
+  await wantTestUsers(ctx, unreachable, { count: 1, base: '127.31.9' })
   await expect(convergeServer(ctx, id, noOrders(ctx))).rejects.toThrow(AgentUnreachable)
   expect(await step(id)).toMatchObject({ step: 'unreachable' })
   await agent.start()
-  await expect(convergeServer(ctx, lonely, noOrders(ctx))).rejects.toThrow(AgentUnreachable)
+  await expect(convergeServer(ctx, unreachable, noOrders(ctx))).rejects.toThrow(AgentUnreachable)
   await convergeServer(ctx, id, noOrders(ctx))
   expect(await heldBy(agent)).toEqual(users.toSorted())
   expect(await step(id)).toMatchObject({ step: 'in step', last_error: null })
-  expect(await serversBehind(ctx.db)).toEqual([lonely])
+  expect(await serversBehind(ctx.db)).toEqual([unreachable])
 })
 
 test('what an agent lost with its disk is sent again: ranges and users', async () => {
@@ -149,11 +149,11 @@ test('many processes that converge at once leave the last state on the agent', a
   const [order] = (await ctx.db.execute<{ id: number }>(sql`select nextval('agent_generation') as id`)).rows
   const orderId = order?.id ?? 0
   const users = await wantTestUsers(ctx, id, { count: 80, base: '127.36.0', orderId })
-  const told: number[][] = []
+  const confirmed: number[][] = []
   const converge = () =>
     convergeServer(ctx, id, async (orders, write) => {
       await command(ctx, SYSTEM, write)
-      told.push(orders)
+      confirmed.push(orders)
     })
   const changes = async () => {
     for (let round = 0; round < 5; round++) {
@@ -168,8 +168,8 @@ test('many processes that converge at once leave the last state on the agent', a
   for (let n = 0; n < 3; n++) await converge()
   expect(await heldBy(agent)).toEqual(users.toSorted())
   expect(await repairServer(ctx, id)).toMatchObject({ renewed: 0, removed: [] })
-  expect(told.every(orders => orders.length === 1 && orders[0] === orderId)).toBe(true)
-  expect(told.length).toBeGreaterThan(0)
+  expect(confirmed.every(orders => orders.length === 1 && orders[0] === orderId)).toBe(true)
+  expect(confirmed.length).toBeGreaterThan(0)
   const passwords = new Set((await usersOf(ctx, id)).map(user => user.password))
   expect([...passwords]).toEqual(['round4'])
   // Gone when the order is over.

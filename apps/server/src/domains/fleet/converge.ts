@@ -77,8 +77,8 @@ export async function syncAgent(
       const settled = lost ? outcomes.filter(({ outcome }) => !isOutside(outcome)) : outcomes
       await recordOutcomes(ctx, settled, confirm)
       for (const { user, outcome } of settled) synced.users.set(user.username, outcome)
-      const silent = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
-      if (silent?.kind === 'unreachable') throw new AgentUnreachable(silent.message)
+      const unreachable = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
+      if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
     }
     if (loaded?.kind === 'widened') synced.prefixes = await narrow(ctx, agent, server)
     await command(ctx, SYSTEM, unit => markReachable(unit, server.id))
@@ -147,9 +147,9 @@ async function applyAll(ctx: SyncContext, agent: AgentClient, users: AgentUser[]
     const some = users.slice(at, at + AT_ONCE).map(async user => {
       return { user, outcome: await applyUser(agent, user, deniedBy.get(user.rules.join()) ?? []) }
     })
-    const told = await Promise.all(some)
-    outcomes.push(...told)
-    if (told.some(({ outcome }) => outcome.kind === 'unreachable')) break
+    const results = await Promise.all(some)
+    outcomes.push(...results)
+    if (results.some(({ outcome }) => outcome.kind === 'unreachable')) break
   }
   return outcomes
 }

@@ -71,7 +71,7 @@ export function enqueueDenyLists(unit: Unit): void {
 
 /**
  * The work of it. In a transaction of its own: it touches every user, and one that holds the inventory's locks too
- * would wait in a circle with deliveries.
+ * would deadlock with deliveries.
  */
 export async function renewDenyLists(ctx: AppContext): Promise<void> {
   // Whoever changed a rule while this job still waited was told that it waits already, and may not have committed: first

@@ -40,9 +40,9 @@ test('five silences in a row make one alarm; a server that comes back gets what 
     expect(await serverRow(ctx, id)).toMatchObject({ connected: false, failures: round })
     expect(await waiting('send-mail', id)).toBe(round < ALARM_AFTER ? 0 : 1)
   }
-  const silent = await serverRow(ctx, id)
-  expect(silent.unreachableSince).not.toBeNull()
-  expect(silent).toMatchObject({
+  const unreachable = await serverRow(ctx, id)
+  expect(unreachable.unreachableSince).not.toBeNull()
+  expect(unreachable).toMatchObject({
     trouble: 'unreachable',
     troubleParams: { message: expect.stringMatching(/ECONNREFUSED/) as string }
   })

@@ -1,6 +1,7 @@
 /**
  * The fleet: servers with their groups and address ranges, what their agents are to hold, and how they are brought there,
- * watched, repaired and installed (docs/FLEET.md).
+ * watched, repaired and installed (docs/FLEET.md). It owns servers, server_groups, server_group_servers, agent_users and
+ * the sequence agent_generation.
  * Others say what an order's user shall be (`setDesiredUsers`, `removeDesiredUsers`) and read how far the agents are
  * (`agentProgress`); only the fleet writes its tables and talks to agents.
  * What it needs of the domains above comes as ports: which variants sell from a group, and how orders go on with what an

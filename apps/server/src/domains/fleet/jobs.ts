@@ -14,7 +14,7 @@ const REPAIR_WAIT_MS = 10_000
 /** @param confirm makes the port that lets orders go on with what an agent confirmed */
 export const fleetJobs = ({ confirm }: { confirm: (ctx: AppContext) => ConfirmPort }): Job[] => [
   job(convergeQueue, {
-    purpose: "Brings one server's agent to what is wanted of it: its ranges, then its users.",
+    purpose: "Brings one server's agent to its desired state: its ranges, then its users.",
     concurrency: 4,
     run: (ctx, { serverId }) => convergeServer(ctx, serverId, confirm(ctx))
   }),
@@ -29,7 +29,7 @@ export const fleetJobs = ({ confirm }: { confirm: (ctx: AppContext) => ConfirmPo
     run: repairAll
   }),
   job(repairQueue, {
-    purpose: 'Compares one agent with what is wanted of it, and mends the difference.',
+    purpose: 'Compares one agent with its desired state, and repairs the difference.',
     concurrency: 4,
     run: (ctx, { serverId }) => repairServer(ctx, serverId, REPAIR_WAIT_MS)
   }),

@@ -42,7 +42,7 @@ async function someoneWaits(other: Promise<unknown>): Promise<void> {
 const edit = (id: number, name: string, ranges: string[]) =>
   admin.put(`/api/servers/servers/${id}/`, { name, ip: '127.0.0.1', port: 22, cidr: ranges.join('\n') })
 
-test('an edit of a server does not wait in a circle with what its agent confirms', async () => {
+test('an edit of a server does not deadlock with what its agent confirms', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'confirming', { ranges: ['127.41.0.0/24'] })
   const orderId = await leaseOn(ctx, id, rule)
@@ -62,7 +62,7 @@ test('an edit of a server does not wait in a circle with what its agent confirms
   expect(await editing).toMatchObject({ code: 2000 })
 })
 
-test('an edit of a server does not wait in a circle with a delivery to it', async () => {
+test('an edit of a server does not deadlock with a delivery to it', async () => {
   const { ctx } = world
   const id = await addTestServer(ctx, 'delivering', { ranges: ['127.42.0.0/24'] })
   const groupId = await addGroup(ctx.db, 'delivering', [id])

@@ -11,7 +11,7 @@ export function fieldRefusal(field: string, reason: Reason, params: Params = {})
   return refuse(reason, { params, data: { errors: { [field]: fillIn(refusals[reason][1], params) } } })
 }
 
-/** Says which ranges, servers and orders stand in the way. */
+/** Says which ranges, servers and orders are in the way. */
 export async function cidrRefusal(db: Executor, refusal: CidrRefusal): Promise<Refusal> {
   if (refusal.reason === 'invalid') {
     const msg = refusal.lines.map(line => line.message).join('; ')

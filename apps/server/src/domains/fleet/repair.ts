@@ -31,7 +31,7 @@ export type Repair =
     }
 
 /**
- * Compares one agent with what is wanted of it and mends the difference: what is missing or differs is sent again, what
+ * Compares one agent with its desired state and repairs the difference: what is missing or differs is sent again, what
  * nobody wants is taken off. A lost state on the agent's disk is only the largest difference there can be.
  */
 export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 0): Promise<Repair> {

@@ -81,45 +81,45 @@ export async function assignCidrs(
     .from(cidrs)
     .where(and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt)))
     .orderBy(asc(cidrs.id))
-  const leaving = present.filter(range => !ranges.includes(range.cidr))
-  for (const range of leaving) {
+  const removed = present.filter(range => !ranges.includes(range.cidr))
+  for (const range of removed) {
     const orders = await ordersOn(tx, range.id)
     if (orders.length > 0) return { ok: false, reason: 'leased', cidr: range.cidr, orders }
   }
 
-  const coming = ranges.filter(range => !present.some(({ cidr }) => cidr === range))
-  const plan: Arrival[] = []
-  for (const cidr of coming) {
-    const step = await planArrival(tx, cidr, leaving)
+  const added = ranges.filter(range => !present.some(({ cidr }) => cidr === range))
+  const plan: CidrPlan[] = []
+  for (const cidr of added) {
+    const step = await planCidr(tx, cidr, removed)
     if ('ok' in step) return step
     plan.push(step)
   }
-  for (const range of leaving) await placeCidr(tx, range.id, null)
-  // Before any arrival: two of them may lie in one range that makes room.
+  for (const range of removed) await placeCidr(tx, range.id, null)
+  // Before any range is added: two of them may lie in one range that they replace.
   const replaced = plan.flatMap(step => step.replaces)
   for (const id of sortedIds(replaced)) await dropCidr(tx, id)
   for (const step of plan) {
     if (step.adopt === undefined) await insertCidr(tx, step.cidr, serverId, [])
     else await placeCidr(tx, step.adopt, serverId)
   }
-  return { ok: true, added: coming, removed: leaving.map(range => range.cidr) }
+  return { ok: true, added, removed: removed.map(range => range.cidr) }
 }
 
-type Arrival = { cidr: string; adopt?: number; replaces: number[] }
+type CidrPlan = { cidr: string; adopt?: number; replaces: number[] }
 
-/** What has to happen for a range to come to a server: nothing may be left that shares its addresses. */
-async function planArrival(
+/** How a range is added to a server: nothing may be left that shares its addresses. */
+async function planCidr(
   tx: Executor,
   cidr: string,
-  leaving: LiveCidr[]
-): Promise<Arrival | Extract<CidrRefusal, { reason: 'overlap' }>> {
+  removed: LiveCidr[]
+): Promise<CidrPlan | Extract<CidrRefusal, { reason: 'overlap' }>> {
   const clashes = await overlapping(tx, cidr)
   const same = clashes.find(clash => clash.cidr === cidr && clash.serverId === null)
   if (same) return { cidr, adopt: same.id, replaces: [] }
   const replaces: number[] = []
   for (const clash of clashes) {
     // A range cut otherwise than before: the old cut goes where no server has it any more and nobody leases of it.
-    const unused = clash.serverId === null || leaving.some(range => range.id === clash.id)
+    const unused = clash.serverId === null || removed.some(range => range.id === clash.id)
     if (!unused || (await ordersOn(tx, clash.id)).length > 0) {
       return { ok: false, reason: 'overlap', cidr, with: clash.cidr, serverId: clash.serverId }
     }

@@ -118,7 +118,7 @@ describe('assignCidrs', () => {
     expect(await assign(net('1.0/24'))).toMatchObject({ ok: true })
   })
 
-  it('cuts unleased addresses anew', async () => {
+  it('cuts unleased addresses again', async () => {
     await assign(net('0.0/23'))
     await lease()
     expect(await assign(net('0.0/24'), net('1.0/24'))).toMatchObject({ ok: false, reason: 'leased' })

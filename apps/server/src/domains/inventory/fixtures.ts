@@ -3,7 +3,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import type { InTransaction } from './cidr-commands.ts'
 import { createRule, type RuleInput } from './rules.ts'
 
-/** Rows of other domains that the inventory's tests and benchmarks stand on. Ids are told apart by `name`. */
+/** Rows of other domains that the inventory's tests and benchmarks need. Ids are told apart by `name`. */
 
 export async function addServer(db: Executor, name: string): Promise<number> {
   return firstId(db, sql`insert into servers (name, ip) values (${name}, '127.0.0.1') returning id`)

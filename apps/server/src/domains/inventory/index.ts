@@ -1,5 +1,6 @@
 /**
- * The inventory: address ranges cut into chunks, access rules, and which order leases which addresses under which rules.
+ * The inventory: address ranges cut into chunks, access rules, and which order leases which addresses under which rules. It
+ * owns cidrs, chunks, acl_rules, acl_groups, acl_group_rules, rule_usage, leases and lease_blocks.
  * Others lease by `reserve`, `activate` and `release`, and change ranges and rules by the functions below, within their own
  * command; nobody else writes these tables, and the database itself refuses a double lease.
  * It knows no server and no order but their ids (docs/INVENTORY.md says how it works).

@@ -3,7 +3,7 @@ import { sendMail, sendMailQueue } from './send-mail.ts'
 
 export const mailJobs: Job[] = [
   job(sendMailQueue, {
-    purpose: 'Sends a mail; while the mail service fails, again for about a day',
+    purpose: 'Sends a mail; while the mail service fails, it is tried for about a day.',
     concurrency: 2,
     run: sendMail
   })

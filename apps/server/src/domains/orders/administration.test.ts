@@ -213,8 +213,8 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
 test('a customer is reminded once before the end, and again when the end was moved', async () => {
   const { db } = shop.ctx
   const remind = async () => {
-    const told = await Promise.all([remindExpiries(shop.ctx), remindExpiries(shop.ctx)])
-    return told[0] + told[1]
+    const counts = await Promise.all([remindExpiries(shop.ctx), remindExpiries(shop.ctx)])
+    return counts[0] + counts[1]
   }
   await remind()
   const soon = await insertOrder(live(2.9))

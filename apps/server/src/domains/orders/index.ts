@@ -1,7 +1,8 @@
 /**
- * Orders from checkout to expiry: how one is placed, times out, is listed, extended and deleted, and its history. It
- * owns `orders` and `order_events`. Delivery and payments lock an order here and change it through the commands below;
- * nobody else writes these tables, and nothing here knows of agents, proxies or payments.
+ * Orders from checkout to expiry: how one is placed, times out, is listed, extended and deleted, its history, and the
+ * figures of all orders by day. It owns orders, order_events, order_product_names, order_figures and order_figure_deltas.
+ * Delivery and payments lock an order here and change it through the commands below; nobody else writes these tables, and
+ * nothing here knows of agents, proxies or payments.
  */
 export {
   expireOrder,

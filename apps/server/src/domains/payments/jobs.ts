@@ -9,7 +9,7 @@ const compareFiguresQueue = queue<object>('compare-order-figures', { expireInSec
 
 export const paymentJobs: Job[] = [
   job(compareFiguresQueue, {
-    purpose: 'Counts the figures of orders anew and logs where the kept ones differ.',
+    purpose: 'Counts the figures of orders again and logs where the stored ones differ.',
     cron: '41 3 * * *',
     run: async ctx => {
       const days = await compareFigures(ctx.db)

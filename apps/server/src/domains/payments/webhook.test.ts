@@ -125,10 +125,10 @@ test('a payment for nothing of ours changes nothing and is shown to an administr
   expect(await outcomeOf(stack, 'unknown')).toEqual({ outcome: 'unknown_order', detail: { order_id: 'NL-nobody' } })
   expect(await report(shop.url, { no: 'order' }, { eventId: 'unreadable' })).toBe(200)
   expect(await outcomeOf(stack, 'unreadable')).toEqual({ outcome: 'unreadable', detail: null })
-  const told = (await adminMails(stack)).slice(mails)
-  expect(told).toHaveLength(2)
-  expect(told[0]).toContain('no order of ours is named (order_id NL-nobody)')
-  expect(told[1]).toContain('unreadable')
+  const newMails = (await adminMails(stack)).slice(mails)
+  expect(newMails).toHaveLength(2)
+  expect(newMails[0]).toContain('no order of ours is named (order_id NL-nobody)')
+  expect(newMails[1]).toContain('unreadable')
 })
 
 test('too little money: not delivered, addresses kept and then given back, until an administrator accepts', async () => {

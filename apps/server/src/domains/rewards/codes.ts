@@ -4,7 +4,7 @@ import { lock } from '../../infra/db/locks.ts'
 import { coupons, giftCards } from './tables.ts'
 
 /**
- * A gift card's code becomes a promo code when somebody exchanges coins for it. So one code must not stand in both
+ * A gift card's code becomes a promo code when somebody exchanges coins for it. So one code must not be in both
  * tables before that: whoever adds or renames a code takes this lock first, until the command ends.
  */
 export const lockCodes = (tx: Executor): Promise<void> => lock(tx, 'rewardCodes')

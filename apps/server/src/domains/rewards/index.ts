@@ -1,7 +1,7 @@
 /**
  * What customers earn and what they get for it: level points, coins, promo codes, gift cards, level discounts and the
  * points for chat messages. It owns coupons, gift_cards, level_codes, point_records, level_decays, chat_events and
- * chat_points; the balances themselves stand in accounts' users and change only by `grantPoints`, which writes the
+ * chat_points; the balances themselves are in accounts' users and change only by `grantPoints`, which writes the
  * record with them. Others grant by the functions below within their own command.
  */
 export { grantForSignUp, setCoins } from './account-points.ts'

@@ -4,12 +4,12 @@ import { removeOldReports } from './chat-points.ts'
 import { decayLevelPoints } from './decay.ts'
 
 // Long enough for many users; a run that is cut off goes on where it was.
-const decayQueue = queue('rewards.decay-level-points', { expireInSeconds: 900 })
-const housekeepingQueue = queue('rewards.housekeeping')
+const decayQueue = queue('decay-level-points', { expireInSeconds: 900 })
+const housekeepingQueue = queue('remove-old-chat-reports')
 
 export const rewardsJobs: Job[] = [
   job(decayQueue, {
-    purpose: "Lowers everyone's level points once a month, from the day that the settings name",
+    purpose: "Lowers everyone's level points once a month, from the day that the settings name.",
     // Every hour, not on the day: a shop that was down on the day catches up.
     cron: '7 * * * *',
     async run(ctx) {
@@ -18,7 +18,7 @@ export const rewardsJobs: Job[] = [
     }
   }),
   job(housekeepingQueue, {
-    purpose: 'Removes reports of the chat bot that are too old to count again',
+    purpose: 'Removes reports of the chat bot that are too old to count again.',
     cron: '*/10 * * * *',
     run: removeOldReports
   })

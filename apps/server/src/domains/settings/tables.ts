@@ -1,11 +1,11 @@
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id } from '../../infra/db/columns.ts'
 
-/** One row per setting that was ever saved; the defaults stand in the contract. */
+/** One row per setting that was ever saved; the defaults are in the contract. */
 export const settings = pgTable('settings', {
   key: text().primaryKey(),
   value: jsonb().$type<unknown>(),
-  /** Secrets are sealed and stand here instead of in `value`. */
+  /** Secrets are sealed and kept here instead of in `value`. */
   secret: bytes(),
   updatedAt: createdAt()
 })

@@ -28,7 +28,7 @@ async function captcha(): Promise<{ captcha: number; captcha_id: string }> {
   return { captcha: 42, captcha_id: made.id }
 }
 
-const letter = { username: 'Ada', email: 'ada@example.com', phone: '+44 1', message: 'Where is my proxy?' }
+const ticketForm = { username: 'Ada', email: 'ada@example.com', phone: '+44 1', message: 'Where is my proxy?' }
 
 test('Q&A form: question and answer are required', async () => {
   const whole = { question: 'How?', answer: 'So.' }
@@ -71,17 +71,17 @@ test('questions are public, found by text in either part, and kept by administra
 
 test('ticket form: name, email, phone and message are required', async () => {
   for (const field of ['username', 'email', 'phone', 'message'] as const) {
-    const refused = await shop.visitor().post(TICKET, { ...letter, ...(await captcha()), [field]: '' })
+    const refused = await shop.visitor().post(TICKET, { ...ticketForm, ...(await captcha()), [field]: '' })
     expect(refused).toMatchObject({ status: 400, msg: 'Please fill out the form first!' })
   }
-  const wrong = await shop.visitor().post(TICKET, { ...letter, ...(await captcha()), email: 'nowhere' })
+  const wrong = await shop.visitor().post(TICKET, { ...ticketForm, ...(await captcha()), email: 'nowhere' })
   expect(wrong).toMatchObject({ status: 400, msg: 'Please input correct email format' })
 })
 
 test('ticket form: the captcha is required', async () => {
   const asked = await captcha()
   for (const answer of [undefined, '', null, 'many'])
-    expect(await shop.visitor().post(TICKET, { ...letter, ...asked, captcha: answer })).toMatchObject({
+    expect(await shop.visitor().post(TICKET, { ...ticketForm, ...asked, captcha: answer })).toMatchObject({
       status: 400,
       msg: 'Please input the calculation results in the picture first!'
     })
@@ -89,21 +89,21 @@ test('ticket form: the captcha is required', async () => {
 
 test('a ticket needs the right answer, and a captcha serves once, right or wrong', async () => {
   const first = await captcha()
-  expect(await shop.visitor().post(TICKET, { ...letter, ...first, captcha: 41 })).toMatchObject({
+  expect(await shop.visitor().post(TICKET, { ...ticketForm, ...first, captcha: 41 })).toMatchObject({
     status: 400,
     msg: 'The captcha code is not correct'
   })
-  expect((await shop.visitor().post(TICKET, { ...letter, ...first })).status).toBe(400)
+  expect((await shop.visitor().post(TICKET, { ...ticketForm, ...first })).status).toBe(400)
   const second = await captcha()
-  const sent = await Promise.all([1, 2, 3].map(() => shop.visitor().post(TICKET, { ...letter, ...second })))
+  const sent = await Promise.all([1, 2, 3].map(() => shop.visitor().post(TICKET, { ...ticketForm, ...second })))
   expect(sent.filter(reply => reply.code === 2000)).toHaveLength(1)
 })
 
 test('administrators read, search and delete tickets; nobody else does', async () => {
   const message = 'The needle of this test'
-  await shop.visitor({ ip: '198.51.100.7' }).post(TICKET, { ...letter, message, ...(await captcha()) })
+  await shop.visitor({ ip: '198.51.100.7' }).post(TICKET, { ...ticketForm, message, ...(await captcha()) })
   const found = await admin.get<Page<Ticket>>(`${TICKET}?search=needle%20of`)
-  expect(found.data).toMatchObject({ total: 1, data: [{ ...letter, message }] })
+  expect(found.data).toMatchObject({ total: 1, data: [{ ...ticketForm, message }] })
   const path = `${TICKET}${found.data.data[0]?.id}/`
   const customer = await shop.customer()
   for (const [client, status] of [
@@ -127,11 +127,11 @@ test('administrators read, search and delete tickets; nobody else does', async (
 test('one client sends so many tickets an hour, also all at once; another client is not kept waiting', async () => {
   const flood = await Promise.all(
     Array.from({ length: TICKETS_AN_HOUR + 5 }, async (_, at) =>
-      shop.visitor({ ip: `2001:db8:1:1::${at + 1}` }).post(TICKET, { ...letter, ...(await captcha()) })
+      shop.visitor({ ip: `2001:db8:1:1::${at + 1}` }).post(TICKET, { ...ticketForm, ...(await captcha()) })
     )
   )
   expect(flood.filter(reply => reply.code === 2000)).toHaveLength(TICKETS_AN_HOUR)
   expect(flood.filter(reply => reply.status === 429)).toHaveLength(5)
-  const other = await shop.visitor({ ip: '2001:db8:1:2::1' }).post(TICKET, { ...letter, ...(await captcha()) })
+  const other = await shop.visitor({ ip: '2001:db8:1:2::1' }).post(TICKET, { ...ticketForm, ...(await captcha()) })
   expect(other.code).toBe(2000)
 })

@@ -24,7 +24,7 @@ export const LOCKS = {
   emailCodeClient: 7308,
   /** Tickets of one client. Key: the network. */
   ticketClient: 7309,
-  /** A code may stand among the gift cards or the promo codes, not among both. */
+  /** A code may be among the gift cards or the promo codes, not among both. */
   rewardCodes: 7310,
   /** Key: the user. */
   preferences: 7311,

@@ -9,7 +9,7 @@ import type { AppContext } from '../context.ts'
 /** Is the process up, is it ready, and how is it doing? These three answer programs, not people: no envelope. */
 export function healthRoutes(
   app: FastifyInstance,
-  shop: Pick<AppContext, 'db' | 'jobs'>,
+  ctx: Pick<AppContext, 'db' | 'jobs'>,
   metricsToken = process.env['METRICS_TOKEN']
 ): void {
   const registry = new Registry()
@@ -29,11 +29,11 @@ export function healthRoutes(
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const database = await shop.db.execute(sql`select 1`).then(
+    const database = await ctx.db.execute(sql`select 1`).then(
       () => true,
       () => false
     )
-    const jobs = database && (await shop.jobs.healthy())
+    const jobs = database && (await ctx.jobs.healthy())
     return reply.code(database && jobs ? 200 : 503).send({ database, jobs })
   })
   app.get('/metrics', async (request, reply) => {

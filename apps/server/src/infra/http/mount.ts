@@ -75,7 +75,7 @@ type Parts = { params: unknown; query: unknown; body: unknown }
 
 /**
  * Checks each part against the contract. A refusal maps every field to its message, and to that message's key with what
- * stands in it, for those who word it in another language.
+ * is in it, for those who word it in another language.
  */
 function parse(route: Route, request: FastifyRequest): Result<Parts> {
   const found: Parts = { params: request.params, query: request.query, body: request.body }

@@ -16,7 +16,7 @@ export function childEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * PostgreSQL refuses to run as root, so root lends it an account that needs nothing: the owner of an existing data
+ * PostgreSQL refuses to run as root, so it runs under an account without rights: the owner of an existing data
  * folder, else `postgres`, else `nobody`.
  * @param dataDir an existing data folder, or one that is still to be made
  */

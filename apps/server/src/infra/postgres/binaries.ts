@@ -79,7 +79,7 @@ async function copyTo(place: string, packageDir: string): Promise<string> {
     await cp(join(packageDir, 'native'), join(temporary, 'native'), { recursive: true, verbatimSymlinks: true })
     await linkLibraries(temporary)
     await open(temporary)
-    // Someone may have been first, and what stands there may be a copy that a cleaner of temporary files has thinned.
+    // Someone may have been first, and the copy may be one that a cleaner of temporary files has thinned.
     await rename(temporary, target).catch(async () => {
       if (await sound(target, packageDir, uid)) return
       await rename(target, `${temporary}.old`)

@@ -88,7 +88,7 @@ async function create(dataDir: string, binaries: Binaries, account: Account, syn
       cause: error
     })
   }
-  // A folder is put in place by renaming; where the account cannot reach it, a link stands there instead.
+  // A folder is put in place by renaming; where the account cannot reach it, a link is there instead.
   const stays = near ? folder : join(parent, `${basename(dataDir)}-${randomBytes(8).toString('hex')}`)
   if (!near) await rename(folder, stays)
   await clearWay(dataDir)

@@ -159,7 +159,7 @@ test('two processes that start at once share one server, which ends with the las
   expect(await readdir(root)).toEqual(['postgres'])
 })
 
-test('a start that meets a shutdown waits for its end and starts anew', async () => {
+test('a start that meets a shutdown waits for its end and starts again', async () => {
   const first = await start()
   process.kill(first.pid, 'SIGINT')
   const second = await start()

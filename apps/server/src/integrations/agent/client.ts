@@ -81,10 +81,10 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     const json = parseJson(text)
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
-      const told = failure.success ? failure.data : { reason: 'unknown', msg: text.slice(0, 200) }
-      // A refusal of the token says nothing about the user or range that was sent: another token mends it.
-      if (status >= 500 || status === 401) return { ok: false, kind: 'unreachable', message: told.msg }
-      return { ok: false, kind: 'refused', status, reason: told.reason, message: told.msg }
+      const refusal = failure.success ? failure.data : { reason: 'unknown', msg: text.slice(0, 200) }
+      // A refusal of the token says nothing about the user or range that was sent: a valid token fixes it.
+      if (status >= 500 || status === 401) return { ok: false, kind: 'unreachable', message: refusal.msg }
+      return { ok: false, kind: 'refused', status, reason: refusal.reason, message: refusal.msg }
     }
     const parsed = schema.safeParse(json)
     if (parsed.success) return { ok: true, data: parsed.data }

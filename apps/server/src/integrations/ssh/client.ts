@@ -85,7 +85,7 @@ function algorithmsOf(knownHostKey: string): ServerHostKeyAlgorithm[] {
   return (kind === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa'] : [kind]) as ServerHostKeyAlgorithm[]
 }
 
-/** The key's kind stands in its first field. */
+/** The key's kind is in its first field. */
 function nameKey(key: Buffer): string {
   const length = key.readUInt32BE(0)
   return `${key.toString('latin1', 4, 4 + length)} ${key.toString('base64')}`

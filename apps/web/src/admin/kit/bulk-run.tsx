@@ -25,7 +25,7 @@ type Props = {
   onClose: () => void
 }
 
-/** How far a bulk run is, and what became of each row. It stands in the address, so a reload finds it again. */
+/** How far a bulk run is, and what became of each row. It is in the address, so a reload finds it again. */
 export function BulkRunPanel({ id, invalidate, onClose }: Props) {
   const t = useT()
   const { data, error, refetch } = useQuery({

@@ -5,7 +5,7 @@ import { Ago, Day } from '../../kit/time.tsx'
 import classes from './kit.module.css'
 import type { Column } from './resource.ts'
 
-// Each maker gives a column whose key must stand in the list's rows with a value of its kind.
+// Each maker gives a column whose key must be in the list's rows with a value of its kind.
 
 type Look = Pick<Column<never>, 'lead' | 'wide' | 'optional'>
 const none = <span className="dim">–</span>

@@ -4,7 +4,7 @@ import { ResourceScreen } from './screen.tsx'
 
 /**
  * Declares what the console shows of one list of the contract, and what can be done with it; the result is the screen.
- * A column's key must stand in the list's rows, a sort or filter in its query, a field in its form's schema, and each
+ * A column's key must be in the list's rows, a sort or filter in its query, a field in its form's schema, and each
  * needs a word in the console's catalogue.
  */
 export function defineResource<const K extends Named, L extends Endpoint, S extends FormSchema = FormSchema>(

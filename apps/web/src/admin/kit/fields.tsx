@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import type { Field, FieldProps } from './resource.ts'
 
-// Each maker gives a field whose name must stand in the form's schema. What is typed is sent as it is: the contract's
+// Each maker gives a field whose name must be in the form's schema. What is typed is sent as it is: the contract's
 // schema reads it on both sides.
 
 const plain = (more: object) =>

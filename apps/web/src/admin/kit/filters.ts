@@ -1,7 +1,7 @@
 import { useT, type Key } from '../../i18n/admin.ts'
 import type { Filter, Option } from './resource.ts'
 
-// Each maker gives a filter whose name must stand in the list's query.
+// Each maker gives a filter whose name must be in the list's query.
 
 /** One of a few values; `words` is where their names stand: with 'orders.is' the value `paid` is 'orders.is.paid'. */
 export const oneOf = <const N extends string>(key: N, values: readonly string[], words: string): Filter<N> => ({

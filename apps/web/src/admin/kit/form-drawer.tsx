@@ -18,8 +18,6 @@ export type FormTask = {
   /** The call, and the row that it changes; none where one is added. */
   route: Endpoint
   row: ({ id: number } & Record<string, unknown>) | undefined
-  /** The same row as the server has it now. */
-  read?: () => Promise<Record<string, unknown> | undefined>
   submit: string
 }
 
@@ -41,8 +39,8 @@ export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props)
   const [asking, setAsking] = useState(false)
   const dirty = useRef(false)
   // Always the same function: only a change of the form itself may mark it, not one of what is around it.
-  const mark = useCallback((now: boolean) => {
-    dirty.current = now
+  const mark = useCallback((isDirty: boolean) => {
+    dirty.current = isDirty
   }, [])
   const last = useRef(shown)
   if (shown) last.current = shown
@@ -125,7 +123,7 @@ const shownOf = ({ name, shown }: Field, row: Record<string, unknown> | undefine
 
 function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) {
   const t = useT()
-  const { fields, schema, row, route, read } = task
+  const { fields, schema, row, route } = task
   const valuesOf = (row: Record<string, unknown> | undefined) =>
     Object.fromEntries(fields.map(field => [field.name, shownOf(field, row)]))
   const [failure, setFailure] = useState('')
@@ -148,12 +146,10 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
     if (first) form.getInputNode(first.name)?.focus()
   }
   /** What somebody else changed since this form was opened. */
-  const compare = async (current: Record<string, unknown> | undefined) => {
-    const now = current ?? (await read?.())
-    if (!now) return []
+  const compare = (current: Record<string, unknown>) => {
     const before = valuesOf(base.current)
-    const after = valuesOf(now)
-    base.current = now as typeof row
+    const after = valuesOf(current)
+    base.current = current as typeof row
     return fields
       .map(({ name }) => ({ name, was: before[name] ?? '', is: after[name] ?? '' }))
       .filter(({ was, is }) => was !== is)
@@ -174,8 +170,7 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       form.setErrors(own)
       // What names no field of this form is said above it.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
-      if (error instanceof ApiError && error.refusal.reason === 'stale' && row)
-        setStale(await compare(error.refusal.current).catch(() => []))
+      if (error instanceof ApiError && error.refusal.current) setStale(compare(error.refusal.current))
       focusFirst(own)
     } finally {
       setSaving(false)

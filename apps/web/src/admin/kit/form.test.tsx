@@ -53,17 +53,17 @@ describe('the form of a resource', () => {
     answerRefused(rewards.createGiftCard, 'code_taken')
     await user.click(submit('Add'))
     expect((await screen.findByRole('alert')).textContent).toBe('This code already exists')
-    // What was typed is still there to be mended.
+    // What was typed is still there to be corrected.
     expect(field('Code').value).toBe('SUMMER')
   })
 
   it('names what somebody else changed meanwhile, and takes it over when asked', async () => {
-    answerRefused(rewards.updateGiftCard, 'stale')
+    const now = card(2, { point: 750, code: 'NEW', version: 'newer' })
+    answerRefused(rewards.updateGiftCard, 'stale', { data: { current: now, changed: ['mount', 'point', 'code'] } })
     const { user } = open('/list?form=edit.2')
     const amount = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Amount' })
     await user.clear(amount)
     await user.type(amount, '9')
-    answer(rewards.giftCards, { ...cardsOf(0, {}), data: [card(2, { point: 750, code: 'NEW' })], total: 1 })
     await user.click(submit('Save'))
     const alert = await screen.findByRole('alert')
     await within(alert).findByText('Coins: was 500, is now 750')

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { call } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { useT } from '../../i18n/admin.ts'
 import { notify } from '../../kit/notify.ts'
 import { FormDrawer, type FormTask } from './form-drawer.tsx'
-import { askedOf, type List } from './list-state.ts'
+import type { List } from './list-state.ts'
 import type { Resource, Row, Tools } from './resource.ts'
 import { useWords } from './words.ts'
 
@@ -34,8 +33,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
               ? words('add')
               : `${action === 'edit' ? t('list.edit') : words(action)}: ${resource.nameOf(row as R)}`,
           submit: t(action === 'new' ? 'form.add' : 'form.save'),
-          row: action === 'new' ? undefined : row,
-          read: () => readAgain(resource, list, Number(id))
+          row: action === 'new' ? undefined : row
         }
       : null
   return (
@@ -72,12 +70,4 @@ function useRow<R extends Row>({ list, find }: Resource<R>, id: number | null, r
     enabled: wanted && Boolean(find)
   })
   return { row: here ?? (wanted ? data : undefined), missing: wanted && (find ? isError : rows !== undefined) }
-}
-
-/** The row as it is now. */
-async function readAgain<R extends Row>(resource: Resource<R>, list: List, id: number) {
-  if (resource.find) return (await resource.find(id)) as Record<string, unknown> & R
-  const query = { ...askedOf(list), limit: list.size, offset: (list.page - 1) * list.size }
-  const page = await (call as (route: object, input: object) => Promise<{ data: R[] }>)(resource.list, { query })
-  return page.data.find(row => row.id === id) as Record<string, unknown> | undefined
 }

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import type { Resource, Row } from './resource.ts'
 
 export type Sort = { by: string; order: 'asc' | 'desc' }
-/** What of a list a person can ask for: it stands in the address and in saved views. */
+/** What of a list a person can ask for: it is in the address and in saved views. */
 export type Query = { search: string; filters: Record<string, string>; sort: Sort | null; size: number }
 export type ListState = Query & {
   page: number

@@ -14,7 +14,7 @@ import type { MenuScreenId } from '../manifest.ts'
 
 export type Icon = ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
 
-/** The icon of each screen that stands in a menu. Apart from the manifest, since the shop's pages need none of them. */
+/** The icon of each screen that is in a menu. Apart from the manifest, since the shop's pages need none of them. */
 export const icons: Record<MenuScreenId, Icon> = {
   home: IconHome,
   Proxies: IconServer2,

@@ -15,7 +15,7 @@ const same = (one: Options, other: Options) => NAMES.every(name => one[name] ===
 export const findVariant = (variants: readonly Variant[], options: Options) =>
   variants.find(variant => same(optionsOf(variant), options))
 
-/** The choice that stands at first: the first one that can be had. */
+/** The initial choice: the first one that can be had. */
 export const firstVariant = (variants: readonly Variant[]) =>
   variants.find(variant => variant.variant_stock >= variant.cart_step) ?? variants[0]
 

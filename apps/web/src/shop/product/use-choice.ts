@@ -22,7 +22,7 @@ export function useChoice(product: Product) {
   const [info, setInfo] = useState<VariantInfo | null>(null)
   const [wanted, setWanted] = useState(came.quantity || variant.cart_step)
 
-  // A choice that came back from the login is priced anew: prices and stock may have moved meanwhile.
+  // A choice that came back from the login is priced again: prices and stock may have moved meanwhile.
   useEffect(() => {
     if (came.rules.length === 0) return
     const stop = new AbortController()

@@ -1,4 +1,4 @@
-/** Where things stand on a proxy server, and what the small text files among them say. */
+/** Where things are on a proxy server, and what the small text files among them say. */
 export type Layout = ReturnType<typeof layoutOf>
 
 /** @param root '' on a real server; tests install below a folder of their own */
@@ -31,7 +31,7 @@ export type AgentSettings = {
   port: number
   proxyPort: number
   token: string
-  /** Answers with the certificate that stands beside the settings. */
+  /** Answers with the certificate that is beside the settings. */
   secure: boolean
 }
 

@@ -19,16 +19,16 @@ import { NEXT_STEPS } from './steps.ts'
 
 export type Work = { serverId: number; init: boolean; ranges: boolean }
 /** What tests install differently. */
-export type Surroundings = { root: string; username: string; waitMs: number }
+export type InstallTarget = { root: string; username: string; waitMs: number }
 
-const REAL: Surroundings = { root: '', username: 'root', waitMs: 30_000 }
+const REAL: InstallTarget = { root: '', username: 'root', waitMs: 30_000 }
 
 /**
  * Installs and starts the agent over SSH (`init`), or loads the server's ranges (`ranges`). The server's row shows
  * each step; a step that fails says why there, and doing everything again is harmless.
  */
-export async function provisionServer(ctx: SyncContext, work: Work, surroundings = REAL): Promise<void> {
-  const ran = await withServerLock(ctx.db, work.serverId, () => run(ctx, work, surroundings), {
+export async function provisionServer(ctx: SyncContext, work: Work, target = REAL): Promise<void> {
+  const ran = await withServerLock(ctx.db, work.serverId, () => run(ctx, work, target), {
     lock: 'serverProvisioning'
   })
   if (ran) return
@@ -38,7 +38,7 @@ export async function provisionServer(ctx: SyncContext, work: Work, surroundings
   )
 }
 
-async function run(ctx: SyncContext, work: Work, surroundings: Surroundings): Promise<void> {
+async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise<void> {
   const server = await readServer(ctx, work.serverId)
   if (!server) return
   // Whatever a process that died had done is done again.
@@ -53,10 +53,10 @@ async function run(ctx: SyncContext, work: Work, surroundings: Surroundings): Pr
     await show('running', step, message)
   }
   try {
-    const told = work.init
-      ? await init(ctx, server, surroundings, progress)
-      : await loadRangesAnyhow(ctx, server, surroundings, progress)
-    await show('done', 'done', told)
+    const summary = work.init
+      ? await init(ctx, server, target, progress)
+      : await loadRangesWithFallback(ctx, server, target, progress)
+    await show('done', 'done', summary)
     ctx.log.info({ server: server.id, init: work.init }, 'server provisioned')
   } catch (error) {
     const expected = error instanceof StepFailed
@@ -73,15 +73,10 @@ const change = (ctx: SyncContext, serverId: number, columns: Partial<ServerRow>)
     unit.publish('server', serverId)
   })
 
-async function init(
-  ctx: SyncContext,
-  server: ServerRow,
-  surroundings: Surroundings,
-  progress: Progress
-): Promise<string> {
-  const told = await withMachine(ctx, server, surroundings, progress, async machine => {
+async function init(ctx: SyncContext, server: ServerRow, target: InstallTarget, progress: Progress): Promise<string> {
+  const summary = await withMachine(ctx, server, target, progress, async machine => {
     const token = await tokenOf(ctx, server)
-    const { root, waitMs } = surroundings
+    const { root, waitMs } = target
     const address = { host: server.ip, port: server.agentPort, token }
     return installAgent(machine, { address, proxyPort: server.proxyPort, root, waitMs }, progress, certificate =>
       change(ctx, server.id, { agentCertificate: certificate })
@@ -94,7 +89,7 @@ async function init(
     await markReachable(unit, server.id)
     enqueueFullSync(unit, server.id)
   })
-  return `${told} ${ranges}`
+  return `${summary} ${ranges}`
 }
 
 /** The stored token, so that running it again changes nothing; a new one where there is none that fits. */
@@ -108,16 +103,16 @@ async function tokenOf(ctx: SyncContext, server: ServerRow): Promise<string> {
 }
 
 /** By the management API where the console reaches it, else through an SSH connection to the same. */
-async function loadRangesAnyhow(
+async function loadRangesWithFallback(
   ctx: SyncContext,
   server: ServerRow,
-  surroundings: Surroundings,
+  target: InstallTarget,
   progress: Progress
 ): Promise<string> {
   await progress('ranges', 'Loads the address ranges')
   const direct = agentOf(server, ctx.secrets, 5000)
   if ((await direct.info()).ok) return loadRanges(ctx, server, direct)
-  return withMachine(ctx, server, surroundings, progress, async machine => {
+  return withMachine(ctx, server, target, progress, async machine => {
     await progress('ranges', 'Loads the address ranges over SSH')
     const inside = createAgentClient({
       host: server.ip,
@@ -135,7 +130,7 @@ async function loadRanges(
   server: ServerRow,
   agent: ReturnType<typeof createAgentClient>
 ): Promise<string> {
-  let told = ''
+  let summary = ''
   const ran = await withServerLock(
     ctx.db,
     server.id,
@@ -145,7 +140,7 @@ async function loadRanges(
       if ('message' in loaded) throw new StepFailed(prefixesRefused(loaded.message))
       const { routes } = loaded.reply
       const missing = routes.filter(route => !route.local)
-      told =
+      summary =
         missing.length === 0
           ? `${routes.length} ranges are loaded.`
           : `${routes.length} ranges are loaded, but some are not local yet. Run there as root: ${missing.map(route => route.command).join('; ')}`
@@ -153,13 +148,13 @@ async function loadRanges(
     { waitMs: 60_000 }
   )
   if (!ran) throw new StepFailed('Other changes of this server take too long. Try again.')
-  return told
+  return summary
 }
 
 async function withMachine<T>(
   ctx: SyncContext,
   server: ServerRow,
-  { username }: Surroundings,
+  { username }: InstallTarget,
   progress: Progress,
   work: (machine: Machine) => Promise<T>
 ): Promise<T> {

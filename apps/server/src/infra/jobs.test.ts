@@ -1,0 +1,43 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { openJobs, queue, type JobQueue } from './jobs.ts'
+import { createLog } from './log.ts'
+
+const kept = queue<object>('kept')
+const removed = queue<object>('removed')
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+
+afterAll(() => database.drop())
+
+async function schedulesAfter(worker: boolean, queues: JobQueue<object>[], scheduled: JobQueue<object>[] = []) {
+  const jobs = await openJobs({ databaseUrl: database.url, worker, log: createLog('test', 'silent'), queues })
+  try {
+    for (const one of scheduled) await jobs.schedule(one, '0 0 1 1 *')
+  } finally {
+    await jobs.stop()
+  }
+  return schedules()
+}
+
+async function schedules(): Promise<string[]> {
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ name: string }>('select name from pgboss.schedule order by name')
+    return rows.map(({ name }) => name)
+  } finally {
+    await client.end()
+  }
+}
+
+test('a worker removes the schedules of queues that are no longer declared', async () => {
+  expect(await schedulesAfter(true, [kept, removed], [kept, removed])).toEqual(['kept', 'removed'])
+  expect(await schedulesAfter(false, [kept])).toEqual(['kept', 'removed'])
+  expect(await schedulesAfter(true, [kept])).toEqual(['kept'])
+})
