@@ -50,7 +50,7 @@ export function wordList<W extends Words>(english: W, others: Record<Other, Load
 }
 
 /** Says what the promise came to where React looks for that, so that `use` need not wait for it again. */
-const known = (promise: Promise<Words>, words: Words): Promise<Words> =>
-  Object.assign(promise, { status: 'fulfilled', value: words })
+const known = (promise: Promise<Words>, words: Words): void =>
+  void Object.assign(promise, { status: 'fulfilled', value: words })
 
 export type Translate<W extends Words> = (key: keyof W & string, values?: Values) => string
