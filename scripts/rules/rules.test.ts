@@ -149,6 +149,36 @@ describe('writes of tables', () => {
     expect(await writes(text)).toEqual([`${FILE}:${text.split('\n').length} ${what}`])
   })
 
+  const own = from('../tables.ts', '{ orders }')
+  const OUTSIDE = 'outside of a command: write on the transaction of its unit.'
+
+  test.each([
+    ['the transaction of a command', `${own}tx.insert(orders); unit.tx.with(a).update(orders).set({})`],
+    ['a savepoint of it', `${own}await tx.transaction(savepoint => savepoint.delete(orders).where(a))`],
+    ['what is no table', `${own}const seen = new Map(); seen.delete(orders.id); createHash('md5').update(text)`],
+    ['a query', `${own}db.execute(sql\`select 1 from \${orders}\`)`]
+  ])('commands write: %s', async (_, text) => {
+    expect(await writes(text)).toEqual([])
+  })
+
+  test.each([
+    ['a transaction of its own', `${own}ctx.db.transaction(tx => tx.update(orders))`, 'transaction'],
+    ['a transaction of the database', `${own}db.transaction(work)`, 'transaction'],
+    ['an insert', `${own}ctx.db.insert(orders).values({})`, 'insert'],
+    ['an update', `${own}db.with(a).update(orders).set({})`, 'update'],
+    ['a delete', `${own}database['delete'](orders)`, 'delete'],
+    ['SQL', `${own}db.execute(sql\`update \${orders} set a = 1\`)`, 'execute'],
+    ['SQL by name', `db.execute(sql\`delete from orders\`)`, 'execute']
+  ])('no write outside of a command: %s', async (_, text, method) => {
+    expect(await writes(text)).toEqual([`${FILE}:${text.split('\n').length} calls ${method} ${OUTSIDE}`])
+  })
+
+  test('only the command opens transactions', async () => {
+    const text = 'ctx.db.transaction(work)'
+    expect(await writes(text, `${S}/infra/command.ts`)).toEqual([])
+    expect(await writes(text, `${S}/infra/jobs.ts`)).toEqual([`${S}/infra/jobs.ts:1 calls transaction ${OUTSIDE}`])
+  })
+
   test('what is put together above the domains writes nothing', async () => {
     const text = `${from('./domains/accounts/tables.ts')}tx.update(users)`
     expect(await writes(text, `${S}/app.ts`)).toEqual([`${S}/app.ts:2 calls update on users`])

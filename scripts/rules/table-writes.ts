@@ -6,6 +6,7 @@ import type { Violation } from './violation.ts'
 
 const SERVER = 'apps/server/src'
 const RULE = 'owner-writes-its-tables'
+const COMMANDS_ONLY = 'commands-write'
 
 /** Who may write what: the folder below domains/, or `infra`. Files beside them own nothing. */
 const ownerOf = (file: string): string | undefined =>
@@ -15,7 +16,8 @@ type Table = { owner: string; table: string }
 type Source = { file: string; text: string; parsed: ParseResult }
 
 /**
- * Finds writes of a table by another than the domain that declares it: `.insert(table)`, `.update(table)`,
+ * Finds writes outside of commands: transactions that another than `command` opens, and writes on anything but the
+ * transaction of one, which is called `tx`. Finds also writes of a table by another than the domain that declares it: `.insert(table)`, `.update(table)`,
  * `.delete(table)`, and SQL text that inserts into, updates, deletes from or truncates it. Tables are followed through
  * renamed and namespace imports, re-exports, and variables that stand for them.
  */
@@ -96,6 +98,8 @@ function declaredTables({ file, text }: Source): [string, Table][] {
 
 const WRITES = new Set(['insert', 'update', 'delete'])
 const SQL_WRITE = /\b(?:insert\s+into|update|delete\s+from|truncate(?:\s+table)?|merge\s+into)\s+(?:only\s+)?"?/.source
+/** Where transactions begin: the command, and the database client beneath it. */
+const OPENS_TRANSACTIONS = new Set([`${SERVER}/infra/command.ts`, `${SERVER}/infra/db/client.ts`])
 const BEFORE_TABLE = new RegExp(`${SQL_WRITE}$`, 'i')
 const NAMED_TABLE = new RegExp(`${SQL_WRITE}(?:public"?\\."?)?(\\w+)`, 'gi')
 /** Calls whose text is SQL. */
@@ -112,6 +116,19 @@ function writesOf(source: Source, exported: ExportedTables): Violation[] {
     const what = `${how} ${table.table}, which only ${table.owner} may write: call a command of its index.ts.`
     violations.push({ rule: RULE, where: `${file}:${line}`, what })
   }
+  const transactions = transactionsOf(parsed)
+  const reportOutside = (node: Node, method: string) => {
+    if (transactions(receiverOf(node))) return
+    const line = text.slice(0, node.start).split('\n').length
+    const what = `calls ${method} outside of a command: write on the transaction of its unit.`
+    violations.push({ rule: COMMANDS_ONLY, where: `${file}:${line}`, what })
+  }
+  const writesInSql = ({ quasis, expressions }: TemplateLiteral): boolean =>
+    quasis.some(
+      ({ value: { raw } }, at) =>
+        [...raw.matchAll(NAMED_TABLE)].some(([, name = '']) => exported.byName.has(name.toLowerCase())) ||
+        (BEFORE_TABLE.test(raw) && expressions[at] !== undefined && known(expressions[at]) !== undefined)
+    )
   const reportNamed = (words: string, at: number) => {
     for (const [, name = ''] of words.matchAll(NAMED_TABLE))
       report(exported.byName.get(name.toLowerCase()), at, 'writes in SQL')
@@ -121,6 +138,10 @@ function writesOf(source: Source, exported: ExportedTables): Violation[] {
       const method = propertyName(node.callee)
       const [first] = node.arguments
       if (!method || !first) return
+      if (method === 'transaction' && !OPENS_TRANSACTIONS.has(file)) reportOutside(node, method)
+      if (WRITES.has(method) && known(first)) reportOutside(node, method)
+      if (method === 'execute' && first.type === 'TaggedTemplateExpression' && writesInSql(first.quasi))
+        reportOutside(node, method)
       if (WRITES.has(method)) report(known(first), node.start, `calls ${method} on`)
       if (TAKES_SQL.has(method) && first.type === 'Literal' && typeof first.value === 'string')
         reportNamed(first.value, node.start)
@@ -141,6 +162,32 @@ function writesOf(source: Source, exported: ExportedTables): Violation[] {
       if (expression && BEFORE_TABLE.test(words)) report(known(expression), expression.start, 'writes in SQL')
     }
   }
+}
+
+/** What a chain of calls begins with: `tx` in `tx.with(a).update(b)`. */
+function receiverOf(call: Node): Node | undefined {
+  if (call.type !== 'CallExpression') return undefined
+  const callee = call.callee.type === 'ChainExpression' ? call.callee.expression : call.callee
+  if (callee.type !== 'MemberExpression') return undefined
+  return receiverOf(callee.object) ?? callee.object
+}
+
+/** Whether an expression is a command's transaction: `tx`, `unit.tx`, or the name that a savepoint of one was given. */
+function transactionsOf({ program }: ParseResult) {
+  const savepoints = new Set<string>()
+  const isTransaction = (node: Node | undefined): boolean => {
+    if (node?.type === 'Identifier') return node.name === 'tx' || savepoints.has(node.name)
+    return node?.type === 'MemberExpression' && propertyName(node) === 'tx'
+  }
+  new Visitor({
+    CallExpression(node) {
+      const [work] = node.arguments
+      if (propertyName(node.callee) !== 'transaction' || !isTransaction(receiverOf(node))) return
+      const [parameter] = work?.type === 'ArrowFunctionExpression' ? work.params : []
+      if (parameter?.type === 'Identifier') savepoints.add(parameter.name)
+    }
+  }).visit(program)
+  return isTransaction
 }
 
 /** A look-up of what an expression of this file stands for. */

@@ -3,4 +3,5 @@ ALTER TABLE "audit_log" ADD COLUMN "viewed_as" text;--> statement-breakpoint
 -- Actions are named 'target.verb' from here on, and targets by one list of names.
 UPDATE "audit_log" SET
   "target_type" = replace(lower("target_type"), ' ', '_'),
-  "action" = replace(lower("target_type"), ' ', '_') || '.' || replace(lower("action"), ' ', '_');
+  "action" = replace(lower("target_type"), ' ', '_') || '.' || replace(lower("action"), ' ', '_')
+WHERE position('.' in "action") = 0;

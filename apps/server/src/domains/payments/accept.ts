@@ -30,11 +30,11 @@ export const acceptPayment =
 export async function grantPoints(
   unit: Unit,
   ctx: Pick<AppContext, 'secrets'>,
-  order: Pick<OrderRow, 'id' | 'userId'>,
+  order: Pick<OrderRow, 'publicId' | 'userId'>,
   { platformOrderId, amount }: { platformOrderId: string; amount: string }
 ): Promise<void> {
   await grantForPayment(unit, {
-    orderId: order.id,
+    orderPublicId: order.publicId,
     userId: order.userId,
     amount,
     settings: await readSettings(unit.tx, ctx.secrets),

@@ -59,7 +59,7 @@ const moved = (publicId: string) =>
     (select count(*) from payments p where p.order_id = o.id) as payments,
     (select count(*) from order_events e where e.order_id = o.id and e.kind in ('pay', 'renewed')) as changes,
     (select count(*) from leases l where l.order_id = o.id and l.state <> 'released') as leases,
-    (select count(*) from point_records r where r.reason_code = 'payment' and r.reason_params ->> 'order' in (o.id::text, o.order_id)) as grants,
+    (select count(*) from point_records r where r.reason_code = 'payment' and r.reason_params ->> 'order' = o.order_id) as grants,
     (select level_points from users where id = o.user_id) as points
     from orders o where o.order_id = ${publicId}`)
 

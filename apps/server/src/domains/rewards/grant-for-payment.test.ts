@@ -36,7 +36,7 @@ test('a payment earns level points for the buyer and coins for the inviter, once
   const inviter = await customerWith()
   const buyer = await customerWith({ invitedBy: inviter.user.id })
   const payment = {
-    orderId: 12,
+    orderPublicId: 'NL-12',
     userId: buyer.user.id,
     amount: '57.60',
     settings: { billing_rate: 1.5, invite_rebate_rate: 0.05 },
@@ -59,7 +59,7 @@ test('every balance is the sum of its records', async () => {
   const grant = (amount: string, causeKey: string) =>
     command(shop.ctx, SYSTEM, unit =>
       grantForPayment(unit, {
-        orderId: 1,
+        orderPublicId: 'NL-1',
         userId: buyer.user.id,
         amount,
         settings: { billing_rate: 1, invite_rebate_rate: 0 },
@@ -81,13 +81,13 @@ test('the history says why, as a sentence and as a code with parameters; its use
   const heard: Published[] = []
   const stop = shop.ctx.changes.subscribe(event => heard.push(...(event?.changes ?? [])))
   const payment = {
-    orderId: 4,
+    orderPublicId: 'ORD-4',
     userId: buyer.user.id,
     amount: '10.00',
     settings: { billing_rate: 1, invite_rebate_rate: 1 },
     causeKey: 'payment:6001'
   }
-  await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, { ...payment, orderPublicId: 'ORD-4' }))
+  await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, payment))
   expect(await historyOf(buyer)).toMatchObject([
     { reason: 'Payment of order ORD-4', reason_code: 'payment', params: { order: 'ORD-4' }, point: 10 }
   ])

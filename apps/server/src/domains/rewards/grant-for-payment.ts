@@ -22,9 +22,8 @@ export const lockEarners = (tx: Executor, buyerId: number): Promise<void> => loc
 export async function grantForPayment(
   unit: Unit,
   payment: {
-    orderId: number
     /** The order's public number, which the points history shows. */
-    orderPublicId?: string
+    orderPublicId: string
     userId: number
     amount: string
     settings: Pick<Settings, 'billing_rate' | 'invite_rebate_rate'>
@@ -42,7 +41,7 @@ export async function grantForPayment(
     kind: 'level',
     point: wholePoints(amount, settings.billing_rate),
     reason: 'payment',
-    params: { order: payment.orderPublicId ?? payment.orderId },
+    params: { order: payment.orderPublicId },
     cause: `${causeKey}:level`
   })
   if (buyer.invitedBy === null) return
