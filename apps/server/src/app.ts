@@ -30,7 +30,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const mount = mounter(app, guard)
   eventStreamRoutes(mount, ctx, { app, guard })
   accountRoutes(mount, ctx, accountPorts(ctx))
-  catalogRoutes(mount, ctx)
+  catalogRoutes(mount, ctx, { app })
   commerceRoutes(mount, ctx)
   orderRoutes(mount, ctx, { ordersPaidBy })
   deliveryRoutes(mount, ctx)

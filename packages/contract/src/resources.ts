@@ -25,5 +25,19 @@ export const RESOURCES = [
 ] as const
 export type Resource = (typeof RESOURCES)[number]
 
+/**
+ * What the shop shows to every customer: each of them is told that such a resource changed, but not which one, since
+ * some of them (unpublished products, gift cards) are for administrators only.
+ */
+export const PUBLIC_RESOURCES: ReadonlySet<Resource> = new Set([
+  'collection',
+  'faq',
+  'gift_card',
+  'level_code',
+  'product',
+  'settings',
+  'tag'
+])
+
 /** What changed, for whoever shows or caches it. Without an id: any of them may have. */
 export type Change = { resource: Resource; id?: number }

@@ -23,7 +23,7 @@ export type TestUser = { id: number; username: string; email: string; password: 
 
 export type TestShopOptions = {
   /** The domains' calls that the test needs. With neither `routes` nor `app` it is the whole shop with all queues. */
-  routes?: (mount: Mount, ctx: AppContext) => void
+  routes?: (mount: Mount, ctx: AppContext, app: FastifyInstance) => void
   /** Instead of `routes`: a whole composition. */
   app?: (ctx: AppContext) => Promise<FastifyInstance>
   /** Queues that are sent to or worked on, besides the one of mail. */
@@ -143,7 +143,7 @@ async function composition({ app, routes, jobs = [], ...rest }: TestShopOptions)
     queues,
     async compose(shop) {
       const created = await createApp({ log: shop.log, trustProxy: shop.config.trustProxy })
-      routes(mounter(created, createGuard(shop)), shop)
+      routes(mounter(created, createGuard(shop)), shop, created)
       return created
     }
   }

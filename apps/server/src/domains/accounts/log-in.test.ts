@@ -254,6 +254,26 @@ test('a session lives as long as it is used, and its use is written at most once
   expect((await client.get(LOGIN)).code).toBe(401)
 })
 
+test('many requests at once write the use of a session once', async () => {
+  const client = await shop.customer()
+  const { db } = shop.ctx
+  await db.execute(sql`create table session_writes (token_hash bytea)`)
+  await db.execute(sql`create function count_session_write() returns trigger language plpgsql as
+    'begin insert into session_writes values (new.token_hash::bytea); return new; end'`)
+  await db.execute(sql`create trigger count_session_write after update on sessions
+    for each row execute function count_session_write()`)
+  try {
+    shop.advance(2 * HOUR)
+    const replies = await Promise.all(Array.from({ length: 8 }, () => client.get(LOGIN)))
+    expect(replies.map(reply => reply.code)).toEqual(Array.from({ length: 8 }, () => 2000))
+    const { rows } = await db.execute(sql`select 1 from session_writes`)
+    expect(rows).toHaveLength(1)
+  } finally {
+    await db.execute(sql`drop function count_session_write cascade`)
+    await db.execute(sql`drop table session_writes`)
+  }
+})
+
 test('the own password: the others end, this one stays; the old one has to be right', async () => {
   const client = await shop.customer()
   const other = shop.visitor()

@@ -30,8 +30,8 @@ export async function openCatalogue(): Promise<Catalogue> {
     'products/delete': withdrawProduct
   })
   const testShop = await startTestShop({
-    routes: (mount, ctx) => {
-      catalogRoutes(mount, ctx)
+    routes: (mount, ctx, app) => {
+      catalogRoutes(mount, ctx, { app })
       commerceRoutes(mount, ctx)
     },
     queues: jobs.map(one => one.queue),

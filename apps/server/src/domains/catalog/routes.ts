@@ -1,5 +1,5 @@
-import { routes, SUCCESS, type Route } from '@netlet/contract'
-import type { FastifyReply } from 'fastify'
+import { routes, SUCCESS, type Resource, type Route } from '@netlet/contract'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Actor } from '../../infra/actor.ts'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { answerList, columnsOf, paginate, type List, type ListInput } from '../../infra/list/index.ts'
@@ -16,13 +16,21 @@ type ShopQuery = ListInput & { format: 'json' | 'csv' }
 
 const isAdmin = (caller: Actor) => caller.kind === 'user' && caller.isSuperuser
 
-/** Puts the catalogue's calls on the server. */
-export function catalogRoutes(mount: Mount, ctx: AppContext): void {
+/** What the replies that visitors share are made of. */
+const SHOWN: ReadonlySet<Resource> = new Set(['collection', 'product', 'tag'])
+
+/** Puts the catalogue's calls on the server. The replies that it keeps follow the change feed until `app` closes. */
+export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pick<FastifyInstance, 'addHook'> }): void {
   const { db } = ctx
   const { catalog } = routes
   const stock = openStockBoard({ quote: key => largestStock(db, key), now: ctx.now, log: ctx.log })
   // What every visitor asks for. Two seconds are nothing to a shopper, and the database sees one query for thousands.
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
+  // What another process or a job changed. Without an event some may have been missed.
+  const unsubscribe = ctx.changes.subscribe(event => {
+    if (!event || event.changes.some(({ resource }) => SHOWN.has(resource))) replies.clear()
+  })
+  app.addHook('onClose', async () => unsubscribe())
 
   const sendShared = async (reply: FastifyReply, key: string, make: () => Promise<unknown>): Promise<typeof SENT> => {
     const bytes = await replies.get(key, async () => ({ code: SUCCESS, data: await make(), msg: 'success' }))
@@ -61,6 +69,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext): void {
     const { acl_selected: rules, ...options } = body.option_selected
     return quoteVariant(db, { productId: body.product_id, options, rules })
   })
+  // At once as well: whoever changed something sees it with the next call, before the feed has told.
   adminRoutes(mount, ctx, { stock, changed: () => replies.clear() })
 }
 

@@ -155,6 +155,22 @@ describe('the event stream', () => {
     expect(all.events()[0]).toMatchObject({ event: 'change', id: expect.stringMatching(/^\d+$/) })
   })
 
+  test('tells customers that something which all of them see has changed, but not which one', async () => {
+    const [all, own] = [await openStream(shop, admin), await openStream(shop, customer)]
+    publish([
+      { resource: 'product', id: 5 },
+      { resource: 'product', id: 6 },
+      { resource: 'gift_card', id: 7 },
+      { resource: 'server', id: 8 },
+      { resource: 'ticket', id: 9 },
+      { resource: 'settings' }
+    ])
+    await eventually(() => expect(changesIn(all)).toHaveLength(6))
+    await eventually(() =>
+      expect(changesIn(own)).toEqual([{ resource: 'product' }, { resource: 'gift_card' }, { resource: 'settings' }])
+    )
+  })
+
   test('of too many customers each hears that something may be theirs', async () => {
     const own = await openStream(shop, customer)
     publish([

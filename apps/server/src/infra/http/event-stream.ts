@@ -1,4 +1,4 @@
-import { refuse, routes, type Change } from '@netlet/contract'
+import { PUBLIC_RESOURCES, refuse, routes, type Change } from '@netlet/contract'
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { UserActor } from '../actor.ts'
@@ -149,12 +149,17 @@ function textOf(event: FeedEvent, caller: UserActor): string {
   return changes.length === 0 ? '' : `id: ${event.id}\nevent: change\ndata: ${JSON.stringify({ changes })}\n\n`
 }
 
-/** Administrators hear of everything, customers of what is theirs. Whose a change is stays here. */
+/**
+ * Administrators hear of everything, customers of what is theirs and, without an id, of what every customer sees. Whose a
+ * change is stays here.
+ */
 function audible({ changes }: FeedEvent, { id: callerId, isSuperuser }: UserActor): Change[] {
   const heard = new Map<string, Change>()
   for (const { resource, id, userId, everyone } of changes) {
-    if (!isSuperuser && !everyone && userId !== callerId) continue
-    heard.set(`${resource} ${id ?? ''}`, id === undefined ? { resource } : { resource, id })
+    const whole = isSuperuser || everyone || userId === callerId
+    if (!whole && !PUBLIC_RESOURCES.has(resource)) continue
+    const told = whole && id !== undefined ? { resource, id } : { resource }
+    heard.set(JSON.stringify(told), told)
   }
   return [...heard.values()]
 }
