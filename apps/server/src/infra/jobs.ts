@@ -86,12 +86,15 @@ export async function openJobs(options: {
     await boss.updateQueue(name, withoutPolicy(settings))
   }
   return {
-    send(tx, to, data, { key, startAfter } = {}) {
-      return boss.send(to.name, data, {
-        db: fromDrizzle(tx, sql),
-        ...(key === undefined ? {} : { singletonKey: key }),
-        ...(startAfter ? { startAfter } : {})
-      })
+    async send(tx, to, data, { key, startAfter } = {}) {
+      for (;;) {
+        const id = await boss.send(to.name, data, {
+          db: fromDrizzle(tx, sql),
+          ...(key === undefined ? {} : { singletonKey: key }),
+          ...(startAfter ? { startAfter } : {})
+        })
+        if (id !== null || key === undefined || (await holdWaiting(tx, to, key))) return id
+      }
     },
     async work(from, handler, { concurrency = 1 } = {}) {
       await boss.work<object>(
@@ -123,6 +126,16 @@ export async function openJobs(options: {
       await boss.stop({ graceful: true, timeout: 10_000 })
     }
   }
+}
+
+/**
+ * Keeps a job that waits already from being taken up before the transaction ends: it would not see what the
+ * transaction wrote, and nobody would look again. False where it has been taken up: then it takes another one.
+ */
+async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string): Promise<boolean> {
+  const { rows } = await tx.execute(sql`select id from pgboss.job
+    where name = ${name} and coalesce(singleton_key, '') = ${key} and state = 'created' for key share`)
+  return rows.length > 0
 }
 
 /** A queue's policy is fixed when it is made. */
