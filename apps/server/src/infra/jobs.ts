@@ -87,12 +87,15 @@ export async function openJobs(options: {
   }
   if (worker) await removeOldSchedules(boss, options.queues)
   return {
-    send(tx, to, data, { key, startAfter } = {}) {
-      return boss.send(to.name, data, {
-        db: fromDrizzle(tx, sql),
-        ...(key === undefined ? {} : { singletonKey: key }),
-        ...(startAfter ? { startAfter } : {})
-      })
+    async send(tx, to, data, { key, startAfter } = {}) {
+      for (;;) {
+        const id = await boss.send(to.name, data, {
+          db: fromDrizzle(tx, sql),
+          ...(key === undefined ? {} : { singletonKey: key }),
+          ...(startAfter ? { startAfter } : {})
+        })
+        if (id !== null || key === undefined || (await holdWaiting(tx, to, key))) return id
+      }
     },
     async work(from, handler, { concurrency = 1 } = {}) {
       await boss.work<object>(
@@ -130,6 +133,18 @@ export async function openJobs(options: {
 async function removeOldSchedules(boss: PgBoss, queues: JobQueue<object>[]): Promise<void> {
   const declared = new Set(queues.map(({ name }) => name))
   for (const { name, key } of await boss.getSchedules()) if (!declared.has(name)) await boss.unschedule(name, key)
+}
+
+/**
+ * Keeps a job that waits already from being taken up before the transaction ends: it would not see what the
+ * transaction wrote, and no other job would follow. False where it has been taken up: then another one is sent.
+ * The conditions are those of the queue's unique index.
+ */
+async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string): Promise<boolean> {
+  const { rows } = await tx.execute(sql`select id from pgboss.job
+    where name = ${name} and coalesce(singleton_key, '') = ${key} and state = 'created' and policy = 'short'
+    for key share`)
+  return rows.length > 0
 }
 
 /** A queue's policy is fixed when it is made. */

@@ -1,0 +1,38 @@
+import { PgBoss } from 'pg-boss'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { closeDatabase, openDatabase, type Database } from './db/client.ts'
+import { openJobs, queue, type Jobs } from './jobs.ts'
+import { createLog } from './log.ts'
+
+const red = queue<{ n: number }>('test.red')
+let database: TestDatabase
+let db: Database
+let jobs: Jobs
+let boss: PgBoss
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { max: 6 })
+  jobs = await openJobs({ databaseUrl: database.url, worker: false, log: createLog('test', 'silent'), queues: [red] })
+  boss = new PgBoss({ connectionString: database.url, supervise: false, schedule: false })
+  await boss.start()
+})
+afterAll(async () => {
+  await boss?.stop()
+  await jobs?.stop()
+  await closeDatabase(db)
+  await database.drop()
+})
+
+test('a job that waits already is not taken up before whoever asked for it again has committed', async () => {
+  await db.transaction(tx => jobs.send(tx, red, { n: 1 }, { key: 'a' }))
+  await db.transaction(async tx => {
+    expect(await jobs.send(tx, red, { n: 2 }, { key: 'a' })).toBeNull()
+    // A worker that took it now would not see what is about to be committed.
+    expect(await boss.fetch('test.red')).toEqual([])
+  })
+  expect(await boss.fetch('test.red')).toMatchObject([{ data: { n: 1 } }])
+  // It is being worked on: whoever asks now gets another one.
+  await db.transaction(async tx => expect(await jobs.send(tx, red, { n: 3 }, { key: 'a' })).not.toBeNull())
+  expect(await boss.fetch('test.red')).toMatchObject([{ data: { n: 3 } }])
+})
