@@ -17,7 +17,13 @@ export function wordList<W extends Words>(english: W, others: Record<Other, Load
 
   const load = (language: Language): Promise<Words> => {
     if (language === 'en') return Promise.resolve(english)
-    return (loading[language] ??= others[language]().then(module => (loaded[language] = module.default)))
+    const begun = loading[language]
+    if (begun) return begun
+    const promise: Promise<Words> = others[language]().then(({ default: words }) => {
+      known(promise, words)
+      return (loaded[language] = words)
+    })
+    return (loading[language] = promise)
   }
   beforeChange(load)
 
@@ -26,7 +32,8 @@ export function wordList<W extends Words>(english: W, others: Record<Other, Load
   /** The texts of the chosen language, for a component. */
   function useT() {
     const language = useLanguage()
-    const words = loaded[language] ?? use(load(language))
+    // Also where they are loaded: React goes on with a component that waited only where it waits for the same again.
+    const words = language === 'en' ? english : use(load(language))
     return useMemo(() => (key: keyof W & string, values?: Values) => text(words, key, values), [words])
   }
 
@@ -41,5 +48,9 @@ export function wordList<W extends Words>(english: W, others: Record<Other, Load
 
   return { useT, t, find }
 }
+
+/** Says what the promise came to where React looks for that, so that `use` need not wait for it again. */
+const known = (promise: Promise<Words>, words: Words): void =>
+  void Object.assign(promise, { status: 'fulfilled', value: words })
 
 export type Translate<W extends Words> = (key: keyof W & string, values?: Values) => string
