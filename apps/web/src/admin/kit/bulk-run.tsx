@@ -122,6 +122,7 @@ function Results({ run }: { run: BulkRun }) {
     <details className={classes.results} open={run.refused > 0 || undefined}>
       <summary>{t('run.results')}</summary>
       <NativeSelect
+        className={classes.which}
         size="xs"
         aria-label={t('run.filter')}
         value={state}
