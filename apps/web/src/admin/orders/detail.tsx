@@ -3,7 +3,7 @@ import { Button, Skeleton } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { parseAsInteger, useQueryStates } from 'nuqs'
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
@@ -54,11 +54,16 @@ export function OrderDetail({ id, onBack, actions }: Props) {
     placeholderData: previous => previous,
     refetchInterval: query => (query.state.data && isMoving(query.state.data.order) ? watch : false)
   })
+  const columns = useProxyColumns()
+  const back = useRef<HTMLButtonElement>(null)
+  // What led here went with the list.
+  useEffect(() => back.current?.focus({ preventScroll: true }), [])
   const order = data?.order
   return (
     <div className="stack">
       <div className={classes.bar}>
         <Button
+          ref={back}
           variant="default"
           size="sm"
           leftSection={<IconArrowLeft size={16} aria-hidden />}
@@ -83,7 +88,7 @@ export function OrderDetail({ id, onBack, actions }: Props) {
             <h3 className={classes.heading}>{t('orders.proxies')}</h3>
             <DataTable
               label={t('orders.proxies')}
-              columns={useProxyColumns()}
+              columns={columns}
               rows={data?.proxy_list}
               rowKey={proxy => proxy.id}
               pending={isPending}

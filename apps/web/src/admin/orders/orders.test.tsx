@@ -112,6 +112,14 @@ describe('the orders of the console', () => {
     expect(await screen.findByText('获取订单统计数据失败')).toBeTruthy()
   })
 
+  it('say in the detail view that there is no such order', async () => {
+    keepNothing()
+    answerRefused(orders.proxyDetail, 'not_found')
+    renderScreen(<OrdersPage />, { at: '/dashboard/index/orders?detail=404', route: ROUTE })
+    expect(await screen.findByText('Not found')).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Back to the list' })).toBeTruthy()
+  })
+
   it('say that an export failed', async () => {
     answerRefused(orders.export, 'unavailable', { msg: '' })
     const { user } = open()
