@@ -143,6 +143,11 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
 
+  const alert = useRef<HTMLDivElement>(null)
+  // The button that was pressed could not keep the focus while the call was out.
+  useEffect(() => {
+    if (failure) alert.current?.focus()
+  }, [failure])
   const focusFirst = (errors: object) => {
     const first = fields.find(({ name }) => name in errors)
     if (first) form.getInputNode(first.name)?.focus()
@@ -174,8 +179,8 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       form.setErrors(own)
       // What names no field of this form is said above it.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
+      else focusFirst(own)
       if (error instanceof ApiError && error.status === 409 && row) setStale(await compare().catch(() => []))
-      focusFirst(own)
     } finally {
       setSaving(false)
     }
@@ -190,7 +195,7 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       )}
     >
       {failure && (
-        <div role="alert" className={classes.alert}>
+        <div ref={alert} role="alert" tabIndex={-1} className={classes.alert}>
           <p>{failure}</p>
           {stale.length > 0 && (
             <>

@@ -1,4 +1,4 @@
-import { ActionIcon, Menu } from '@mantine/core'
+import { ActionIcon, Loader, Menu } from '@mantine/core'
 import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
@@ -93,7 +93,9 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: List, 
 export function RowActions({ name, actions }: { name: string; actions: Action[] }) {
   const t = useT()
   const [busy, setBusy] = useState(false)
+  // While one runs its button stays as it is, or the focus could not come back to it from a question.
   const start = (action: Action) => {
+    if (busy) return
     setBusy(true)
     void action.run().finally(() => setBusy(false))
   }
@@ -108,7 +110,8 @@ export function RowActions({ name, actions }: { name: string; actions: Action[] 
             color={action.danger ? 'red.9' : 'gray'}
             aria-label={`${action.label}: ${name}`}
             title={action.label}
-            disabled={busy || action.disabled}
+            aria-busy={busy}
+            disabled={action.disabled}
             onClick={() => start(action)}
           >
             <action.icon size={17} aria-hidden />
@@ -119,8 +122,8 @@ export function RowActions({ name, actions }: { name: string; actions: Action[] 
   return (
     <Menu position="bottom-end" withInitialFocusPlaceholder={false} width={220} shadow="md" withinPortal>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" loading={busy} aria-label={t('list.actionsOf', { name })}>
-          <IconDots size={18} aria-hidden />
+        <ActionIcon variant="subtle" color="gray" aria-busy={busy} aria-label={t('list.actionsOf', { name })}>
+          {busy ? <Loader size={16} color="gray" aria-hidden /> : <IconDots size={18} aria-hidden />}
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>

@@ -3,7 +3,7 @@ import { Button, Drawer, Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { RowSelectionState } from '@tanstack/react-table'
 import { NuqsAdapter } from 'nuqs/adapters/react-router/v8'
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { refresh } from '../../api/query.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
@@ -61,6 +61,9 @@ function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
     setSelection({})
     setAll(false)
   }, [asked])
+  // Coming back from the detail view, somebody finds the focus where they left.
+  const left = useRef<number | null>(null)
+  if (list.detail !== null) left.current = list.detail
   const Detail = resource.detail
   const Above = resource.above
   if (Detail && list.detail !== null)
@@ -85,6 +88,7 @@ function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
         all={all}
         onSelect={setSelection}
         onAll={setAll}
+        left={left}
       />
     </div>
   )
@@ -99,10 +103,12 @@ type ListPartProps<R extends Row> = {
   all: boolean
   onSelect: (next: RowSelectionState) => void
   onAll: (all: boolean) => void
+  /** The row whose detail view was shown last, until it has the focus again. */
+  left: RefObject<number | null>
 }
 
 function ListPart<R extends Row>(props: ListPartProps<R>) {
-  const { resource, list, tools, actions, selection, all, onSelect, onAll } = props
+  const { resource, list, tools, actions, selection, all, onSelect, onAll, left } = props
   const t = useT()
   const words = useWords(resource.key)
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
@@ -116,6 +122,12 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
 
   const area = useRef<HTMLDivElement>(null)
   const searchRef = useRef<HTMLInputElement>(null)
+  const shown = Boolean(rows) && !pending
+  useEffect(() => {
+    if (!shown || left.current === null) return
+    area.current?.querySelector<HTMLElement>(`[data-row="${left.current}"]`)?.focus()
+    left.current = null
+  }, [shown, left])
   const open = (id: number) => {
     const row = rows?.find(one => one.id === id)
     if (!row) return

@@ -1,6 +1,6 @@
-import { Button, Menu } from '@mantine/core'
+import { Button, Loader, Menu } from '@mantine/core'
 import { IconChevronDown, IconStack2 } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { bulk } from '../../api/routes.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
@@ -42,6 +42,12 @@ export function SelectionBar<R extends Row>({
   const count = all ? countText(total ?? 0, exact) : ids.length.toLocaleString('en-US')
   const some = all || ids.length > 0
   const { busy, start } = useBatch(resource, { some, count, selected, onRun })
+  const batch = useRef<HTMLButtonElement>(null)
+  /** The button that was pressed goes with what it does: the focus moves on to what the selection is for. */
+  const select = (change: () => void) => () => {
+    change()
+    batch.current?.focus()
+  }
   return (
     <div className={classes.selection}>
       <span className="num" role="status">
@@ -50,12 +56,12 @@ export function SelectionBar<R extends Row>({
           : total !== undefined && t('list.total', { count: countText(total, exact) })}
       </span>
       {some && !all && total !== undefined && total > ids.length && (
-        <Button size="compact-sm" variant="subtle" onClick={onAll}>
+        <Button size="compact-sm" variant="subtle" onClick={select(onAll)}>
           {t('list.selectAll', { count: countText(total, exact) })}
         </Button>
       )}
       {some && (
-        <Button size="compact-sm" variant="subtle" color="gray" onClick={onClear}>
+        <Button size="compact-sm" variant="subtle" color="gray" onClick={select(onClear)}>
           {t('list.clear')}
         </Button>
       )}
@@ -66,8 +72,9 @@ export function SelectionBar<R extends Row>({
               size="compact-sm"
               variant="default"
               ml="auto"
-              loading={busy}
-              leftSection={<IconStack2 size={16} aria-hidden />}
+              ref={batch}
+              aria-busy={busy}
+              leftSection={busy ? <Loader size={14} color="gray" aria-hidden /> : <IconStack2 size={16} aria-hidden />}
               rightSection={<IconChevronDown size={14} aria-hidden />}
             >
               {t('list.batch')}
@@ -107,6 +114,7 @@ function useBatch<R extends Row>(resource: Resource<R>, { some, count, selected,
   const start = async (name: string) => {
     const action = resource.batch?.find(one => one.name === name)
     if (!action) return notify('bad', '未知操作类型')
+    if (busy) return
     if (!some) return notify('bad', resource.noneSelected ?? formMessage('must_select'))
     setBusy(true)
     try {
