@@ -19,7 +19,7 @@ export type ListState = Query & {
   run: number | null
 }
 
-const DEFAULT_SIZE = 10
+export const DEFAULT_SIZE = 10
 export const SIZES = [10, 20, 50, 100]
 
 const FIXED = {

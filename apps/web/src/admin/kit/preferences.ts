@@ -6,7 +6,7 @@ import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
-import { sortOf, type Query } from './list-state.ts'
+import { DEFAULT_SIZE, SIZES, sortOf, type Query } from './list-state.ts'
 import type { Resource, Row } from './resource.ts'
 
 export type View = Query & { name: string }
@@ -42,7 +42,7 @@ function readPreferences(kept: unknown): ListPreferences {
             Object.entries(record(filters)).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
           ),
           sort: typeof by === 'string' && (order === 'asc' || order === 'desc') ? { by, order } : null,
-          size: typeof size === 'number' ? size : 10
+          size: typeof size === 'number' ? size : DEFAULT_SIZE
         }
       ]
     })
@@ -50,7 +50,10 @@ function readPreferences(kept: unknown): ListPreferences {
 }
 
 /** A saved view as far as this screen still has what it names, and the names of what is gone. */
-export function openView<R extends Row>(view: View, { filters, sort }: Resource<R>): { query: Query; gone: string[] } {
+export function openView<R extends Row>(
+  view: View,
+  { filters, sort, sizes = SIZES }: Resource<R>
+): { query: Query; gone: string[] } {
   const known = Object.entries(view.filters).filter(([key, value]) =>
     filters.some(filter => filter.key === key && filter.accepts(value))
   )
@@ -58,7 +61,8 @@ export function openView<R extends Row>(view: View, { filters, sort }: Resource<
   const sorted = view.sort && sortOf(`${view.sort.by}.${view.sort.order}`, sort)
   const gone = Object.keys(view.filters).filter(key => !(key in kept))
   if (view.sort && !sorted) gone.push(view.sort.by)
-  return { query: { search: view.search, filters: kept, sort: sorted, size: view.size }, gone }
+  const size = sizes.includes(view.size) ? view.size : DEFAULT_SIZE
+  return { query: { search: view.search, filters: kept, sort: sorted, size }, gone }
 }
 
 /** All columns in the order of a person's choice: those that are new follow, those that are gone are left out. */
