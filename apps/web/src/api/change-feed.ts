@@ -44,13 +44,16 @@ function connectFeed(to: Connection, on: FeedEvents & { gaveUp: () => void }): (
   function open(): void {
     const mine = new to.EventSource(to.url)
     source = mine
+    let lost = false
+    let heard = false
     mine.addEventListener('open', () => {
-      // This is another event source than the one that failed: it does not know what that one saw last.
-      if (failures > 0) on.reset()
+      // One that takes the place of another, or has heard nothing yet, cannot say where it wants to go on.
+      if (failures > 0 || (lost && !heard)) on.reset()
       failures = 0
       on.connected(true)
     })
     mine.addEventListener('change', event => {
+      heard = true
       const changes = changesOf((event as MessageEvent<string>).data)
       if (changes) on.changes(changes)
       else on.reset()
@@ -58,6 +61,7 @@ function connectFeed(to: Connection, on: FeedEvents & { gaveUp: () => void }): (
     mine.addEventListener('reset', () => on.reset())
     mine.addEventListener('error', () => {
       if (ended || source !== mine) return
+      lost = true
       on.connected(false)
       if (mine.readyState === CLOSED) void refused()
     })
