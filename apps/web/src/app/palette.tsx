@@ -6,6 +6,7 @@ import { useQueries } from '@tanstack/react-query'
 import { useState, useSyncExternalStore } from 'react'
 import { useNavigate } from 'react-router'
 import { useT } from '../i18n/account.ts'
+import { mayLeave } from '../kit/leaving.ts'
 import { paletteSources } from '../kit/palette.ts'
 import classes from './palette.module.css'
 import { menuOf } from './shell/menu.ts'
@@ -20,6 +21,9 @@ export default function Palette() {
   const t = useT()
   const navigate = useNavigate()
   const [query, setQuery] = useState('')
+  const go = async (to: string) => {
+    if (await mayLeave()) await navigate(to)
+  }
   const term = query.trim()
   const wanted = term.toLowerCase()
   const screens = items.filter(item => t(item.title).toLowerCase().includes(wanted))
@@ -51,7 +55,7 @@ export default function Palette() {
                 key={id}
                 label={t(title)}
                 leftSection={<Icon size={20} aria-hidden />}
-                onClick={() => void navigate(to)}
+                onClick={() => void go(to)}
               />
             ))}
           </Spotlight.ActionsGroup>
@@ -63,7 +67,7 @@ export default function Palette() {
                 key={id}
                 label={t('palette.searchIn', { screen: t(title), term })}
                 leftSection={<IconSearch size={20} aria-hidden />}
-                onClick={() => void navigate(`${to}?${new URLSearchParams({ search: term })}`)}
+                onClick={() => void go(`${to}?${new URLSearchParams({ search: term })}`)}
               />
             ))}
           </Spotlight.ActionsGroup>
@@ -77,7 +81,7 @@ export default function Palette() {
                   key={item.id}
                   label={item.label}
                   description={item.description}
-                  onClick={() => void navigate(item.to)}
+                  onClick={() => void go(item.to)}
                 />
               ))}
             </Spotlight.ActionsGroup>

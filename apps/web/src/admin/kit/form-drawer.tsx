@@ -6,6 +6,7 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { rules } from '../../kit/form.ts'
+import { guardLeaving } from '../../kit/leaving.ts'
 import classes from './kit.module.css'
 import type { Field, FormSchema } from './resource.ts'
 
@@ -65,17 +66,19 @@ export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props)
     return () => window.removeEventListener('beforeunload', warn)
   }, [])
 
-  const leave = async () => {
-    if (asking) return
-    if (dirty.current) {
-      setAsking(true)
-      const yes = await confirm({ title: t('form.discardTitle'), body: t('form.discardBody'), danger: true })
-      setAsking(false)
-      if (!yes) return
-    }
-    dirty.current = false
-    onClose()
+  const mayDiscard = async () => {
+    if (!dirty.current) return true
+    if (asking) return false
+    setAsking(true)
+    const yes = await confirm({ title: t('form.discardTitle'), body: t('form.discardBody'), danger: true })
+    setAsking(false)
+    if (yes) dirty.current = false
+    return yes
   }
+  const leave = async () => {
+    if (await mayDiscard()) onClose()
+  }
+  useEffect(() => guardLeaving(mayDiscard))
   return (
     <Drawer
       opened={Boolean(task) || dirty.current}

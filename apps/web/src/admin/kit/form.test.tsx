@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { rewards } from '../../api/routes.ts'
+import { mayLeave } from '../../kit/leaving.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import GiftCards from '../gift-cards/page.tsx'
 import { card, cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
@@ -128,6 +129,22 @@ describe('the form of a resource', () => {
     await user.click(within(question).getByRole('button', { name: 'NO' }))
     await waitFor(() => expect(asked()).toEqual({ form: 'edit.2' }))
     expect(field('Code').value).toBe('CARD-2X')
+  })
+
+  it('asks before another screen is opened from the palette', async () => {
+    const { user } = open('/list?form=edit.2')
+    const code = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })
+    expect(await mayLeave()).toBe(true)
+    await user.type(code, 'X')
+    const answers: boolean[] = []
+    for (const words of ['NO', 'YES']) {
+      const left = mayLeave()
+      const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+      await user.click(within(question).getByRole('button', { name: words }))
+      answers.push(await left)
+      await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
+    }
+    expect(answers).toEqual([false, true])
   })
 
   it('says that the row of an address is gone', async () => {

@@ -177,7 +177,12 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
           onAll(false)
         }}
         selected={selected}
-        onRun={id => list.go({ run: id })}
+        onRun={id => {
+          // The next batch action is about other rows.
+          onSelect({})
+          onAll(false)
+          list.go({ run: id })
+        }}
       />
       <div ref={area} className={`card ${classes.list}`} aria-busy={page.isFetching}>
         {page.error && !rows ? (
