@@ -6,7 +6,8 @@ import { command, type Unit } from '../../infra/command.ts'
 import { ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
-import { addGroup, addOrders } from '../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
+import { assignCidrs, reserve } from '../inventory/index.ts'
 import {
   beginTask,
   expireOrder,
@@ -106,6 +107,27 @@ test('an administrator’s edits and the time-out are published too', async () =
   expect((await admin.post(`${path}update_proxy_expired_at/`, { expired_at })).status).toBe(409)
   expect((await admin.delete(path)).code).toBe(2000)
   await eventually('the deletion', async () => feed.heard() === 2, 5000)
+  feed.stop()
+})
+
+test('the end of what is kept for a failed order is published for its customer', async () => {
+  const { db } = shop.ctx
+  const serverId = await addServer(db, 'with addresses')
+  const rule = await addRule(db, 'Rule of the failed')
+  await db.transaction(tx => assignCidrs({ tx }, serverId, ['127.88.0.0/30']))
+  const group = await addGroup(db, 'there', [serverId])
+  const [id = 0] = await addOrders(db, group, 1)
+  const leased = await db.transaction(tx =>
+    reserve(tx, { orderId: id, groupId: group, step: 1, rules: [rule], quantity: 1 })
+  )
+  expect(leased.ok).toBe(true)
+  await db
+    .update(orders)
+    .set({ state: 'failed', expiredAt: null, reservedUntil: new Date(Date.now() - 1000) })
+    .where(eq(orders.id, id))
+  const feed = listen(id, (await rowOf(id)).userId)
+  await timeOutOrders(shop.ctx)
+  await eventually('the end of the reservation', async () => feed.heard() === 1, 5000)
   feed.stop()
 })
 
