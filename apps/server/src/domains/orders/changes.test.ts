@@ -26,7 +26,7 @@ import {
   timeOutOrders,
   type OrderRow
 } from './index.ts'
-import { orders } from './tables.ts'
+import { orderEvents, orders } from './tables.ts'
 
 let shop: TestShop
 let groupId = 0
@@ -149,6 +149,16 @@ test('a command that fails leaves the order as it was and publishes nothing', as
   expect(await rowOf(id)).toEqual(before)
   feed.stop()
   second.stop()
+})
+
+test('the history says why a task failed, in the form of a failed delivery', async () => {
+  const id = await newOrder()
+  await change(id, (unit, order) => queueTask(unit, order, 'change'))
+  const failure = { code: 'agent_refused', params: { message: 'no such prefix' } } as const
+  await change(id, (unit, order) => finishTask(unit, order.id, order.taskId ?? '', failure))
+  const [last] = await shop.ctx.db.select().from(orderEvents).where(eq(orderEvents.kind, 'task_failed'))
+  expect(last).toMatchObject({ orderId: id, detail: { code: 'agent_refused', message: 'no such prefix' } })
+  expect(last?.detail).not.toHaveProperty('params')
 })
 
 test('a task cannot be given while there is one, nor begin twice, nor end for another', async () => {
