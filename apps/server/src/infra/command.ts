@@ -1,7 +1,8 @@
-import { refuse, type Change, type Reason, type Refusal, type Resource } from '@netlet/contract'
+import { refuse, type Reason, type Refusal, type Resource } from '@netlet/contract'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Actor } from './actor.ts'
 import { insertAuditEntries, type AuditAction, type AuditEntry } from './audit-log.ts'
+import type { Published } from './change-feed.ts'
 import type { AppContext } from './context.ts'
 import { sqlState, violatedConstraint, type Transaction } from './db/client.ts'
 import type { JobQueue, SendOptions } from './jobs.ts'
@@ -20,9 +21,9 @@ export type Unit = {
   }
   /**
    * Tells browsers and other processes, after the commit, that something changed. An audited change needs no call.
-   * @param userId the customer who may hear of it; without one only administrators do
+   * @param userId the customer who may hear of it, or everyone; without one only administrators do
    */
-  publish(resource: Resource, id?: number, userId?: number): void
+  publish(resource: Resource, id?: number, userId?: number | 'everyone'): void
 }
 
 type Running = Pick<AppContext, 'db' | 'jobs' | 'now' | 'changes'>
@@ -68,7 +69,7 @@ export async function command<T>(
 }
 
 async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise<T>): Promise<T> {
-  const changes: (Change & { userId?: number })[] = []
+  const changes: Published[] = []
   const result = await ctx.db.transaction(async tx => {
     const entries: AuditEntry[] = []
     const jobs: PendingJob[] = []
@@ -86,7 +87,8 @@ async function runOnce<T>(ctx: Running, by: Actor, work: (unit: Unit) => Promise
         })
       },
       jobs: { send: (queue, data, options = {}) => void jobs.push({ queue, data, options }) },
-      publish: (resource, id, userId) => void changes.push({ resource, id, userId })
+      publish: (resource, id, userId) =>
+        void changes.push({ resource, id, ...(userId === 'everyone' ? { everyone: true } : { userId }) })
     })
     if (isRefusal(given)) throw new Refused(given)
     await insertAuditEntries(tx, by, entries)

@@ -8,7 +8,7 @@ import { order, pageOf } from '../testing/shapes.ts'
 import { readsOf, refreshOnChange } from './changes.ts'
 import { setFeedConnected, usePollInterval } from './feed-connected.ts'
 import { read } from './query.ts'
-import { orders, support } from './routes.ts'
+import { accounts, inventory, orders, rewards, settings, support } from './routes.ts'
 
 function Shown() {
   const list = useQuery(read(orders.list))
@@ -17,6 +17,19 @@ function Shown() {
   return (
     <p>
       {list.data?.total} {faqs.data?.total} {interval}
+    </p>
+  )
+}
+
+/** What changes with something else. */
+function Dependent() {
+  const invited = useQuery(read(accounts.inviteLog))
+  const points = useQuery(read(rewards.pointRecords))
+  const cidrs = useQuery(read(inventory.cidrs))
+  const audit = useQuery(read(settings.audit))
+  return (
+    <p>
+      {invited.data?.total} {points.data?.total} {cidrs.data?.total} {audit.data?.total}
     </p>
   )
 }
@@ -69,6 +82,27 @@ describe('what changes', () => {
     })
     await screen.findByText('2 0 30000')
     expect(requestsOf(orders.list)).toHaveLength(2)
+    expect(requestsOf(support.faqs)).toHaveLength(1)
+
+    answer(accounts.inviteLog, pageOf())
+    answer(rewards.pointRecords, pageOf())
+    answer(inventory.cidrs, pageOf())
+    answer(settings.audit, pageOf())
+    renderAt(<Dependent />)
+    await screen.findByText('0 0 0 0')
+    feed.send('change', { changes: [{ resource: 'user', id: 1 }] })
+    await waitFor(() => {
+      expect(requestsOf(accounts.inviteLog)).toHaveLength(2)
+      expect(requestsOf(rewards.pointRecords)).toHaveLength(2)
+      expect(requestsOf(settings.audit)).toHaveLength(2)
+    })
+    expect(requestsOf(inventory.cidrs)).toHaveLength(1)
+    feed.send('change', { changes: [{ resource: 'order', id: 7 }] })
+    await waitFor(() => {
+      expect(requestsOf(inventory.cidrs)).toHaveLength(2)
+      expect(requestsOf(settings.audit)).toHaveLength(3)
+    })
+    expect(requestsOf(rewards.pointRecords)).toHaveLength(2)
     expect(requestsOf(support.faqs)).toHaveLength(1)
 
     feed.send('reset')

@@ -24,7 +24,8 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     orders.proxyDetail,
     orders.events,
     orders.payment,
-    catalog.products
+    catalog.products,
+    inventory.cidrs
   ],
   platform_event: [],
   product: [catalog.products, catalog.recommended, catalog.platformProducts],
@@ -33,8 +34,11 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   settings: [settings.config, settings.social],
   tag: [catalog.tags, catalog.products],
   ticket: [support.tickets],
-  user: [accounts.users, accounts.currentUser]
+  user: [accounts.users, accounts.currentUser, accounts.inviteLog, rewards.pointRecords]
 }
+
+/** What an administrator changes of anything is in the audit log. */
+const readsOfAny: readonly Endpoint[] = [settings.audit]
 
 /** Milliseconds that pass at least between two rounds of reading: a shop that is busy changes all the time. */
 const ROUND = 1000
@@ -47,7 +51,8 @@ export function refreshOnChange(userId: number): () => void {
     const resources = [...waiting]
     waiting = new Set()
     timer = resources.length > 0 ? setTimeout(round, ROUND) : undefined
-    void refresh(...new Set(resources.flatMap(resource => readsOf[resource] ?? [])))
+    if (resources.length > 0)
+      void refresh(...new Set([...readsOfAny, ...resources.flatMap(resource => readsOf[resource] ?? [])]))
   }
   const stop = followChanges(
     {

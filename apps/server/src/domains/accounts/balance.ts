@@ -28,7 +28,7 @@ export async function changeLevelPoints(unit: Unit, changes: { userId: number; p
     update ${users} u set level_points = u.level_points + c.points
     from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as c("userId" bigint, points bigint)
     where u.id = c."userId"`)
-  unit.publish('user')
+  unit.publish('user', undefined, 'everyone')
 }
 
 /** Locks a user that was not deleted. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../infra/clock.ts'
 
 /** Whole replies, as the bytes that go out. */
@@ -16,38 +17,19 @@ type Entry = { bytes: Buffer; at: number }
  */
 export function openReplyCache(options: { ttl: number; maxEntries: number; maxBytes: number; now: Clock }): ReplyCache {
   const { ttl, maxEntries, maxBytes, now } = options
-  /** In the order of use: a Map keeps insertion order. */
-  const entries = new Map<string, Entry>()
+  const entries = new LRUCache<string, Entry>({
+    max: maxEntries,
+    maxSize: maxBytes,
+    maxEntrySize: Math.floor(maxBytes / 4),
+    sizeCalculation: entry => entry.bytes.length
+  })
   const making = new Map<string, Promise<Buffer>>()
-  let bytes = 0
   let generation = 0
-
-  const drop = (key: string) => {
-    const entry = entries.get(key)
-    if (!entry) return
-    entries.delete(key)
-    bytes -= entry.bytes.length
-  }
-
-  const keep = (key: string, entry: Entry) => {
-    drop(key)
-    if (entry.bytes.length > maxBytes / 4) return
-    entries.set(key, entry)
-    bytes += entry.bytes.length
-    for (const oldest of entries.keys()) {
-      if (entries.size <= maxEntries && bytes <= maxBytes) break
-      drop(oldest)
-    }
-  }
 
   return {
     async get(key, make) {
       const entry = entries.get(key)
-      if (entry && now().getTime() - entry.at < ttl) {
-        entries.delete(key)
-        entries.set(key, entry)
-        return entry.bytes
-      }
+      if (entry && now().getTime() - entry.at < ttl) return entry.bytes
       const running = making.get(key)
       if (running) return running
       const startedIn = generation
@@ -55,7 +37,7 @@ export function openReplyCache(options: { ttl: number; maxEntries: number; maxBy
         .then(reply => {
           const built = Buffer.from(JSON.stringify(reply))
           // Read before the change that cleared the cache: right for those who asked before it, for nobody after.
-          if (startedIn === generation) keep(key, { bytes: built, at: now().getTime() })
+          if (startedIn === generation) entries.set(key, { bytes: built, at: now().getTime() })
           return built
         })
         .finally(() => {
@@ -68,7 +50,6 @@ export function openReplyCache(options: { ttl: number; maxEntries: number; maxBy
       generation++
       entries.clear()
       making.clear()
-      bytes = 0
     }
   }
 }

@@ -5,6 +5,7 @@ import { command } from '../../infra/command.ts'
 import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { assignCidrs } from '../inventory/index.ts'
+import { removeUsersByHand } from './by-hand.ts'
 import { AgentUnreachable, convergeServer } from './converge.ts'
 import { bumpPrefixes, removeDesiredUsers, renewDenyLists, serversBehind } from './desired.ts'
 import {
@@ -67,6 +68,24 @@ test('an agent that is away during a change gets it when it is back, and another
   expect(await heldBy(agent)).toEqual(users.toSorted())
   expect(await step(id)).toMatchObject({ step: 'in step', last_error: null })
   expect(await serversBehind(ctx.db)).toEqual([unreachable])
+})
+
+test('screens hear at once that a server is behind, though nothing answers there', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'behind', { ranges: ['127.46.0.0/24'] })
+  const heard: number[] = []
+  const stop = ctx.changes.subscribe(event => {
+    for (const change of event?.changes ?? []) if (change.resource === 'server' && change.id === id) heard.push(id)
+  })
+  try {
+    await wantTestUsers(ctx, id, { count: 2, base: '127.46.0' })
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([id])
+    await command(ctx, SYSTEM, unit => removeUsersByHand(unit, id))
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([id, id])
+  } finally {
+    stop()
+  }
+  expect(await serversBehind(ctx.db)).toContain(id)
 })
 
 test('what an agent lost with its disk is sent again: ranges and users', async () => {

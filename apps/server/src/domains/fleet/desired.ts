@@ -103,7 +103,6 @@ export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> 
     .set({ prefixesGeneration: sql`${servers.prefixesGeneration} + 1` })
     .where(eq(servers.id, serverId))
   enqueueConverge(unit, [serverId])
-  unit.publish('server', serverId)
 }
 
 /** How far the agents are with an order's user, server by server. */
@@ -134,9 +133,12 @@ export async function serversBehind(db: Executor): Promise<number[]> {
   return rows.map(row => row.id)
 }
 
-/** Lets the agents of these servers converge, as soon as the command has committed. */
+/** Lets the agents of these servers converge, as soon as the command has committed. Until then they are shown as behind. */
 export function enqueueConverge(unit: Unit, serverIds: number[]): void {
-  for (const serverId of new Set(serverIds)) unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId) })
+  for (const serverId of new Set(serverIds)) {
+    unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId) })
+    unit.publish('server', serverId)
+  }
 }
 
 /**

@@ -94,7 +94,6 @@ async function renewUsers(ctx: SyncContext, serverId: number, usernames: string[
       .set({ generation: sql`nextval('agent_generation')`, refusal: null })
       .where(and(eq(agentUsers.serverId, serverId), sql`${agentUsers.username} = any(${sql.param(usernames)}::text[])`))
     enqueueConverge(unit, [serverId])
-    unit.publish('server', serverId)
   })
 }
 

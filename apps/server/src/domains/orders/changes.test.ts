@@ -6,7 +6,8 @@ import { command, type Unit } from '../../infra/command.ts'
 import { ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
-import { addGroup, addOrders } from '../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
+import { assignCidrs, reserve } from '../inventory/index.ts'
 import {
   beginTask,
   expireOrder,
@@ -25,7 +26,7 @@ import {
   timeOutOrders,
   type OrderRow
 } from './index.ts'
-import { orders } from './tables.ts'
+import { orderEvents, orders } from './tables.ts'
 
 let shop: TestShop
 let groupId = 0
@@ -109,6 +110,27 @@ test('an administrator’s edits and the time-out are published too', async () =
   feed.stop()
 })
 
+test('the end of what is kept for a failed order is published for its customer', async () => {
+  const { db } = shop.ctx
+  const serverId = await addServer(db, 'with addresses')
+  const rule = await addRule(db, 'Rule of the failed')
+  await db.transaction(tx => assignCidrs({ tx }, serverId, ['127.88.0.0/30']))
+  const group = await addGroup(db, 'there', [serverId])
+  const [id = 0] = await addOrders(db, group, 1)
+  const leased = await db.transaction(tx =>
+    reserve(tx, { orderId: id, groupId: group, step: 1, rules: [rule], quantity: 1 })
+  )
+  expect(leased.ok).toBe(true)
+  await db
+    .update(orders)
+    .set({ state: 'failed', expiredAt: null, reservedUntil: new Date(Date.now() - 1000) })
+    .where(eq(orders.id, id))
+  const feed = listen(id, (await rowOf(id)).userId)
+  await timeOutOrders(shop.ctx)
+  await eventually('the end of the reservation', async () => feed.heard() === 1, 5000)
+  feed.stop()
+})
+
 test('a command that fails leaves the order as it was and publishes nothing', async () => {
   const id = await newOrder()
   const before = await rowOf(id)
@@ -127,6 +149,16 @@ test('a command that fails leaves the order as it was and publishes nothing', as
   expect(await rowOf(id)).toEqual(before)
   feed.stop()
   second.stop()
+})
+
+test('the history says why a task failed, in the form of a failed delivery', async () => {
+  const id = await newOrder()
+  await change(id, (unit, order) => queueTask(unit, order, 'change'))
+  const failure = { code: 'agent_refused', params: { message: 'no such prefix' } } as const
+  await change(id, (unit, order) => finishTask(unit, order.id, order.taskId ?? '', failure))
+  const [last] = await shop.ctx.db.select().from(orderEvents).where(eq(orderEvents.kind, 'task_failed'))
+  expect(last).toMatchObject({ orderId: id, detail: { code: 'agent_refused', message: 'no such prefix' } })
+  expect(last?.detail).not.toHaveProperty('params')
 })
 
 test('a task cannot be given while there is one, nor begin twice, nor end for another', async () => {

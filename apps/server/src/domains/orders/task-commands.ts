@@ -46,5 +46,11 @@ export async function finishTask(
     taskErrorParams: failure?.params ?? null
   }
   const ended = await updateOrder(unit, orderId, changes, { taskId })
-  if (ended) await note(unit, orderId, failure ? 'task_failed' : 'task_done', failure ? { ...failure } : {})
+  if (ended)
+    await note(
+      unit,
+      orderId,
+      failure ? 'task_failed' : 'task_done',
+      failure ? { code: failure.code, ...failure.params } : {}
+    )
 }

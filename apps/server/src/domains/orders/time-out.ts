@@ -43,7 +43,7 @@ async function releaseUnpaid(unit: Unit): Promise<number> {
 async function releaseFailed(unit: Unit): Promise<number> {
   const { tx, now } = unit
   const due = await tx
-    .select({ id: orders.id })
+    .select({ id: orders.id, userId: orders.userId })
     .from(orders)
     .where(
       and(
@@ -63,6 +63,9 @@ async function releaseFailed(unit: Unit): Promise<number> {
     .limit(BATCH)
     .for('update', { skipLocked: true })
   await release(tx, { orderIds: due.map(order => order.id) })
-  for (const { id } of due) await note(unit, id, 'reservation_ended')
+  for (const { id, userId } of due) {
+    await note(unit, id, 'reservation_ended')
+    unit.publish('order', id, userId)
+  }
   return due.length
 }

@@ -64,6 +64,7 @@ async function purchase(
   const detail = { order_id: order.publicId, platform_order: paid.name }
   if (order.paidAt) {
     await note(unit, order.id, 'paid_again', { platform_order: paid.name, amount: paid.total_price })
+    unit.publish('order', order.id, order.userId)
     return { outcome: 'paid_twice', detail }
   }
   const amount = fromCents(cents(paid.total_price))

@@ -15,6 +15,7 @@ import {
 } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
+import type { Published } from '../../infra/change-feed.ts'
 import { DAY } from '../../infra/clock.ts'
 import { timeOutOrders } from '../orders/index.ts'
 
@@ -198,8 +199,18 @@ test('a renewal that arrives before its purchase does not count; the purchase do
   const order = await inState(buyer, order_id, 'delivered')
   // A second payment for the same order is money to give back, not another delivery.
   const before = await moved(order_id)
+  const { id, uid } = await mine(order_id)
+  let heard: Published[] = []
+  const stop = stack.ctx.changes.subscribe(event => void heard.push(...(event?.changes ?? [])))
+  // Once a later change of that process has come, those of the delivery have, too.
+  expect((await buyer.post('/api/users/api_keys/', { name: 'script', scopes: ['read'] })).code).toBe(2000)
+  await eventually('the changes of before', async () => heard.some(one => one.resource === 'api_key'))
+  heard = []
   await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00' }), { eventId: 'twice' })
   expect(await outcomeOf(stack, 'twice')).toMatchObject({ outcome: 'paid_twice', detail: { order_id } })
+  await eventually('the change', async () => heard.some(one => one.resource === 'order' && one.id === id))
+  stop()
+  expect(heard.filter(one => one.resource === 'order')).toEqual([{ resource: 'order', id, userId: uid }])
   expect((await adminMails(stack)).at(-1)).toContain('was paid already; refund #')
   expect(await moved(order_id)).toEqual({ ...before, payments: 3 })
   expect(await mine(order_id)).toMatchObject({ expired_at: order.expired_at, pay_amount: '20.00' })

@@ -1,5 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Published } from '../../infra/change-feed.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -41,6 +42,17 @@ async function pointsOf(ids: number[]): Promise<number[]> {
 }
 
 const recordsOf = (id: number) => shop.ctx.db.select().from(pointRecords).where(eq(pointRecords.userId, id))
+
+test('every customer hears that points may have changed', async () => {
+  await addUsers([100])
+  const heard: Published[] = []
+  const stop = shop.ctx.changes.subscribe(
+    event => void heard.push(...(event?.changes ?? []).filter(({ resource }) => resource === 'user'))
+  )
+  await decayLevelPoints(at('2025-12-05T00:00:00Z'))
+  await expect.poll(() => heard, { timeout: 10_000 }).toEqual([{ resource: 'user', everyone: true }])
+  stop()
+})
 
 test('nothing changes before the day; on it, points decay once, rounded down, with a record each', async () => {
   const ids = await addUsers([1000, 15, 1, 0])

@@ -7,6 +7,7 @@ import { orders } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
+import type { Translate } from '../../i18n/words.ts'
 import { money } from '../../kit/money.ts'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
 import { ErrorState } from '../../kit/states.tsx'
@@ -86,18 +87,22 @@ function kindText(t: (key: Key) => string, kind: string): string {
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
-/** 'paid → delivering, amount: 10.77': a change of state first, then what else was written down. */
-function detailText(t: (key: Key) => string, language: string, { from, to, ...more }: Record<string, unknown>): string {
+/** 'paid → delivering, amount: 10.77': a change of state first, then why, then what else was written down. */
+function detailText(t: Translate<typeof en>, language: string, detail: Record<string, unknown>): string {
+  const { from, to, code, ...more } = detail
   const said = (value: unknown): string => {
     const words = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
     if (`orders.is.${words}` in en) return t(`orders.is.${words}` as Key)
     return INSTANT.test(words) ? new Date(words).toLocaleString(language) : words
   }
-  const rest = Object.entries(more)
-    .map(([name, value]) => [name.replaceAll('_', ' '), said(value)])
-    .filter(([, value]) => value)
-    .map(([name, value]) => `${name}: ${value}`)
-  return [...(to === undefined ? [] : [`${from ? said(from) : '–'} → ${said(to)}`]), ...rest].join(', ')
+  const values = Object.fromEntries(Object.entries(more).map(([name, value]) => [name, said(value)]))
+  const reason = `orders.failed.${said(code)}`
+  const known = reason in en ? (reason as Key) : undefined
+  const rest = Object.entries(values)
+    .filter(([name, value]) => value && !(known && en[known].includes(`{${name}}`)))
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`)
+  const change = to === undefined ? '' : `${from ? said(from) : '–'} → ${said(to)}`
+  return [change, known ? t(known, values) : said(code), ...rest].filter(Boolean).join(', ')
 }
 
 function Moment({ at }: { at: string }) {

@@ -8,7 +8,13 @@ import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
 import { probe, type ProxyAddress } from './probe.ts'
 
-type Checked = { id: number; google: number | null; bing: number | null; amazon: number | null }
+type Checked = {
+  id: number
+  order: { id: number; userId: number }
+  google: number | null
+  bing: number | null
+  amazon: number | null
+}
 
 const TIMEOUT_MS = 10_000
 /** Each asks three sites at once. */
@@ -42,6 +48,7 @@ async function checkWhere(ctx: AppContext, where: SQL, deadline: number): Promis
     const page = await ctx.db
       .select({
         id: proxies.id,
+        order: { id: orders.id, userId: orders.userId },
         ip: proxies.ip,
         port: servers.proxyPort,
         username: orders.proxyUsername,
@@ -62,23 +69,27 @@ async function checkWhere(ctx: AppContext, where: SQL, deadline: number): Promis
   return count
 }
 
-async function checkOne(ctx: AppContext, proxy: ProxyAddress & { id: number }): Promise<Checked> {
+async function checkOne(ctx: AppContext, proxy: ProxyAddress & Pick<Checked, 'id' | 'order'>): Promise<Checked> {
   const { google, bing, amazon } = ctx.config.checkSites
   const ask = (site: string) => probe(proxy, new URL(site), { timeoutMs: TIMEOUT_MS })
   const delays = await Promise.all([ask(google), ask(bing), ask(amazon)])
-  return { id: proxy.id, google: delays[0], bing: delays[1], amazon: delays[2] }
+  return { id: proxy.id, order: proxy.order, google: delays[0], bing: delays[1], amazon: delays[2] }
 }
 
 async function store(ctx: AppContext, results: Checked[]): Promise<void> {
   const column = (pick: (checked: Checked) => number | null) => sql.param(results.map(pick))
   const at = ctx.now().toISOString()
   // What was given back while it was checked is nobody's to see.
-  await command(ctx, SYSTEM, ({ tx }) =>
-    tx.execute(sql`
+  await command(ctx, SYSTEM, async unit => {
+    const { rows } = await unit.tx.execute<{ id: number }>(sql`
     update proxies p set google_delay = c.google, bing_delay = c.bing, amazon_delay = c.amazon,
       available = (coalesce(c.google, c.bing, c.amazon) is not null)::int, checked_at = ${at}, updated_at = ${at}
     from unnest(${column(c => c.id)}::bigint[], ${column(c => c.google)}::int[], ${column(c => c.bing)}::int[],
       ${column(c => c.amazon)}::int[]) as c (id, google, bing, amazon)
-    where p.id = c.id and p.state = 'live'`)
-  )
+    where p.id = c.id and p.state = 'live'
+    returning p.id`)
+    const written = new Set(rows.map(row => row.id))
+    const shown = new Map(results.filter(({ id }) => written.has(id)).map(({ order }) => [order.id, order]))
+    for (const order of shown.values()) unit.publish('order', order.id, order.userId)
+  })
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Published } from '../../../infra/change-feed.ts'
 import { startTestShop, type TestShop } from '../../../testing/shop.ts'
 import { startTestAgent, type TestAgent } from '../../fleet/fleet.fixture.ts'
 import { servers } from '../../fleet/tables.ts'
@@ -117,10 +118,16 @@ const checked = (orderId: number) =>
   world.ctx.db.select().from(proxies).where(eq(proxies.orderId, orderId)).orderBy(proxies.id)
 
 test('each live proxy is asked for three sites from its own address, and its delays are kept', async () => {
-  const { orderId } = await addOrder('127.71.0.0/29', 4)
+  const { orderId, order } = await addOrder('127.71.0.0/29', 4)
   await world.ctx.db.execute(sql`
     update proxies set state = 'retired' where id = (select max(id) from proxies where order_id = ${orderId})`)
+  const heard: Published[] = []
+  const stop = world.ctx.changes.subscribe(event => void heard.push(...(event?.changes ?? [])))
   expect(await checkProxies(world.ctx, orderId)).toBe(3)
+  await expect
+    .poll(() => heard, { timeout: 10_000 })
+    .toContainEqual({ resource: 'order', id: orderId, userId: order.userId })
+  stop()
   const rows = await checked(orderId)
   for (const row of rows.slice(0, 3)) {
     expect(row.available).toBe(1)

@@ -1,0 +1,33 @@
+import { ORDER_FAILURES, TASK_FAILURES } from '@netlet/contract'
+import { screen } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { orders } from '../../api/routes.ts'
+import en from '../../i18n/admin.en.json'
+import { answer } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { order } from '../../testing/shapes.ts'
+import { History } from './facts.tsx'
+
+const at = '2026-06-15T12:00:00.000Z'
+
+describe("an order's history", () => {
+  it('says why a delivery and a task failed, in words with their parameters', async () => {
+    answer(orders.events, [
+      { kind: 'task_failed', detail: { code: 'agent_refused', message: 'no such prefix' }, at },
+      { kind: 'fail', detail: { from: 'paid', to: 'failed', code: 'underpaid', paid: '5.00', due: '10.00' }, at },
+      { kind: 'paid_again', detail: { platform_order: '#7', amount: '10.00' }, at },
+      { kind: 'fail', detail: { code: 'of_a_newer_server', count: 3 }, at }
+    ])
+    renderAt(<History order={order} />)
+    expect(await screen.findByText('A server refused the proxies: no such prefix')).toBeTruthy()
+    expect(screen.getByText('Paid → Failed, Too little money: paid 5.00 of 10.00')).toBeTruthy()
+    expect(screen.getByText('platform order: #7, amount: 10.00')).toBeTruthy()
+    expect(screen.getByText('of_a_newer_server, count: 3')).toBeTruthy()
+  })
+
+  it('has words for each failure of the contract', () => {
+    const codes = new Set([...Object.keys(ORDER_FAILURES), ...Object.keys(TASK_FAILURES)])
+    const worded = Object.keys(en).flatMap(key => /^orders\.failed\.(.+)$/.exec(key)?.[1] ?? [])
+    expect(worded.toSorted()).toEqual([...codes].toSorted())
+  })
+})
