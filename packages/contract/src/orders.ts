@@ -259,7 +259,15 @@ export const orders = {
     access: 'admin',
     body: z.object({ order_ids: IdList }),
     reply: z.array(
-      Task.extend({ id: z.number() }).or(z.object({ id: z.number(), status: z.literal('refused'), msg: z.string() }))
+      Task.extend({ id: z.number() }).or(
+        z.object({
+          id: z.number(),
+          status: z.literal('refused'),
+          reason: z.string(),
+          params: z.record(z.string(), z.union([z.string(), z.number()])),
+          msg: z.string()
+        })
+      )
     )
   }),
   exportProxies: route('GET', `${O}/:id/export_proxies/`, {
