@@ -25,10 +25,10 @@ function parseQuery<Q extends z.ZodObject>(list: { query?: Q }, given: object): 
 }
 
 const orderRows: Rows = {
-  async ids(db, given, limit) {
+  async ids(db, given, limit, now) {
     const query = parseQuery(routes.orders.list, given)
     if (!query.ok) return query
-    const list = orderList({ userId: null, now: new Date(), ordersPaidBy })
+    const list = orderList({ userId: null, now, ordersPaidBy })
     return ok(await matchingIds(db, list, query.data, { limit }))
   },
   async labels(db, ids) {
