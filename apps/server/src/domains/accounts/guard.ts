@@ -28,14 +28,15 @@ export function createGuard(ctx: AppContext): Guard {
     const now = ctx.now()
     const [found] = await findSession.execute({ hash: hashToken(token), now: now.toISOString() })
     if (!found) return null
-    if (found.lastSeenAt.getTime() < now.getTime() - HOUR) {
+    const before = new Date(now.getTime() - HOUR)
+    if (found.lastSeenAt < before) {
       // The administrator's own session stays alive with the one that was opened from it.
       const used = found.parentHash ? [found.tokenHash, found.parentHash] : [found.tokenHash]
       await command(ctx, SYSTEM, ({ tx }) =>
         tx
           .update(sessions)
           .set({ lastSeenAt: now, expiresAt: new Date(now.getTime() + SESSION_LIFE) })
-          .where(inArray(sessions.tokenHash, used))
+          .where(and(inArray(sessions.tokenHash, used), lt(sessions.lastSeenAt, before)))
       )
     }
     const { impersonatorId, impersonatorName } = found

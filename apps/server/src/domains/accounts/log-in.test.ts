@@ -254,6 +254,21 @@ test('a session lives as long as it is used, and its use is written at most once
   expect((await client.get(LOGIN)).code).toBe(401)
 })
 
+test('of requests at once one writes that the session was used', async () => {
+  const client = await shop.customer()
+  const { db } = shop.ctx
+  await db.execute(sql`create table session_writes (at timestamptz);
+    create function count_session_write() returns trigger language plpgsql as
+      'begin insert into session_writes values (now()); return new; end';
+    create trigger count_writes after update on sessions for each row execute function count_session_write()`)
+  shop.advance(2 * HOUR)
+  const replies = await Promise.all(Array.from({ length: 8 }, () => client.get(LOGIN)))
+  expect(replies.map(reply => reply.code)).toEqual(replies.map(() => 2000))
+  const { rows } = await db.execute(sql`select count(*)::int as count from session_writes`)
+  await db.execute(sql`drop trigger count_writes on sessions`)
+  expect(rows).toEqual([{ count: 1 }])
+})
+
 test('the own password: the others end, this one stays; the old one has to be right', async () => {
   const client = await shop.customer()
   const other = shop.visitor()
