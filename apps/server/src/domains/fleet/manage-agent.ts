@@ -71,7 +71,7 @@ export async function resetAllProxy(
 export async function flushAccessLog(ctx: SyncContext, by: Actor, serverId: number): Promise<Result<AgentOutput>> {
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
-  await command(ctx, by, async unit => unit.audit('server.flush_access_log', serverId))
+  await command(ctx, by, async unit => unit.audit('server.request_flush', serverId))
   return outputOf(await found.data.agent.raw('POST', '/api/flush-access-log', {}))
 }
 
@@ -110,11 +110,14 @@ export async function requestApi(
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
   const after = { uri: call.uri, body: abridged(body) }
-  await command(ctx, by, async unit => unit.audit('server.call_agent', serverId, { after }))
+  await command(ctx, by, async unit => unit.audit('server.request_call', serverId, { after }))
   return outputOf(await found.data.agent.raw('POST', call.uri, body, SHOWN_BYTES))
 }
 
-/** For the audit log, which is no place for megabytes of deny lists. */
+/**
+ * For the audit log, which is no place for megabytes of deny lists. The body is whatever the administrator wrote: the log
+ * leaves secrets out by the names of fields only.
+ */
 const abridged = (body: object): unknown => {
   const size = JSON.stringify(body).length
   return size > 10_000 ? { fields: Object.keys(body), characters: size } : body
