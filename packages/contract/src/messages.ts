@@ -87,7 +87,7 @@ export const refusals = {
   cidr_has_more_leases: [409, 'Addresses of {cidr} are still leased by orders {orders} and {more} more'],
   cidr_has_user: [
     409,
-    'The proxy user {username}, made by hand, still uses addresses of a range left out. Delete it first.'
+    'The proxy user {username}, created manually, still uses addresses in a removed range. Delete it first.'
   ],
   rule_has_leases: [409, 'This access rule is still in use by orders {orders}'],
   rule_has_more_leases: [409, 'This access rule is still in use by orders {orders} and {more} more'],
@@ -121,7 +121,7 @@ export const refusals = {
   invalid_shop_url: [400, 'Must be a domain, such as my-shop.myshopify.com, or a web address'],
   geofeed_fields: [400, 'Line {line}: has more than five fields'],
   geofeed_prefix: [400, "Line {line}: '{prefix}' is not an address range"],
-  geofeed_duplicate: [400, 'Line {line}: {prefix} stands in line {before} already'],
+  geofeed_duplicate: [400, 'Line {line}: {prefix} is already listed in line {before}'],
   geofeed_country: [400, "Line {line}: '{country}' is not a country code of two letters"],
   geofeed_region: [400, "Line {line}: '{region}' is not a region such as US-NY"],
   geofeed_no_country: [400, 'Line {line}: the region {region} is not in the country that is not given'],
@@ -144,9 +144,9 @@ export const serverTroubles = {
   unreachable: '{message}',
   token_unreadable: 'The stored agent token cannot be read with this APP_SECRET. Enter the token again.',
   prefixes_refused: 'The agent did not take its ranges: {message}',
-  prefixes_waiting: 'A range that was taken off waits: users on the agent still lease of it',
+  prefixes_waiting: 'A removed range is still in use by users on the agent',
   removals_waiting:
-    "{count} of {users} users that nobody wants wait for removal: more than may be removed without an administrator's word"
+    '{count} of {users} users on the agent are unknown to the console. An administrator has to approve their removal.'
 } as const
 export type ServerTrouble = keyof typeof serverTroubles
 

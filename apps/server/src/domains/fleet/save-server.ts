@@ -98,7 +98,7 @@ async function requestProvisioning(unit: Unit, serverId: number, form: ServerFor
   if (!form.run_init && !form.update_cidr) return
   await unit.tx
     .update(servers)
-    .set({ provisioning: { status: 'running', step: 'waiting', message: 'Waits for a worker', at: iso(unit.now) } })
+    .set({ provisioning: { status: 'running', step: 'waiting', message: 'Waiting for a worker', at: iso(unit.now) } })
     .where(eq(servers.id, serverId))
   const work = { serverId, init: form.run_init, ranges: form.update_cidr }
   // Another key for another piece of work: one that waits already must not swallow it.

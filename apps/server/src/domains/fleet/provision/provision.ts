@@ -87,7 +87,7 @@ async function init(
       change(ctx, server.id, { agentCertificate: certificate })
     )
   })
-  await progress('ranges', 'Loads the address ranges')
+  await progress('ranges', 'Loading the address ranges')
   const fresh = await readServer(ctx, server.id)
   const ranges = fresh ? await loadRanges(ctx, fresh, agentOf(fresh, ctx.secrets)) : ''
   await command(ctx, SYSTEM, async unit => {
@@ -114,11 +114,11 @@ async function loadRangesAnyhow(
   surroundings: Surroundings,
   progress: Progress
 ): Promise<string> {
-  await progress('ranges', 'Loads the address ranges')
+  await progress('ranges', 'Loading the address ranges')
   const direct = agentOf(server, ctx.secrets, 5000)
   if ((await direct.info()).ok) return loadRanges(ctx, server, direct)
   return withMachine(ctx, server, surroundings, progress, async machine => {
-    await progress('ranges', 'Loads the address ranges over SSH')
+    await progress('ranges', 'Loading the address ranges over SSH')
     const inside = createAgentClient({
       host: server.ip,
       port: server.agentPort,
