@@ -18,6 +18,8 @@ FROM (VALUES
   ('tag.edit_tag', 'tag.edit'),
   ('tag.delete_tag', 'tag.delete'),
   ('tag.sync_tags', 'tag.sync'),
+  ('server.flush_access_log', 'server.request_flush'),
+  ('server.call_agent', 'server.request_call'),
   ('order.deliver_proxies', 'order.deliver'),
   ('order.change_proxies', 'order.change'),
   ('order.reset_proxies', 'order.reset'),
@@ -38,4 +40,12 @@ FROM (VALUES
   ('ticket.delete_ticket', 'ticket.delete'),
   ('settings.save_settings', 'settings.save')
 ) AS renamed ("from", "to")
-WHERE "audit_log"."action" = renamed."from";
+WHERE "audit_log"."action" = renamed."from";--> statement-breakpoint
+-- Queues that have another name, or none, now. The sweep asks again for the events; the workers register the webhooks
+-- when they start.
+DO $$ BEGIN
+  IF to_regclass('pgboss.job') IS NOT NULL THEN
+    DELETE FROM pgboss.job
+    WHERE name IN ('catalog.apply-product-event', 'catalog.register-webhooks', 'resettle-payments');
+  END IF;
+END $$;

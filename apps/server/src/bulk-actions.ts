@@ -1,4 +1,4 @@
-import { refuse, routes } from '@netlet/contract'
+import { routes } from '@netlet/contract'
 import { inArray } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
@@ -9,6 +9,7 @@ import { ordersPaidBy } from './domains/payments/index.ts'
 import { deleteGiftCardIn, giftCardList } from './domains/rewards/index.ts'
 import { giftCards } from './domains/rewards/tables.ts'
 import { matchingIds } from './infra/list/index.ts'
+import { formRefusal } from './infra/refusals.ts'
 import { ok, type Result } from './infra/result.ts'
 
 type Rows = Pick<BulkWork, 'ids' | 'labels'>
@@ -20,14 +21,14 @@ function parseQuery<Q extends z.ZodObject>(list: { query?: Q }, given: object): 
   const errors = Object.fromEntries(
     issues.map(({ path, message }) => [['selection', 'query', ...path].join('.'), message])
   )
-  return refuse('invalid', { data: { errors } })
+  return formRefusal(errors)
 }
 
 const orderRows: Rows = {
-  async ids(db, given, limit) {
+  async ids(db, given, limit, now) {
     const query = parseQuery(routes.orders.list, given)
     if (!query.ok) return query
-    const list = orderList({ userId: null, now: new Date(), ordersPaidBy })
+    const list = orderList({ userId: null, now, ordersPaidBy })
     return ok(await matchingIds(db, list, query.data, { limit }))
   },
   async labels(db, ids) {

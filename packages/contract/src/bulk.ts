@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { Paging, listQuery, page } from './list.ts'
 import { route } from './route.ts'
-import { Done, Id, IdParams, Time, storable } from './shapes.ts'
+import { Done, Id, IdParams, ReasonParams, Time, storable } from './shapes.ts'
 
 /** What can be done to many rows at once. The part before the dot names the list that the rows come from. */
 export const BULK_ACTIONS = [
@@ -20,8 +20,6 @@ export const MAX_BULK_ROWS = 100_000
 
 export const BULK_STATES = ['queued', 'running', 'done', 'cancelled', 'failed'] as const
 
-const Params = z.record(z.string(), z.union([z.string(), z.number()]))
-
 export const BulkRun = z.object({
   id: z.number(),
   action: z.enum(BULK_ACTIONS),
@@ -37,7 +35,7 @@ export const BulkRun = z.object({
   ended_at: Time.nullable(),
   /** Why it failed: a reason of the catalogue with its parameters, and the sentence. */
   reason: z.string().nullable(),
-  params: Params,
+  params: ReasonParams,
   msg: z.string().nullable()
 })
 export type BulkRun = z.infer<typeof BulkRun>
@@ -51,7 +49,7 @@ export const BulkRow = z.object({
   state: z.enum(BULK_ROW_STATES),
   /** Why it was refused: a reason of the catalogue with its parameters, and the sentence. */
   reason: z.string().nullable(),
-  params: Params,
+  params: ReasonParams,
   msg: z.string().nullable()
 })
 export type BulkRow = z.infer<typeof BulkRow>

@@ -3,7 +3,7 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { page, listQuery } from './list.ts'
 import { serverTroubles, type ServerTrouble } from './messages.ts'
-import { Done, Id, IdName, IdParams, Time, formVersion, optionalText, text } from './shapes.ts'
+import { Done, Id, IdName, IdParams, ReasonParams, Time, formVersion, optionalText, text } from './shapes.ts'
 
 export const ServerGroup = z.object({
   id: z.number(),
@@ -70,7 +70,7 @@ export const Server = z.object({
   trouble: z
     .object({
       code: z.enum(Object.keys(serverTroubles) as [ServerTrouble, ...ServerTrouble[]]),
-      params: z.record(z.string(), z.union([z.string(), z.number()]))
+      params: ReasonParams
     })
     .nullable(),
   /** The running or last provisioning, if any. */

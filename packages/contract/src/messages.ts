@@ -16,6 +16,7 @@ export const refusals = {
   too_many: [429, 'Too many requests, please wait a little'],
   internal: [500, 'Something went wrong on our side. Please try again.'],
   unavailable: [503, 'The service is not available right now, please try again'],
+  bad_cursor: [400, 'after must be a value that this list returned as next, with the same sorting'],
 
   // accounts
   wrong_login: [401, 'The username, email or password is not correct'],
@@ -56,17 +57,29 @@ export const refusals = {
   nothing_to_renew: [409, 'This order has not been delivered yet. There is nothing to renew.'],
   order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
   order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
+  expiry_in_past: [400, 'The expire time must lie in the future'],
+  no_orders_selected: [400, '请先选择订单'],
   no_proxies: [404, 'No proxy data found'],
-  platform_unavailable: [503, 'The e-commerce platform does not answer. Please try again in a moment.'],
+  platform_unavailable: [503, 'The e-commerce platform did not do this: {message}'],
   platform_not_configured: [503, 'The e-commerce platform is not configured. Set it up under Web Settings.'],
   product_fetch_failed: [503, 'Failed to obtain data, please try again'],
   step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
+  step_is_fixed: [400, 'The step of a variant cannot be changed'],
   product_exists: [409, 'This product has already been added'],
+  product_is_fixed: [400, 'A product stays the same one of the platform'],
+  platform_product_gone: [400, 'The shop platform has no product {product}.'],
+  duplicate_variant: [400, 'Each variant can be added only once'],
+  variant_gone: [400, 'This variant does not exist any more'],
+  variant_is_fixed: [400, 'A variant stays the same one of the platform'],
+  unknown_platform_variant: [400, "The platform's product has no variant like this"],
+  unknown_collection: [400, 'This collection does not exist'],
+  unknown_tag: [400, 'This tag does not exist'],
+  unknown_server_group: [400, 'This server group does not exist'],
   bad_signature: [401, 'The signature does not match'],
 
   // fleet and inventory
   name_taken: [409, 'This name is already in use'],
-  invalid_cidr: [400, 'This is not a valid address range'],
+  invalid_cidr: [400, '{problem}'],
   cidr_overlaps: [409, '{cidr} overlaps {other}'],
   cidr_overlaps_server: [409, '{cidr} overlaps {other} of server {server}'],
   cidr_not_on_server: [400, '{cidr} is no range of this server'],
@@ -75,16 +88,18 @@ export const refusals = {
   cidr_has_more_leases: [409, 'Addresses of {cidr} are still leased by orders {orders} and {more} more'],
   cidr_has_user: [
     409,
-    'The proxy user {username}, made by hand, still uses addresses of a range left out. Delete it first.'
+    'The proxy user {username}, created manually, still uses addresses in a removed range. Delete it first.'
   ],
   rule_has_leases: [409, 'This access rule is still in use by orders {orders}'],
   rule_has_more_leases: [409, 'This access rule is still in use by orders {orders} and {more} more'],
+  rule_gone: [400, 'One of the selected access rules does not exist any more'],
   server_has_lease: [409, 'Addresses of this server are still leased by order {orders}'],
   server_has_leases: [409, 'Addresses of this server are still leased by orders {orders}'],
   server_has_more_leases: [409, 'Addresses of this server are still leased by orders {orders} and {more} more'],
   server_has_user: [409, 'The proxy user {username} is still on this server. Delete it first.'],
   server_group_sells: [409, 'Variants still sell from this server group: {variants}'],
-  invalid_domains: [400, 'Please enter rule'],
+  server_gone: [400, 'One of the selected servers does not exist any more'],
+  invalid_domains: [400, '{problem}'],
   prefix_too_large: [400, '{prefix} is too large: at most a /16'],
   prefix_not_on_server: [400, '{prefix} is not within the ranges of this server'],
   username_reserved: [400, 'The names of orders look like {username}. Please choose another one.'],
@@ -95,7 +110,6 @@ export const refusals = {
   agent_refused: [400, 'The server refused this: {message}'],
   saved_agent_unreachable: [503, 'Saved. It is applied as soon as the server answers: {message}'],
   saved_agent_busy: [503, 'Saved. It is applied when the other changes of this server are done.'],
-  incorrect_uri: [400, 'please enter a correct uri'],
 
   // rewards, support, settings
   insufficient_coins: [409, 'Insufficient Coins'],
@@ -108,7 +122,7 @@ export const refusals = {
   invalid_shop_url: [400, 'Must be a domain, such as my-shop.myshopify.com, or a web address'],
   geofeed_fields: [400, 'Line {line}: has more than five fields'],
   geofeed_prefix: [400, "Line {line}: '{prefix}' is not an address range"],
-  geofeed_duplicate: [400, 'Line {line}: {prefix} stands in line {before} already'],
+  geofeed_duplicate: [400, 'Line {line}: {prefix} is already listed in line {before}'],
   geofeed_country: [400, "Line {line}: '{country}' is not a country code of two letters"],
   geofeed_region: [400, "Line {line}: '{region}' is not a region such as US-NY"],
   geofeed_no_country: [400, 'Line {line}: the region {region} is not in the country that is not given'],
@@ -131,9 +145,9 @@ export const serverTroubles = {
   unreachable: '{message}',
   token_unreadable: 'The stored agent token cannot be read with this APP_SECRET. Enter the token again.',
   prefixes_refused: 'The agent did not take its ranges: {message}',
-  prefixes_waiting: 'A range that was taken off waits: users on the agent still lease of it',
+  prefixes_waiting: 'A removed range is still in use by users on the agent',
   removals_waiting:
-    "{count} of {users} users that nobody wants wait for removal: more than may be removed without an administrator's word"
+    '{count} of {users} users on the agent are unknown to the console. An administrator has to approve their removal.'
 } as const
 export type ServerTrouble = keyof typeof serverTroubles
 

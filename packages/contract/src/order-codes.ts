@@ -4,7 +4,7 @@ export const ORDER_FAILURES = {
   out_of_stock: 'Out of stock: the addresses were gone when the payment arrived',
   underpaid: 'Too little money: paid {paid} of {due}',
   agent_refused: 'A server refused the proxies: {message}',
-  addresses_lost: '{count} addresses belong to no server any more'
+  addresses_lost: '{count} addresses no longer belong to any server'
 } as const
 export type OrderFailure = keyof typeof ORDER_FAILURES
 

@@ -4,7 +4,7 @@ import { Selection } from './catalog.ts'
 import { ORDER_EVENTS, ORDER_FAILURES, type OrderFailure } from './order-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, Id, IdList, IdParams, Money, Search, Task, Time } from './shapes.ts'
+import { Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } from './shapes.ts'
 
 export const ORDER_STATES = [
   'placed',
@@ -47,7 +47,7 @@ export const Order = z.object({
   fail: z
     .object({
       code: z.enum(Object.keys(ORDER_FAILURES) as [OrderFailure, ...OrderFailure[]]),
-      params: z.record(z.string(), z.union([z.string(), z.number()]))
+      params: ReasonParams
     })
     .nullable(),
   /** Ids of the access rules, comma-separated, with their names beside. */
@@ -259,7 +259,15 @@ export const orders = {
     access: 'admin',
     body: z.object({ order_ids: IdList }),
     reply: z.array(
-      Task.extend({ id: z.number() }).or(z.object({ id: z.number(), status: z.literal('refused'), msg: z.string() }))
+      Task.extend({ id: z.number() }).or(
+        z.object({
+          id: z.number(),
+          status: z.literal('refused'),
+          reason: z.string(),
+          params: ReasonParams,
+          msg: z.string()
+        })
+      )
     )
   }),
   exportProxies: route('GET', `${O}/:id/export_proxies/`, {

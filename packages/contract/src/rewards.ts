@@ -3,7 +3,7 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { toCents } from './money.ts'
 import { listQuery, page } from './list.ts'
-import { Done, IdParams, Money, MoneyInput, Time, formVersion, text } from './shapes.ts'
+import { Done, IdParams, Money, MoneyInput, ReasonParams, Time, formVersion, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
 export const CodeType = z.union([z.literal(1), z.literal(2)], { error: message('select_type') })
@@ -91,7 +91,7 @@ export const PointRecord = z.object({
   created_at: Time,
   reason: z.string(),
   reason_code: z.enum(Object.keys(POINT_REASONS) as [PointReason, ...PointReason[]]),
-  params: z.record(z.string(), z.union([z.string(), z.number()])),
+  params: ReasonParams,
   point: z.number(),
   kind: z.enum(['level', 'coins'])
 })

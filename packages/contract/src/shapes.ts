@@ -21,6 +21,9 @@ export const IdParams = z.object({ id: Id })
 /** The key of an access rule: 4 bytes wide, since rules travel in lists. A larger number is nobody's. */
 export const RuleId = Id.refine(id => id <= 2_147_483_647, message('must_be_id'))
 
+/** What a reason's sentence is about, by the names in its braces: see `Params`. */
+export const ReasonParams = z.record(z.string(), z.union([z.string(), z.number()]))
+
 /** NUL and halves of a surrogate pair cannot be stored: PostgreSQL's text and jsonb refuse them. */
 export const storable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
 

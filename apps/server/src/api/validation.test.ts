@@ -91,7 +91,8 @@ describe('what only the server knows', () => {
     for (const order_ids of ['', ',', ' '])
       expect(await admin.post('/api/orders/order_list/one_key_reset/', { order_ids })).toMatchObject({
         code: 400,
-        msg: '请先选择订单'
+        msg: '请先选择订单',
+        data: { reason: 'no_orders_selected' }
       })
   })
 

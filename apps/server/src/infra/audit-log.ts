@@ -45,7 +45,9 @@ function withoutVersion(row: unknown): unknown {
   return fields
 }
 
-const SECRET = /password|secret|token|(^|_)key$|hash/i
+/** `code_key` and `apiKey`, but not `monkey`. */
+const isSecret = (name: string) =>
+  /password|secret|token|(^|_)key$|^(api|ssh)key$|hash/i.test(name) || /[a-z]Key$/.test(name)
 
 /** What was secret stays so in the log: only that it was set is written. */
 function withoutSecrets(value: unknown): unknown {
@@ -53,6 +55,6 @@ function withoutSecrets(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
   if (value === null || typeof value !== 'object') return value ?? null
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, SECRET.test(key) && inner ? '[secret]' : withoutSecrets(inner)])
+    Object.entries(value).map(([key, inner]) => [key, isSecret(key) && inner ? '[secret]' : withoutSecrets(inner)])
   )
 }

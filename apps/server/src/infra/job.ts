@@ -1,6 +1,9 @@
 import type { AppContext } from './context.ts'
 import type { JobQueue } from './jobs.ts'
 
+/** Instead of a job's id where a worker runs it as it starts. */
+export const AT_START = 'start'
+
 /**
  * One kind of background work, declared once by the domain that does it: its queue, what it is for, when it runs by
  * itself, and what it does. docs/JOBS.md is made of these.
@@ -40,5 +43,5 @@ export async function startJobs(ctx: AppContext, all: readonly Job[]): Promise<v
     await ctx.jobs.work(from, async (data, id) => void (await run(ctx, data as never, id)), { concurrency })
     if (cron) await ctx.jobs.schedule(from, cron)
   }
-  for (const { atStart, run } of all) if (atStart) await run(ctx, {} as never, 'start')
+  for (const { atStart, run } of all) if (atStart) await run(ctx, {} as never, AT_START)
 }

@@ -1,10 +1,11 @@
 import { routes } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { apiKeys, users } from './tables.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
@@ -64,6 +65,16 @@ test('a revoked key and a banned user’s key are no keys', async () => {
   expect((await other.delete(`${KEYS}${one.id}/`)).code).toBe(404)
   expect((await client.delete(`${KEYS}${one.id}/`)).code).toBe(2000)
   expect((await client.delete(`${KEYS}${one.id}/`)).code).toBe(404)
+  const entries = await shop.ctx.db
+    .select({ action: auditLog.action, target: auditLog.targetId, before: auditLog.before, after: auditLog.after })
+    .from(auditLog)
+    .where(and(eq(auditLog.actorName, client.user.username), eq(auditLog.targetType, 'api_key')))
+    .orderBy(auditLog.id)
+  expect(entries).toEqual([
+    { action: 'api_key.create', target: String(one.id), before: null, after: { name: 'one', scopes: ['read'] } },
+    { action: 'api_key.create', target: String(two.id), before: null, after: { name: 'two', scopes: ['read'] } },
+    { action: 'api_key.revoke', target: String(one.id), before: { name: 'one', scopes: ['read'] }, after: null }
+  ])
   const program = shop.visitor()
   expect((await program.get(ME, bearer(one.key))).code).toBe(401)
   expect((await program.get(ME, bearer(two.key))).code).toBe(2000)

@@ -46,6 +46,7 @@ export async function createApiKey(
       })
       .returning()
     if (!made) throw new Error('the key was not stored')
+    unit.audit('api_key.create', made.id, { after: { name, scopes: made.scopes } })
     unit.publish('api_key', made.id, userId)
     return ok({ ...present(made), key })
   })
@@ -54,12 +55,13 @@ export async function createApiKey(
 export async function revokeApiKey(ctx: AppContext, by: UserActor, keyId: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     const { tx, now } = unit
-    const revoked = await tx
+    const [before] = await tx
       .update(apiKeys)
       .set({ revokedAt: now })
       .where(and(eq(apiKeys.id, keyId), live(by.id)))
-      .returning({ id: apiKeys.id })
-    if (revoked.length === 0) return refuse('not_found')
+      .returning({ name: apiKeys.name, scopes: apiKeys.scopes })
+    if (!before) return refuse('not_found')
+    unit.audit('api_key.revoke', keyId, { before })
     unit.publish('api_key', keyId, by.id)
     return done
   })

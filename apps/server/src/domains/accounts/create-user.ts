@@ -1,10 +1,11 @@
-import { refuse, sentenceOf, SignUpBody, type Reason, type Refusal } from '@netlet/contract'
+import { sentenceOf, SignUpBody, type Reason, type Refusal } from '@netlet/contract'
 import { and, eq } from 'drizzle-orm'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { StartupError } from '../../infra/db/migrate.ts'
+import { formRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import { hashPassword } from './passwords.ts'
@@ -63,7 +64,7 @@ export async function createUser(ctx: AppContext, by: Actor, user: PlainUser): P
 function checkUser(user: PlainUser): Refusal | undefined {
   for (const field of ['username', 'email', 'password'] as const) {
     const check = SignUpBody.shape[field].safeParse(user[field])
-    if (!check.success) return refuse('invalid', { msg: check.error.issues[0]?.message })
+    if (!check.success) return formRefusal({ [field]: check.error.issues[0]?.message ?? 'invalid' })
   }
   return undefined
 }

@@ -19,12 +19,13 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** The changes that the migrations make to the audit log's rows, in their order. */
-const updates = readdirSync(folder)
+const statements = readdirSync(folder)
   .filter(name => name.endsWith('.sql'))
   .toSorted()
   .flatMap(name => readFileSync(new URL(name, folder), 'utf8').split('--> statement-breakpoint'))
-  .filter(statement => statement.includes('UPDATE "audit_log"'))
+
+/** The changes that the migrations make to the audit log's rows, in their order. */
+const updates = statements.filter(statement => statement.includes('UPDATE "audit_log"'))
 
 const migrate = async () => {
   for (const statement of updates) await db.execute(sql.raw(statement))
@@ -74,8 +75,8 @@ const ENTRIES: [target: string, action: string, now: string][] = [
   ['server', 'edit server', 'server server.edit'],
   ['server', 'delete server', 'server server.delete'],
   ['server', 'reset ranges', 'server server.reset_ranges'],
-  ['server', 'flush access log', 'server server.flush_access_log'],
-  ['server', 'call agent', 'server server.call_agent'],
+  ['server', 'flush access log', 'server server.request_flush'],
+  ['server', 'call agent', 'server server.request_call'],
   ['server', 'allow removals', 'server server.allow_removals'],
   ['server', 'create proxy user', 'server server.create_user'],
   ['server', 'delete proxy user', 'server server.delete_user'],
@@ -119,4 +120,17 @@ test('entries of before are named as commands name theirs, and a second time cha
   expect(expected.map(entry => entry.split(' ')[1] ?? '').filter(action => !written.has(action))).toEqual([])
   await migrate()
   expect(await actions()).toEqual(expected)
+})
+
+test('jobs of queues that are gone are deleted, where there are queues at all', async () => {
+  const cleanup = statements.filter(statement => statement.includes('DELETE FROM pgboss.job'))
+  expect(cleanup).toHaveLength(1)
+  const run = () => db.execute(sql.raw(cleanup[0] ?? ''))
+  await db.execute(sql`drop schema if exists pgboss cascade`)
+  await run()
+  await db.execute(sql`create schema pgboss; create table pgboss.job (name text);
+    insert into pgboss.job values ('catalog.apply-product-event'), ('catalog.register-webhooks'),
+      ('resettle-payments'), ('register-webhooks')`)
+  await run()
+  expect((await db.execute(sql`select name from pgboss.job`)).rows).toEqual([{ name: 'register-webhooks' }])
 })

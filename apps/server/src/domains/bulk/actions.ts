@@ -8,9 +8,10 @@ export type BulkWork = {
   /**
    * The ids of the rows that a list's query matches, whatever page it asks for.
    * @param limit at most this many
+   * @param now the shop's time, for what is expired
    * @returns a refusal where the list does not know such a query
    */
-  ids(db: Executor, query: Readonly<Record<string, string>>, limit: number): Promise<Result<number[]>>
+  ids(db: Executor, query: Readonly<Record<string, string>>, limit: number, now: Date): Promise<Result<number[]>>
   /** The names by which people know these rows. Those that are gone are left out. */
   labels(db: Executor, ids: number[]): Promise<ReadonlyMap<number, string>>
   /** Does the thing to one row, as part of a command of the run's. */

@@ -14,7 +14,7 @@ export const work: Partial<BulkWork> = {}
 
 /** Marks each row in a table that takes the same row twice. */
 const marking: BulkWork = {
-  ids: (db, query, limit) => work.ids?.(db, query, limit) ?? Promise.resolve(ok([])),
+  ids: (db, query, limit, now) => work.ids?.(db, query, limit, now) ?? Promise.resolve(ok([])),
   labels: (db, ids) => work.labels?.(db, ids) ?? Promise.resolve(new Map(ids.map(id => [id, `row ${id}`]))),
   async run(unit, id) {
     await unit.tx.execute(sql`insert into marks (row_id) values (${id})`)

@@ -1,6 +1,7 @@
 import { refuse, type BulkRow, type BulkRun, type Page } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
+import { DAY } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'
 import {
   admin,
@@ -79,6 +80,15 @@ describe('starting a run', () => {
     expect(await start({ query: {}, expected: 101 })).toMatchObject({ code: 2000 })
     // Fewer are always what was meant.
     expect(await start({ query: {}, expected: 5000 })).toMatchObject({ code: 2000 })
+    let asked: Date | undefined
+    work.ids = async (_db, _query, _limit, now) => {
+      asked = now
+      return ok([1])
+    }
+    shop.advance(DAY)
+    expect(await start({ query: {} })).toMatchObject({ code: 2000 })
+    // The shop's time, which tests move, and not the computer's.
+    expect(asked?.getTime()).toBeGreaterThan(Date.now() + DAY / 2)
     work.ids = async () => refuse('invalid', { data: { errors: { 'selection.query.x': 'no' } } })
     expect(await start({ query: { x: '1' } })).toMatchObject({
       code: 400,

@@ -26,7 +26,7 @@ export async function startRun(
   actions: BulkActions,
   { action, selection }: { action: BulkAction; selection: Selection }
 ): Promise<Result<BulkRun>> {
-  const chosen = await idsOf(ctx.db, actions[action], selection)
+  const chosen = await idsOf(ctx.db, actions[action], selection, ctx.now())
   if (!chosen.ok) return chosen
   const ids = chosen.data
   return command(ctx, by, async unit => {
@@ -52,10 +52,10 @@ export async function startRun(
   })
 }
 
-async function idsOf(db: Database, work: BulkWork, selection: Selection): Promise<Result<number[]>> {
+async function idsOf(db: Database, work: BulkWork, selection: Selection, now: Date): Promise<Result<number[]>> {
   if ('ids' in selection) return ok([...new Set(selection.ids)])
   const { query, expected } = selection
-  const matching = await work.ids(db, query, MAX_BULK_ROWS + 1)
+  const matching = await work.ids(db, query, MAX_BULK_ROWS + 1, now)
   if (!matching.ok) return matching
   const count = matching.data.length
   if (count === 0) return refuse('bulk_none_match')

@@ -1,7 +1,8 @@
-import { refuse, type ProductForm, type Refusal } from '@netlet/contract'
+import type { ProductForm, Refusal } from '@netlet/contract'
 import { and, inArray, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Executor } from '../../infra/db/client.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { maxStep } from '../inventory/index.ts'
 import { collections, tags } from './tables.ts'
@@ -9,17 +10,12 @@ import { collections, tags } from './tables.ts'
 export type ProductInput = z.output<typeof ProductForm>
 export type VariantInput = ProductInput['variants'][number]
 
-/** A refusal that names the field of the form and what is wrong with it. */
-export const wrongField = (field: string, msg: string): Refusal =>
-  refuse('invalid', { msg, data: { errors: { [field]: msg } } })
-
 /** No two variants of a form may be the same one of the platform, or the same one of ours. */
 export function findRepeatedVariant(given: readonly VariantInput[]): Refusal | undefined {
   const seen = new Set<string>()
   for (const [at, variant] of given.entries()) {
     const keys = [`platform ${variant.shopify_variant_id}`, ...(variant.id === undefined ? [] : [`ours ${variant.id}`])]
-    if (keys.some(key => seen.has(key)))
-      return wrongField(`variants.${at}.shopify_variant_id`, 'Each variant can be added only once')
+    if (keys.some(key => seen.has(key))) return fieldRefusal(`variants.${at}.shopify_variant_id`, 'duplicate_variant')
     for (const key of keys) seen.add(key)
   }
   return undefined
@@ -51,11 +47,8 @@ export async function checkServerGroups(
   for (const [at, variant] of given.entries()) {
     const group = moved[at] ?? null
     if (group === null) continue
-    if (!known.has(group)) return wrongField(`variants.${at}.server_group`, 'This server group does not exist')
-    if (variant.cart_step > (largest.get(group) ?? 0))
-      return refuse('step_too_large', {
-        data: { errors: { [`variants.${at}.cart_step`]: 'No CIDR of this server group can hold a block of that size' } }
-      })
+    if (!known.has(group)) return fieldRefusal(`variants.${at}.server_group`, 'unknown_server_group')
+    if (variant.cart_step > (largest.get(group) ?? 0)) return fieldRefusal(`variants.${at}.cart_step`, 'step_too_large')
   }
   return undefined
 }
@@ -69,12 +62,11 @@ export async function checkGroupings(
       collections,
       and(inArray(collections.id, collectionIds), isNull(collections.deletedAt))
     )
-    if (known !== new Set(collectionIds).size)
-      return wrongField('product_collections', 'This collection does not exist')
+    if (known !== new Set(collectionIds).size) return fieldRefusal('product_collections', 'unknown_collection')
   }
   if (tagIds.length > 0) {
     const known = await tx.$count(tags, and(inArray(tags.id, tagIds), isNull(tags.deletedAt)))
-    if (known !== new Set(tagIds).size) return wrongField('product_tags', 'This tag does not exist')
+    if (known !== new Set(tagIds).size) return fieldRefusal('product_tags', 'unknown_tag')
   }
   return undefined
 }

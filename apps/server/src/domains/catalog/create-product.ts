@@ -3,6 +3,7 @@ import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
@@ -10,7 +11,6 @@ import {
   checkGroupings,
   checkServerGroups,
   findRepeatedVariant,
-  wrongField,
   type ProductInput,
   type VariantInput
 } from './check-product.ts'
@@ -51,7 +51,8 @@ export async function fetchProduct(
   if (!platform.ok) return platform
   const source = await platform.data.product(platformId)
   if (source.ok) return ok(source.value)
-  if (source.reason === 'not_found') return wrongField('shopify_product_id', source.message)
+  if (source.reason === 'not_found')
+    return fieldRefusal('shopify_product_id', 'platform_product_gone', { product: platformId })
   return platformRefusal(source)
 }
 
@@ -59,7 +60,7 @@ export async function fetchProduct(
 export function findUnknownVariant(given: readonly VariantInput[], source: ShopifyProduct) {
   const at = given.findIndex(variant => !source.variants.some(one => one.id === variant.shopify_variant_id))
   if (at < 0) return undefined
-  return wrongField(`variants.${at}.shopify_variant_id`, `The platform's product has no variant like this`)
+  return fieldRefusal(`variants.${at}.shopify_variant_id`, 'unknown_platform_variant')
 }
 
 /** A row for a variant of the form. @throws where the platform's product has no such variant: check first */

@@ -5,16 +5,11 @@ import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
-import {
-  checkGroupings,
-  checkServerGroups,
-  findRepeatedVariant,
-  wrongField,
-  type VariantInput
-} from './check-product.ts'
+import { checkGroupings, checkServerGroups, findRepeatedVariant, type VariantInput } from './check-product.ts'
 import { fetchProduct, findUnknownVariant, setTags, variantRow } from './create-product.ts'
 import { loadProducts, productFields, type ProductRow } from './load-products.ts'
 import { readStockNow } from './stock-board.ts'
@@ -53,7 +48,7 @@ export async function updateProduct(
     const stale = version === undefined ? undefined : await findStale(tx, before.product, { ...form, version })
     if (stale) return stale
     if (form.shopify_product_id !== before.product.platformId)
-      return wrongField('shopify_product_id', 'A product stays the same one of the platform')
+      return fieldRefusal('shopify_product_id', 'product_is_fixed')
     const wrong =
       checkKept(form.variants, before.variants) ??
       (await checkServerGroups(tx, form.variants, before.variants)) ??
@@ -123,11 +118,10 @@ function checkKept(given: readonly VariantInput[], present: readonly VariantRow[
   for (const [at, variant] of given.entries()) {
     if (variant.id === undefined) continue
     const row = present.find(one => one.id === variant.id)
-    if (!row) return wrongField(`variants.${at}.id`, 'This variant does not exist any more')
+    if (!row) return fieldRefusal(`variants.${at}.id`, 'variant_gone')
     if (row.platformId !== variant.shopify_variant_id)
-      return wrongField(`variants.${at}.shopify_variant_id`, 'A variant stays the same one of the platform')
-    if (row.cartStep !== variant.cart_step)
-      return wrongField(`variants.${at}.cart_step`, 'The step of a variant cannot be changed')
+      return fieldRefusal(`variants.${at}.shopify_variant_id`, 'variant_is_fixed')
+    if (row.cartStep !== variant.cart_step) return fieldRefusal(`variants.${at}.cart_step`, 'step_is_fixed')
   }
   return undefined
 }

@@ -4,9 +4,11 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { paidEvent } from '../../testing/buying.ts'
+import { AT_START } from '../../infra/job.ts'
 import { handleEvent, storeEvent, type EventHandlers, type EventResult } from './index.ts'
 import { EVENT_OUTCOMES } from './outcomes.ts'
-import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
+import { commerceJobs } from './jobs.ts'
+import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
 import { sweepEvents } from './sweep-events.ts'
 import { platformEvents } from './tables.ts'
 
@@ -15,7 +17,7 @@ let shop: TestShop
 beforeAll(async () => {
   shop = await startTestShop({
     routes: () => undefined,
-    queues: [settlePaymentQueue, applyProductEventQueue]
+    queues: [settlePaymentQueue, applyProductEventQueue, registerWebhooksQueue]
   })
   await shop.admin({ username: 'boss' })
 })
@@ -143,4 +145,14 @@ test('the same event stored twice is one event', async () => {
   const again = { eventId, topic: 'orders/paid', payload: {} }
   expect(await command(shop.ctx, SYSTEM, unit => storeEvent(unit, again))).toBe(false)
   expect((await eventOf(eventId))?.payload).not.toEqual({})
+})
+
+test('workers that start ask once for the webhooks to be registered', async () => {
+  const webhooks = commerceJobs(settling(async () => ({ outcome: 'settled' }))).find(
+    ({ queue }) => queue === registerWebhooksQueue
+  )
+  expect(webhooks?.atStart).toBe(true)
+  await webhooks?.run(shop.ctx, {} as never, AT_START)
+  await webhooks?.run(shop.ctx, {} as never, AT_START)
+  expect(await waiting(registerWebhooksQueue.name)).toHaveLength(1)
 })

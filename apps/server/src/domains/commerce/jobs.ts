@@ -1,4 +1,6 @@
-import { job, type Job } from '../../infra/job.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { AT_START, job, type Job } from '../../infra/job.ts'
 import { handleEvent } from './handle-event.ts'
 import {
   applyProductEventQueue,
@@ -7,7 +9,7 @@ import {
   sweepEventsQueue,
   tagOrderQueue
 } from './queues.ts'
-import { registerWebhooks } from './register-webhooks.ts'
+import { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
 import { sweepEvents } from './sweep-events.ts'
 import { tagOrder } from './tag-order.ts'
 import type { EventHandlers } from './topics.ts'
@@ -33,7 +35,10 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
     run: tagOrder
   }),
   job(registerWebhooksQueue, {
-    purpose: 'Tells the platform where to send its webhooks, after its settings changed.',
-    run: registerWebhooks
+    purpose: 'Tells the platform where to send its webhooks, at the start and after its settings changed.',
+    atStart: true,
+    // At the start it only asks for it: a platform that does not answer must not keep the worker from starting.
+    run: (ctx, _data, jobId) =>
+      jobId === AT_START ? command(ctx, SYSTEM, async unit => requestWebhooks(unit)) : registerWebhooks(ctx)
   })
 ]

@@ -20,5 +20,5 @@ export async function openPlatform(ctx: Pick<AppContext, 'db' | 'secrets'>): Pro
 /** The platform's failure as a refusal of ours, with its words for the operator. */
 export function platformRefusal(failure: ShopifyFailure): Refusal {
   if (failure.reason === 'not_configured') return refuse('platform_not_configured')
-  return refuse('platform_unavailable', { msg: failure.message, data: { platform: failure.reason } })
+  return refuse('platform_unavailable', { params: { message: failure.message }, data: { platform: failure.reason } })
 }

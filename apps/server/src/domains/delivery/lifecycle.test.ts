@@ -145,7 +145,13 @@ test('a new password: the old one ends, and a second action meanwhile is told to
       order_ids: String(order.id)
     })
     expect(many.data).toMatchObject([
-      { id: order.id, status: 'refused', msg: expect.stringContaining('running') as string }
+      {
+        id: order.id,
+        status: 'refused',
+        reason: 'order_busy',
+        params: {},
+        msg: expect.stringContaining('running') as string
+      }
     ])
   })
   const after = await idle()

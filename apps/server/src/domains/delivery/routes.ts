@@ -32,11 +32,15 @@ export function deliveryRoutes(mount: Mount, ctx: AppContext): void {
   mount(routes.orders.deliver, call => ask(call, call.params.id, 'deliver'))
   mount(routes.orders.resetMany, async call => {
     const { body } = call
-    if (body.order_ids.length === 0) return refuse('invalid', { msg: '请先选择订单' })
+    if (body.order_ids.length === 0) return refuse('no_orders_selected')
     const asked = []
     for (const id of body.order_ids) {
       const one = await ask(call, id, 'change')
-      asked.push(one.ok ? { id, ...one.data } : { id, status: 'refused' as const, msg: sentenceOf(one) })
+      if (one.ok) asked.push({ id, ...one.data })
+      else {
+        const { reason, params = {} } = one
+        asked.push({ id, status: 'refused' as const, reason, params, msg: sentenceOf(one) })
+      }
     }
     return ok(asked)
   })

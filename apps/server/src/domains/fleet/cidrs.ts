@@ -6,6 +6,7 @@ import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -82,11 +83,8 @@ export const editCidr = (
     const stale = now && staleEdit(version, before, { now, sent: fieldsOf(rules) })
     if (stale) return stale
     const excluded = await excludeRules(unit, id, rules)
-    if (!excluded.ok) {
-      if (excluded.reason === 'not_found') return refuse('not_found')
-      const msg = 'One of the selected access rules does not exist any more'
-      return refuse('invalid', { msg, data: { errors: { exclude_acl: msg } } })
-    }
+    if (!excluded.ok)
+      return excluded.reason === 'not_found' ? refuse('not_found') : fieldRefusal('exclude_acl', 'rule_gone')
     const after = await read(unit.tx, id)
     if (!after) return refuse('not_found')
     unit.audit('cidr.edit', id, { before, after })

@@ -149,7 +149,7 @@ test('a few users that nobody wants are removed, many only once an administrator
   expect((await mails()).rows).toHaveLength(1)
   expect(await step(id)).toMatchObject({
     step: 'behind',
-    last_error: expect.stringContaining('11 of 15 users that nobody wants wait for removal') as string,
+    last_error: expect.stringContaining('11 of 15 users on the agent are unknown to the console') as string,
     trouble: { code: 'removals_waiting', params: { count: 11, users: 15 } }
   })
 

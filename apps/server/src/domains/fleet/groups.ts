@@ -5,6 +5,7 @@ import { command } from '../../infra/command.ts'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -107,10 +108,7 @@ async function setServers(tx: Transaction, groupId: number, ids: number[]): Prom
     .from(servers)
     .where(and(inArray(servers.id, wanted), isNull(servers.deletedAt)))
     .for('share')
-  if (known.length < wanted.length) {
-    const msg = 'One of the selected servers does not exist any more'
-    return refuse('invalid', { msg, data: { errors: { servers: msg } } })
-  }
+  if (known.length < wanted.length) return fieldRefusal('servers', 'server_gone')
   await tx.delete(serverGroupServers).where(eq(serverGroupServers.groupId, groupId))
   await tx.insert(serverGroupServers).values(wanted.map(serverId => ({ groupId, serverId })))
   return done

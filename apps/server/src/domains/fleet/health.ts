@@ -31,7 +31,7 @@ async function checkServer(ctx: SyncContext, server: ServerRow): Promise<void> {
     const since = (server.unreachableSince ?? unit.now).toISOString()
     await notifyAdmins(unit, {
       subject: `Server ${server.name} does not answer`,
-      text: `The agent of server ${server.name} (${server.ip}) has not answered ${ALARM_AFTER} times in a row, since ${since}.\n\nIt said: ${troubleSentence(trouble)}\n\nOrders that need it wait until it is back; it is asked again each minute.`,
+      text: `The agent of server ${server.name} (${server.ip}) has not answered ${ALARM_AFTER} times in a row, since ${since}.\n\nLast error: ${troubleSentence(trouble)}\n\nOrders that need it wait until it is back; it is asked again each minute.`,
       key: `server-silent:${server.id}:${since}`
     })
   })

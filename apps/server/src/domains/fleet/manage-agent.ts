@@ -1,7 +1,8 @@
-import { refuse } from '@netlet/contract'
+import { message, refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
+import { fieldRefusal, formRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { assignCidrs, parseCidr, serverCidrs } from '../inventory/index.ts'
 import type { SyncContext } from './agents.ts'
@@ -19,7 +20,7 @@ import {
 } from './manage.ts'
 import { prefixesRefused } from './prefixes.ts'
 import { repairQueue } from './queues.ts'
-import { cidrRefusal, fieldRefusal } from './refusals.ts'
+import { cidrRefusal } from './refusals.ts'
 import { repairServer } from './repair.ts'
 import { linesOf } from './save-server.ts'
 import { servers } from './tables.ts'
@@ -40,7 +41,7 @@ export async function resetAllProxy(
   const keep: string[] = []
   for (const text of typeof cidrs === 'string' ? linesOf(cidrs) : cidrs) {
     const parsed = parseCidr(text)
-    if (!parsed.ok) return refuse('invalid_cidr', { msg: parsed.message, data: { errors: { cidrs: parsed.message } } })
+    if (!parsed.ok) return fieldRefusal('cidrs', 'invalid_cidr', { problem: parsed.message })
     keep.push(parsed.cidr)
   }
   const found = await requireAgent(ctx, serverId)
@@ -70,7 +71,7 @@ export async function resetAllProxy(
 export async function flushAccessLog(ctx: SyncContext, by: Actor, serverId: number): Promise<Result<AgentOutput>> {
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
-  await command(ctx, by, async unit => unit.audit('server.flush_access_log', serverId))
+  await command(ctx, by, async unit => unit.audit('server.request_flush', serverId))
   return outputOf(await found.data.agent.raw('POST', '/api/flush-access-log', {}))
 }
 
@@ -104,18 +105,19 @@ export async function requestApi(
   call: { uri: string; json_input: string | Record<string, unknown> }
 ): Promise<Result<AgentOutput>> {
   const body = typeof call.json_input === 'string' ? readBody(call.json_input) : call.json_input
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    const msg = 'please enter a correct json_input'
-    return refuse('invalid', { msg, data: { errors: { json_input: msg } } })
-  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return formRefusal({ json_input: message('enter_json_input') })
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
   const after = { uri: call.uri, body: abridged(body) }
-  await command(ctx, by, async unit => unit.audit('server.call_agent', serverId, { after }))
+  await command(ctx, by, async unit => unit.audit('server.request_call', serverId, { after }))
   return outputOf(await found.data.agent.raw('POST', call.uri, body, SHOWN_BYTES))
 }
 
-/** For the audit log, which is no place for megabytes of deny lists. */
+/**
+ * For the audit log, which is no place for megabytes of deny lists. The body is whatever the administrator wrote: the log
+ * leaves secrets out by the names of fields only.
+ */
 const abridged = (body: object): unknown => {
   const size = JSON.stringify(body).length
   return size > 10_000 ? { fields: Object.keys(body), characters: size } : body

@@ -1,9 +1,10 @@
-import { refuse } from '@netlet/contract'
+import { message, refuse } from '@netlet/contract'
 import { and, eq, isNotNull } from 'drizzle-orm'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { fieldRefusal, formRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { looksLikeCode, randomCode } from '../../infra/secrets.ts'
 import { groupRules, parseCidr, serverOwns } from '../inventory/index.ts'
@@ -20,10 +21,7 @@ import {
   unreachable,
   type AgentOutput
 } from './manage.ts'
-import { fieldRefusal } from './refusals.ts'
 import { agentUsers } from './tables.ts'
-
-const invalid = (field: string, msg: string) => refuse('invalid', { msg, data: { errors: { [field]: msg } } })
 
 /** Orders name their proxy users so: a user made by hand could otherwise take the name of an order to come. */
 const isOrderName = (username: string) => username.startsWith('u') && looksLikeCode(username.slice(1), 9)
@@ -37,7 +35,7 @@ export async function createUserByPrefix(
 ): Promise<Result<AgentOutput>> {
   const { username } = form
   const prefix = parseCidr(form.prefix)
-  if (!prefix.ok) return invalid('prefix', prefix.message)
+  if (!prefix.ok) return fieldRefusal('prefix', 'invalid_cidr', { problem: prefix.message })
   if (prefix.units > 65_536) return fieldRefusal('prefix', 'prefix_too_large', { prefix: prefix.cidr })
   if (isOrderName(username)) return fieldRefusal('username', 'username_reserved', { username })
   const found = await requireAgent(ctx, serverId)
@@ -45,7 +43,7 @@ export async function createUserByPrefix(
   const wanted = await command(ctx, by, async unit => {
     const { tx } = unit
     const rules = await groupRules(tx, form.acl_group)
-    if (!rules) return invalid('acl_group', 'please select a acl_group')
+    if (!rules) return formRefusal({ acl_group: message('select_acl_group') })
     if (!(await serverOwns(tx, serverId, prefix.cidr))) {
       return fieldRefusal('prefix', 'prefix_not_on_server', { prefix: prefix.cidr })
     }

@@ -117,7 +117,7 @@ describe('server management', () => {
     const form = { name: 'managed', ip: '127.0.0.1', cidr: '127.60.1.0/24', agent_port: agent.port }
     expect(await admin.put(`/api/servers/servers/${id}/`, form)).toMatchObject({
       code: 409,
-      msg: 'The proxy user byhand, made by hand, still uses addresses of a range left out. Delete it first.'
+      msg: 'The proxy user byhand, created manually, still uses addresses in a removed range. Delete it first.'
     })
     expect((await admin.delete(`/api/servers/servers/${id}/`)).msg).toContain('byhand is still on this server')
     expect(await act('delete_user', { username: 'byhand' })).toMatchObject({
@@ -188,7 +188,7 @@ describe('server management', () => {
       code: 2000,
       data: { status: 404, output: { reason: 'unknownUser' } }
     })
-    expect((await audited(world.ctx, 'server.call_agent'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
+    expect((await audited(world.ctx, 'server.request_call'))[0]?.after).toMatchObject({ uri: '/api/view-user' })
   })
 
   test('a change while another process talks to the agent is saved, and applied later', async () => {

@@ -28,9 +28,7 @@ async function findServer(db: Executor, id: number): Promise<ServerRow | undefin
 
 export const unreachable = (message: string): Refusal => refuse('agent_unreachable', { params: { message } })
 
-/** In the agent's own words. */
-export const refusedByAgent = (message: string): Refusal =>
-  refuse('agent_refused', { msg: message, params: { message } })
+export const refusedByAgent = (message: string): Refusal => refuse('agent_refused', { params: { message } })
 
 /** Finds a server whose agent answers now, so that an action can change something there. */
 export async function requireAgent(

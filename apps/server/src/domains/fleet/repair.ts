@@ -134,7 +134,7 @@ async function requestRemovalApproval(ctx: SyncContext, server: ServerRow, count
     if (!first) return
     await notifyAdmins(unit, {
       subject: `Server ${server.name}: ${count} users wait for removal`,
-      text: `The agent of server ${server.name} (${server.ip}) holds ${count} users that no order and no administrator wants, out of ${users}.\n\nSo many are not removed by themselves, in case it is the console that forgot them. Look at the server under Server Manage, and allow the removal there if it is right.`,
+      text: `The agent of server ${server.name} (${server.ip}) holds ${users} users, of which ${count} are unknown to the console.\n\nSo many are not removed automatically. Check the server under Server Manage, and approve the removal there if it is right.`,
       key: `removals-wait:${server.id}:${isoOrNull(server.lastSeenAt) ?? 'new'}`
     })
   })

@@ -4,6 +4,7 @@ import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -13,7 +14,7 @@ import { usersOutsideRanges } from './by-hand.ts'
 import { bumpPrefixes, enqueueConverge, enqueueFullSync } from './desired.ts'
 import { readServer, serverFields } from './list-servers.ts'
 import { provisionQueue } from './queues.ts'
-import { cidrRefusal, fieldRefusal, nameTaken } from './refusals.ts'
+import { cidrRefusal, nameTaken } from './refusals.ts'
 import { servers } from './tables.ts'
 
 const unique = { servers_name_key: nameTaken }
@@ -111,7 +112,7 @@ async function requestProvisioning(unit: Unit, serverId: number, form: ServerFor
   if (!form.run_init && !form.update_cidr) return
   await unit.tx
     .update(servers)
-    .set({ provisioning: { status: 'running', step: 'waiting', message: 'Waits for a worker', at: iso(unit.now) } })
+    .set({ provisioning: { status: 'running', step: 'waiting', message: 'Waiting for a worker', at: iso(unit.now) } })
     .where(eq(servers.id, serverId))
   const work = { serverId, init: form.run_init, ranges: form.update_cidr }
   // Another key for another piece of work: one that waits already must not swallow it.

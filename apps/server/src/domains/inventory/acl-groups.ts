@@ -5,6 +5,7 @@ import { command } from '../../infra/command.ts'
 import { type Executor, type Transaction } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -86,10 +87,7 @@ async function setRules(tx: Transaction, groupId: number, ids: number[]): Promis
     .select({ id: aclRules.id })
     .from(aclRules)
     .where(and(inArray(aclRules.id, wanted), isNull(aclRules.deletedAt)))
-  if (known.length < wanted.length) {
-    const msg = 'One of the selected access rules does not exist any more'
-    return refuse('invalid', { msg, data: { errors: { acls: msg } } })
-  }
+  if (known.length < wanted.length) return fieldRefusal('acls', 'rule_gone')
   await tx.delete(aclGroupRules).where(eq(aclGroupRules.groupId, groupId))
   await tx.insert(aclGroupRules).values(wanted.map(ruleId => ({ groupId, ruleId })))
   return done

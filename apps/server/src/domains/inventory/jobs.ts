@@ -20,10 +20,10 @@ export const inventoryJobs: Job[] = [
 async function auditNow(ctx: AppContext): Promise<void> {
   const { differences, doubleLeased } = await audit(ctx.db)
   if (differences === 0 && doubleLeased === 0) return
-  ctx.log.error({ differences, doubleLeased }, 'the inventory does not add up')
+  ctx.log.error({ differences, doubleLeased }, 'the inventory is inconsistent')
   await command(ctx, SYSTEM, unit =>
     notifyAdmins(unit, {
-      subject: 'The inventory does not add up',
+      subject: 'The inventory is inconsistent',
       text: `The nightly audit found ${doubleLeased} addresses leased twice under one access rule, and ${differences} derived rows that are not as the leases say.\n\nStop selling from the servers concerned until this is explained: docs/INVENTORY.md says how to look.`,
       key: `audit:${ctx.now().toISOString().slice(0, 10)}`
     })

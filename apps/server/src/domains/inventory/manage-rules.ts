@@ -92,11 +92,14 @@ const selectRule = (db: Executor, id: number) =>
 
 function ruleRefusal(refusal: RuleRefusal | { ok: false; reason: 'not_found' }): Refusal {
   if (refusal.reason === 'invalid_domains') {
-    const msg = refusal.lines
+    const problem = refusal.lines
       .slice(0, 5)
       .map(line => line.message)
       .join('; ')
-    return refuse('invalid_domains', { msg, data: { errors: { acl_value: msg }, lines: refusal.lines.slice(0, 100) } })
+    return refuse('invalid_domains', {
+      params: { problem },
+      data: { errors: { acl_value: problem }, lines: refusal.lines.slice(0, 100) }
+    })
   }
   return refuse('not_found')
 }

@@ -2,6 +2,7 @@ import { refuse, type Order } from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { findOrder } from './list.ts'
@@ -16,10 +17,7 @@ export async function setExpiry(ctx: AppContext, actor: Actor, id: number, expir
     if (!order.paidAt) return refuse('order_not_paid')
     if (order.state === 'expired') return refuse('order_expired')
     if (!isLive(order.state)) return refuse('order_not_delivered')
-    if (expiredAt <= unit.now) {
-      const msg = 'The expire time must lie in the future'
-      return refuse('invalid', { msg, data: { errors: { expired_at: msg } } })
-    }
+    if (expiredAt <= unit.now) return fieldRefusal('expired_at', 'expiry_in_past')
     // A customer who was reminded of the old date is reminded of the new one.
     await updateOrder(unit, id, { expiredAt, reminderSentAt: null })
     const before = { expired_at: isoOrNull(order.expiredAt) }

@@ -20,7 +20,7 @@ export function createGiftCard(ctx: AppContext, by: Actor, form: GiftCardInput):
     const [made] = await tx.insert(giftCards).values(form).returning()
     if (!made) throw new Error('the gift card was not added')
     const after = present(made)
-    unit.audit('gift_card.create', made.id, { after })
+    unit.audit('gift_card.create', made.id, { after: masked(after) })
     return ok(after)
   })
 }
@@ -45,7 +45,7 @@ export function updateGiftCard(
     const [changed] = await tx.update(giftCards).set(form).where(eq(giftCards.id, id)).returning()
     if (!changed) return refuse('not_found')
     const after = present(changed)
-    unit.audit('gift_card.edit', id, { before, after })
+    unit.audit('gift_card.edit', id, { before: masked(before), after: masked(after) })
     return ok(after)
   })
 }
@@ -58,9 +58,15 @@ export async function deleteGiftCardIn(unit: Unit, id: number): Promise<Result<n
   const row = await takeUnexchanged(unit.tx, id)
   if (!row.ok) return row
   await unit.tx.delete(giftCards).where(eq(giftCards.id, id))
-  unit.audit('gift_card.delete', id, { before: present(row.data) })
+  unit.audit('gift_card.delete', id, { before: masked(present(row.data)) })
   return done
 }
+
+/** For the audit log: who knows a gift card's code can spend it. */
+const masked = (card: GiftCard): GiftCard => ({
+  ...card,
+  code: `…${card.code.slice(Math.max(card.code.length - 4, Math.ceil(card.code.length / 2)))}`
+})
 
 async function takeUnexchanged(tx: Executor, id: number): Promise<Result<typeof giftCards.$inferSelect>> {
   const [row] = await tx.select().from(giftCards).where(eq(giftCards.id, id)).for('update')

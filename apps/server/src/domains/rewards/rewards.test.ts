@@ -122,7 +122,7 @@ test('what administrators do is refused to everyone else', async () => {
 })
 
 test('gift card form: mount, code and point are required', async () => {
-  const whole = { mount: '10', code: code(), point: 100 }
+  const whole = { mount: '10', code: `card-${code()}`, point: 100 }
   const rows: [field: string, wrong: unknown[], msg: string][] = [
     ['mount', [undefined, '', '0', '-1', '1.234'], 'Please enter mount'],
     ['code', [undefined, ''], 'Please enter code'],
@@ -138,6 +138,15 @@ test('gift card form: mount, code and point are required', async () => {
   expect(found.data).toMatchObject({ total: 1, data: [{ id: made.data.id }] })
   const path = `${R}/gift_card/${made.data.id}/`
   expect((await admin.put<GiftCard>(path, { ...whole, point: 7 })).data.point).toBe(7)
+  const entries = await shop.ctx.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.targetId, String(made.data.id)))
+  expect(entries.filter(entry => entry.targetType === 'gift_card')).toMatchObject([
+    { action: 'gift_card.create', after: { code: `…${whole.code.slice(-4)}` } },
+    { action: 'gift_card.edit' }
+  ])
+  expect(JSON.stringify(entries)).not.toContain(whole.code)
   expect((await admin.delete(path)).code).toBe(2000)
   expect((await admin.delete(path)).status).toBe(404)
 })

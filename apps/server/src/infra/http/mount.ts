@@ -1,7 +1,8 @@
-import { messageKeyOf, refuse, type Params, type ReplyOf, type Route } from '@netlet/contract'
+import { refuse, type ReplyOf, type Route } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { UserActor, VisitorActor } from '../actor.ts'
+import { fieldReasons, formRefusal } from '../refusals.ts'
 import type { Result } from '../result.ts'
 import { sendData, sendRefusal } from './app.ts'
 import { clientAddress } from './client-address.ts'
@@ -86,14 +87,9 @@ function parse(route: Route, request: FastifyRequest): Result<Parts> {
     if (!parsed.success) {
       const errors: Record<string, string> = {}
       for (const issue of parsed.error.issues) errors[issue.path.join('.') || part] ??= issue.message
-      const field_reasons: Record<string, { reason: string; params: Params }> = {}
-      for (const [field, sentence] of Object.entries(errors)) {
-        const known = messageKeyOf(sentence)
-        if (known) field_reasons[field] = { reason: known.key, params: known.params }
-      }
       // A path with an id that cannot exist names nothing; a form deserves its first field's own words.
-      if (part === 'params') return refuse('not_found', { data: { errors, field_reasons } })
-      return refuse('invalid', { msg: Object.values(errors)[0] ?? 'invalid', data: { errors, field_reasons } })
+      if (part === 'params') return refuse('not_found', { data: fieldReasons(errors) })
+      return formRefusal(errors)
     }
     found[part] = parsed.data
   }

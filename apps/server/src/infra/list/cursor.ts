@@ -1,5 +1,6 @@
-import { refuse, type Refusal } from '@netlet/contract'
+import type { Refusal } from '@netlet/contract'
 import { z } from 'zod'
+import { fieldRefusal } from '../refusals.ts'
 import type { ListInput } from './list.ts'
 
 /** Where a page ended: the sorted column's value as the database writes it, and the row's id. */
@@ -20,10 +21,7 @@ export function readCursor(list: string, { sort_by, sort_order }: ListInput, cur
   return ofList === list && by === sort_by && order === sort_order ? { key, id } : undefined
 }
 
-export function badCursor(): Refusal {
-  const msg = 'after must be a value that this list returned as next, with the same sorting'
-  return refuse('invalid', { msg, data: { errors: { after: msg } } })
-}
+export const badCursor = (): Refusal => fieldRefusal('after', 'bad_cursor')
 
 function parseJson(text: string): unknown {
   try {

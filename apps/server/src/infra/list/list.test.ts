@@ -139,7 +139,7 @@ test('a cursor holds for its list and its order only; any other is refused', asy
     const answer = await paginate(db, list, query(asked))
     expect(answer, JSON.stringify(asked)).toMatchObject({
       ok: false,
-      reason: 'invalid',
+      reason: 'bad_cursor',
       data: { errors: { after: expect.any(String) } }
     })
   }

@@ -7,7 +7,7 @@ import { badCursor, readCursor, writeCursor, type Place } from './cursor.ts'
 import type { List, ListInput, Match } from './list.ts'
 import { orderOf, selectIds } from './select-ids.ts'
 
-/** A page of a list, as the wire has it. Refuses a cursor that this list did not give ('invalid'). */
+/** A page of a list, as the wire has it. Refuses a cursor that this list did not give ('bad_cursor'). */
 export async function paginate<Q extends ListInput, Item extends { id: number }>(
   db: Executor,
   list: List<Q, Item>,

@@ -82,7 +82,7 @@ async function init(ctx: SyncContext, server: ServerRow, target: InstallTarget, 
       change(ctx, server.id, { agentCertificate: certificate })
     )
   })
-  await progress('ranges', 'Loads the address ranges')
+  await progress('ranges', 'Loading the address ranges')
   const fresh = await readServer(ctx, server.id)
   const ranges = fresh ? await loadRanges(ctx, fresh, agentOf(fresh, ctx.secrets)) : ''
   await command(ctx, SYSTEM, async unit => {
@@ -109,11 +109,11 @@ async function loadRangesWithFallback(
   target: InstallTarget,
   progress: Progress
 ): Promise<string> {
-  await progress('ranges', 'Loads the address ranges')
+  await progress('ranges', 'Loading the address ranges')
   const direct = agentOf(server, ctx.secrets, 5000)
   if ((await direct.info()).ok) return loadRanges(ctx, server, direct)
   return withMachine(ctx, server, target, progress, async machine => {
-    await progress('ranges', 'Loads the address ranges over SSH')
+    await progress('ranges', 'Loading the address ranges over SSH')
     const inside = createAgentClient({
       host: server.ip,
       port: server.agentPort,
