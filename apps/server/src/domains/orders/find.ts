@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
-import { users } from '../accounts/tables.ts'
+import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { productCollections } from '../catalog/tables.ts'
 import { whoHeld } from '../inventory/index.ts'
 import { orderProductNames, orders } from './tables.ts'
@@ -54,13 +54,7 @@ export async function findByOrderId(db: Executor, text: string, { ordersPaidBy }
 export async function findUsers(db: Executor, text: string): Promise<Found> {
   const [named, similar] = await Promise.all([
     usersExactly(db, text),
-    // Letter for letter what the trigram index is made of.
-    idsByText(
-      db,
-      { table: users, id: users.id, text: sql`(${users.username} || ' ' || ${users.email})` },
-      text,
-      MOST_USERS + 1
-    )
+    idsByText(db, { table: users, id: users.id, text: usernameAndEmail }, text, MOST_USERS + 1)
   ])
   const among = [...new Set([...named, ...similar.slice(0, MOST_USERS)])]
   return { anyOf: [{ column: orders.userId, among }], capped: similar.length > MOST_USERS }
