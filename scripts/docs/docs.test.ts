@@ -16,20 +16,37 @@ test('the documents that are made from the code are not stale: npm run docs writ
     expect(existsSync(join(root, path)) && readFileSync(join(root, path), 'utf8'), path).toBe(text)
 })
 
-test('jobs stand by name, with when they run', () => {
+test('the worked examples of the code style are in the files that they name', () => {
+  const unindented = (text: string) => text.replaceAll(/^ +/gm, '').trim()
+  const style = readFileSync(join(root, 'docs/CODE_STYLE.md'), 'utf8')
+  const blocks = [...style.matchAll(/^```tsx?\n([^]*?)^```/gm)].map(([, block = '']) => block)
+  const examples = blocks.flatMap(block => block.split(/^(?=\/\/ \S+\.tsx?)/m))
+  expect(examples.length).toBeGreaterThanOrEqual(5)
+  for (const example of examples) {
+    const [, path = '', code = ''] = /^\/\/ (\S+\.tsx?)[^\n]*\n([^]*)$/.exec(example) ?? []
+    expect(unindented(readFileSync(join(root, path), 'utf8')), path).toContain(unindented(code))
+  }
+})
+
+test('jobs are sorted by name, with when they run and how often they are tried', () => {
   const run = () => Promise.resolve()
   const text = jobsMarkdown([
-    job(queue('sweep'), { purpose: 'Takes up what was left.', cron: '* * * * *', atStart: true, run }),
-    job(queue('mail'), { purpose: 'Sends a mail.', concurrency: 4, run })
+    job(queue('sweep', { retryLimit: 0 }), {
+      purpose: 'Takes up what was left.',
+      cron: '* * * * *',
+      atStart: true,
+      run
+    }),
+    job(queue('mail', { retryLimit: 2 }), { purpose: 'Sends a mail.', concurrency: 4, run })
   ])
-  const mail = text.indexOf('| `mail` | Sends a mail. | when asked | 4 |')
+  const mail = text.indexOf('| `mail` | Sends a mail. | when asked | 3 | 4 |')
   expect(mail).toBeGreaterThan(0)
   expect(
-    text.indexOf('| `sweep` | Takes up what was left. | `* * * * *`, at the start of a worker | 1 |')
+    text.indexOf('| `sweep` | Takes up what was left. | `* * * * *`, at the start of a worker | 1 | 1 |')
   ).toBeGreaterThan(mail)
 })
 
-test('only what stands between the marks is replaced', () => {
+test('only what is between the marks is replaced', () => {
   const document = 'a\n<!-- x -->\nold\n<!-- /x -->\nb'
   expect(replaceBetween(document, 'x', 'new')).toBe('a\n<!-- x -->\n\nnew\n\n<!-- /x -->\nb')
   expect(() => replaceBetween(document, 'y', 'new')).toThrow('no <!-- y -->')

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { apiKeyRoutes } from './api-keys.ts'
 import { message } from './form-messages.ts'
-import { API_KEY_SCOPES } from './limits.ts'
+import { preferenceRoutes } from './preferences.ts'
 import { route } from './route.ts'
 import { page, listQuery } from './list.ts'
-import { Done, Id, IdParams, Time, formVersion, optionalText, storableJson, text } from './shapes.ts'
+import { Done, Id, IdParams, Time, formVersion, optionalText } from './shapes.ts'
 
 export const PASSWORD_RULE = message('password_rule')
 
@@ -136,33 +137,6 @@ export const UserForm = z.object({
     .optional(),
   password: password(message('enter_password_of_user')).optional().or(blank)
 })
-
-export const ApiKey = z.object({
-  id: z.number(),
-  name: z.string(),
-  hint: z.string(),
-  scopes: z.array(z.enum(API_KEY_SCOPES)),
-  created_at: Time,
-  last_used_at: Time.nullable()
-})
-export type ApiKey = z.infer<typeof ApiKey>
-
-export const ApiKeyForm = z.object({
-  name: text(message('enter_a_name'), 64),
-  scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, message('must_select'))
-})
-
-const PreferenceParams = z.object({ key: z.string().regex(/^[a-z][a-z0-9._-]{0,63}$/, message('unknown_key')) })
-
-/** Things that one person can keep. */
-export const MAX_PREFERENCES = 200
-
-/** Any JSON of a moderate size. null: nothing is kept any more. */
-const Preference = z
-  .unknown()
-  .refine(value => value !== undefined, message('must_be_json'))
-  .refine(value => JSON.stringify(value ?? null).length <= 32_000, message('at_most_characters', { max: 32_000 }))
-  .refine(storableJson, message('forbidden_character'))
 
 export const accounts = {
   captcha: route('GET', '/api/auth/captcha', {
@@ -299,34 +273,6 @@ export const accounts = {
     query: listQuery({ sort: ['id'] }),
     reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))
   }),
-  preferences: route('GET', '/api/users/preferences/:key', {
-    summary: 'What this person keeps under a key: column choices, saved views',
-    access: 'user',
-    params: PreferenceParams,
-    reply: z.unknown()
-  }),
-  savePreferences: route('PUT', '/api/users/preferences/:key', {
-    summary: 'Keep something under a key, instead of what was there',
-    access: 'user',
-    params: PreferenceParams,
-    body: z.object({ value: Preference }),
-    reply: Done
-  }),
-  apiKeys: route('GET', '/api/users/api_keys/', {
-    summary: 'The own API keys',
-    access: 'user',
-    reply: z.array(ApiKey)
-  }),
-  createApiKey: route('POST', '/api/users/api_keys/', {
-    summary: 'Make an API key; it is shown this once',
-    access: 'user',
-    body: ApiKeyForm,
-    reply: ApiKey.extend({ key: z.string() })
-  }),
-  revokeApiKey: route('DELETE', '/api/users/api_keys/:id/', {
-    summary: 'Revoke an API key',
-    access: 'user',
-    params: IdParams,
-    reply: Done
-  })
+  ...preferenceRoutes,
+  ...apiKeyRoutes
 }

@@ -4,7 +4,7 @@ import { DrainStage } from './drain-stage.ts'
 import { HeadBuffer } from './head-buffer.ts'
 import { Login } from './login.ts'
 import { established, reply } from './replies.ts'
-import { parseRequestHead, type RequestHead } from './request-head.ts'
+import { isRetriable, parseRequestHead, type RequestHead } from './request-head.ts'
 import { RequestBody } from './request-body.ts'
 import { ResponseReader } from './response-reader.ts'
 import { TunnelStage } from './tunnel-stage.ts'
@@ -12,7 +12,6 @@ import type { RawSocket } from './raw-socket.ts'
 
 /** How much of the next requests is kept while one is under way, before the client is made to wait. */
 const MAX_PENDING = 65_536
-const retriable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Speaks HTTP/1 with a client: one request after the other, each authorised on its own, over one kept connection to the
@@ -201,7 +200,7 @@ export class HttpStage implements Stage {
       return
     }
     const untouched = response !== null && !response.received
-    if (this.#remoteReused && untouched && head.framing.kind === 'none' && retriable.has(head.method)) {
+    if (this.#remoteReused && untouched && isRetriable(head)) {
       // A kept connection that the target closed in the meantime: ask again on a new one.
       this.#remoteReused = false
       this.#connection.dropRemote()
@@ -219,8 +218,7 @@ export class HttpStage implements Stage {
   #tunnel(remote: RawSocket, hello: Buffer | null): void {
     const connection = this.#connection
     const startedAt = this.#startedAt
-    const what = this.#head?.method ?? '-'
-    const target = this.#remoteKey
+    const [what, target] = [this.#head?.method ?? '-', this.#remoteKey]
     const stage = new TunnelStage(connection, remote, note => {
       const ms = Math.round(performance.now() - startedAt)
       const { bytesRead: up, bytesWritten: down } = connection.socket

@@ -32,6 +32,11 @@ const BARE_LINE_END = /\r(?!\n)|(?<!\r)\n/
 const HOST_TEXT = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/
 const V6_TEXT = /^[0-9A-Fa-f:.]{2,45}$/
 
+const retriable = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** May it be sent to its target a second time? Where it has no body and changes nothing there. */
+export const isRetriable = (head: RequestHead): boolean => head.framing.kind === 'none' && retriable.has(head.method)
+
 /** Reads `host`, `host:port`, `[v6]:port`. */
 export function parseAuthority(text: string, defaultPort: number): { host: string; port: number } | null {
   let host = text

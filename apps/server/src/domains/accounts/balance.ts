@@ -21,7 +21,11 @@ export async function changeBalance(
   unit.publish('user', userId, userId)
 }
 
-/** Adds to the level points of many users in one statement. */
+/**
+ * Adds to the level points of many users in one statement. The caller has locked these users and read their points: it
+ * throws, and undoes the caller's command, where a balance would fall below 0 (the constraint users_level_points).
+ * @param changes points of each user, negative to take some; one entry a user
+ */
 export async function changeLevelPoints(unit: Unit, changes: { userId: number; points: number }[]): Promise<void> {
   if (changes.length === 0) return
   await unit.tx.execute(sql`

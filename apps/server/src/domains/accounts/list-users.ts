@@ -5,7 +5,7 @@ import { containing } from '../../infra/db/like.ts'
 import type { AccountPorts } from './ports.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { presentUser, userColumns } from './present-user.ts'
-import { users } from './tables.ts'
+import { usernameAndEmail, users } from './tables.ts'
 
 /** Users, found by username and e-mail. */
 export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThresholds'>) =>
@@ -21,8 +21,7 @@ export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThreshold
       const byEmail = eq(sql`lower(${users.email})`, search.toLowerCase())
       const [known] = search.includes('@') ? await db.select({ id: users.id }).from(users).where(byEmail) : []
       if (known) return { where, anyOf: [{ column: users.id, among: [known.id] }] }
-      // Letter for letter what the trigram index is made of.
-      return { where, text: { in: sql`(${users.username} || ' ' || ${users.email})`, term: search } }
+      return { where, text: { in: usernameAndEmail, term: search } }
     },
     async load(db, ids) {
       const [rows, thresholds] = await Promise.all([

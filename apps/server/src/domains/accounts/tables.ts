@@ -54,6 +54,12 @@ export const users = pgTable(
   ]
 )
 
+/**
+ * The text that users are searched by. It has to be the expression of the index users_search, letter for letter, or
+ * PostgreSQL does not use the index.
+ */
+export const usernameAndEmail = sql`(${users.username} || ' ' || ${users.email})`
+
 /** A session is an opaque random token in a cookie; only its hash is here. */
 export const sessions = pgTable(
   'sessions',

@@ -32,6 +32,7 @@ export async function lockEvent({ tx }: Unit, eventId: string): Promise<Platform
   return event && !event.processedAt ? event : undefined
 }
 
+/** Writes what came of an event. The caller holds its lock (`lockEvent`), or two handlers could both finish it. */
 export async function finishEvent(unit: Unit, eventId: string, { outcome, detail }: EventResult): Promise<void> {
   await unit.tx
     .update(platformEvents)

@@ -4,9 +4,8 @@ import { isIP } from 'node:net'
 import { iso } from '../../infra/clock.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
-import { servers } from '../fleet/tables.ts'
-import { orders } from '../orders/tables.ts'
 import { proxies } from './tables.ts'
+import { selectWithCredentials } from './with-credentials.ts'
 
 /** An order's live proxies, oldest first; found by address. */
 export const proxyList = (orderId: number) =>
@@ -28,18 +27,7 @@ export const proxyList = (orderId: number) =>
       anyOf: [{ column: proxies.orderId, among: [orderId] }]
     }),
     async load(db, ids) {
-      const rows = await db
-        .select({
-          proxy: proxies,
-          ip: sql<string>`host(${proxies.ip})`,
-          port: servers.proxyPort,
-          username: orders.proxyUsername,
-          password: orders.proxyPassword
-        })
-        .from(proxies)
-        .innerJoin(orders, eq(orders.id, proxies.orderId))
-        .innerJoin(servers, eq(servers.id, proxies.serverId))
-        .where(among(proxies.id, ids))
+      const rows = await selectWithCredentials(db).where(among(proxies.id, ids))
       return rows.map(({ proxy, ip, port, username, password }) => ({
         id: proxy.id,
         ip,

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
-import { users } from '../accounts/tables.ts'
+import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { productCollections } from '../catalog/tables.ts'
 import { whoHeld } from '../inventory/index.ts'
 import { orderProductNames, orders } from './tables.ts'
@@ -54,13 +54,7 @@ export async function findByOrderId(db: Executor, text: string, { ordersPaidBy }
 export async function findUsers(db: Executor, text: string): Promise<Found> {
   const [named, similar] = await Promise.all([
     usersExactly(db, text),
-    // Letter for letter what the trigram index is made of.
-    idsByText(
-      db,
-      { table: users, id: users.id, text: sql`(${users.username} || ' ' || ${users.email})` },
-      text,
-      MOST_USERS + 1
-    )
+    idsByText(db, { table: users, id: users.id, text: usernameAndEmail }, text, MOST_USERS + 1)
   ])
   const among = [...new Set([...named, ...similar.slice(0, MOST_USERS)])]
   return { anyOf: [{ column: orders.userId, among }], capped: similar.length > MOST_USERS }
@@ -78,7 +72,7 @@ export async function findProducts(db: Executor, text: string): Promise<Found> {
   return { anyOf: [{ column: orders.productName, among }], capped: rows.length > MOST_PRODUCTS }
 }
 
-/** Products of a collection. */
+/** Orders of the products that are in a collection now, whatever it held when they were sold. */
 export async function productsIn(db: Executor, collection: number): Promise<Found> {
   const rows = await db
     .select({ id: productCollections.productId })
@@ -87,13 +81,17 @@ export async function productsIn(db: Executor, collection: number): Promise<Foun
   return { anyOf: [{ column: orders.productId, among: rows.map(({ id }) => id) }] }
 }
 
-/** Orders that hold an address now. */
+/** Orders that hold an address at `now`; none where it is leased to nobody. */
 async function ordersAt(db: Executor, ip: string, now: Date): Promise<Found> {
   const held = await whoHeld(db, { ip, at: now })
   return { anyOf: [{ column: orders.id, among: [...new Set(held.map(({ orderId }) => orderId))] }] }
 }
 
-/** What bears exactly this id, number or e-mail; undefined where nothing does. */
+/**
+ * Orders with exactly this public id, number or platform order id, or of the user with exactly this e-mail.
+ * @param withUsers false: an e-mail finds nothing
+ * @returns undefined where there are none, so that the caller can search by parts of names
+ */
 async function exactly(
   db: Executor,
   text: string,

@@ -39,7 +39,11 @@ async function releaseUnpaid(unit: Unit): Promise<number> {
   return due.length
 }
 
-/** Too little was paid for these, and nobody accepted it while their addresses were kept. */
+/**
+ * Releases the addresses of failed orders whose reservation is over: too little was paid, and nobody accepted it in time.
+ * The orders stay failed, and 'deliver' can still lease other addresses for them.
+ * @returns how many orders this batch had, at most `BATCH`
+ */
 async function releaseFailed(unit: Unit): Promise<number> {
   const { tx, now } = unit
   const due = await tx
@@ -47,7 +51,7 @@ async function releaseFailed(unit: Unit): Promise<number> {
     .from(orders)
     .where(
       and(
-        // Its time does not run: that makes it stand apart in the index of expiries.
+        // Its time does not run: that separates it in the index of expiries.
         eq(orders.state, 'failed'),
         isNull(orders.expiredAt),
         lte(orders.reservedUntil, now),

@@ -9,7 +9,7 @@ import { containing } from '../../infra/db/like.ts'
 import { among, defineList, idsByText, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
-import { users } from '../accounts/tables.ts'
+import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { isGiftCardCode, lockCodes } from './codes.ts'
 import { coupons } from './tables.ts'
 
@@ -45,7 +45,6 @@ export const couponList = (holderId?: number) =>
 const FOUND = 500
 
 // The trigram index covers the name and the e-mail; only the name is searched here.
-const usernameAndEmail = sql`(${users.username} || ' ' || ${users.email})`
 const named = (text: string) => ilike(users.username, containing(text))
 
 /** Gives a user a promo code. Refuses 'unknown_user' and 'code_taken'. */

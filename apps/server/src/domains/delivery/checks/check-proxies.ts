@@ -3,9 +3,9 @@ import pLimit from 'p-limit'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
-import { servers } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
+import { selectWithCredentials } from '../with-credentials.ts'
 import { probe, type ProxyAddress } from './probe.ts'
 
 type Checked = {
@@ -45,35 +45,27 @@ async function checkWhere(ctx: AppContext, where: SQL, deadline: number): Promis
   let after = 0
   let count = 0
   while (Date.now() < deadline) {
-    const page = await ctx.db
-      .select({
-        id: proxies.id,
-        order: { id: orders.id, userId: orders.userId },
-        ip: proxies.ip,
-        port: servers.proxyPort,
-        username: orders.proxyUsername,
-        password: orders.proxyPassword
-      })
-      .from(proxies)
-      .innerJoin(orders, eq(orders.id, proxies.orderId))
-      .innerJoin(servers, eq(servers.id, proxies.serverId))
+    const page = await selectWithCredentials(ctx.db)
       .where(and(where, eq(proxies.state, 'live'), gt(proxies.id, after), isNull(orders.deletedAt)))
       .orderBy(asc(proxies.id))
       .limit(PAGE)
     const last = page.at(-1)
     if (!last) break
-    await store(ctx, await pLimit(PROXIES_AT_ONCE).map(page, proxy => checkOne(ctx, proxy)))
-    after = last.id
+    await store(ctx, await pLimit(PROXIES_AT_ONCE).map(page, one => checkOne(ctx, one)))
+    after = last.proxy.id
     count += page.length
   }
   return count
 }
 
-async function checkOne(ctx: AppContext, proxy: ProxyAddress & Pick<Checked, 'id' | 'order'>): Promise<Checked> {
+type Found = ProxyAddress & { proxy: { id: number; orderId: number }; userId: number }
+
+async function checkOne(ctx: AppContext, one: Found): Promise<Checked> {
   const { google, bing, amazon } = ctx.config.checkSites
-  const ask = (site: string) => probe(proxy, new URL(site), { timeoutMs: TIMEOUT_MS })
+  const ask = (site: string) => probe(one, new URL(site), { timeoutMs: TIMEOUT_MS })
   const delays = await Promise.all([ask(google), ask(bing), ask(amazon)])
-  return { id: proxy.id, order: proxy.order, google: delays[0], bing: delays[1], amazon: delays[2] }
+  const order = { id: one.proxy.orderId, userId: one.userId }
+  return { id: one.proxy.id, order, google: delays[0], bing: delays[1], amazon: delays[2] }
 }
 
 async function store(ctx: AppContext, results: Checked[]): Promise<void> {
