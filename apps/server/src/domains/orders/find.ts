@@ -1,6 +1,6 @@
 import { asc, eq, ilike, inArray, or, sql } from 'drizzle-orm'
-import { isIP } from 'node:net'
 import type { Executor } from '../../infra/db/client.ts'
+import { isInet } from '../../infra/db/inet.ts'
 import { containing } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
 import { users } from '../accounts/tables.ts'
@@ -33,7 +33,7 @@ export async function findByText(
   text: string,
   { withUsers, now, ordersPaidBy }: FindPorts & { withUsers: boolean; now: Date }
 ): Promise<Found> {
-  if (isIP(text)) return ordersAt(db, text, now)
+  if (isInet(text)) return ordersAt(db, text, now)
   const exact = await exactly(db, text, withUsers, ordersPaidBy)
   if (exact) return exact
   if (/^#\d+$/.test(text)) return nothing

@@ -128,7 +128,9 @@ test('an id, a number, an address or an e-mail is looked up as one', async () =>
     '10.1.0.3': ['holding'],
     '10.1.0.12': [],
     '10.9.9.9': [],
-    '2001:db8::1': []
+    '2001:db8::1': [],
+    // An address to Node, none to the database.
+    'fe80::1%eth0': []
   }
   for (const [search, expected] of Object.entries(everywhere)) {
     expect(await found({ search }), search).toEqual(expected)
