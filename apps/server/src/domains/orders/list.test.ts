@@ -85,7 +85,7 @@ beforeAll(async () => {
   await insert('failed', { ...failed, expiredAt: new Date('2026-12-01') })
   await insert('unpaid', {
     userId: bert.user.id,
-    productName: 'Metro as it was',
+    productName: 'Metro 4001 as it was',
     variantPrice: '3.00',
     amount: '28.00'
   })
@@ -181,6 +181,8 @@ test('customers find their own only, whatever they search for', async () => {
   expect(await found({}, bert)).toEqual(['rural', 'unpaid'])
   expect(await found({ search: 'anna' }, bert)).toEqual([])
   expect(await found({ search: '#4001' }, bert)).toEqual([])
+  // The platform's number of somebody else's order.
+  expect(await found({ search: '4001' }, bert)).toEqual(['unpaid'])
   expect(await found({ search: '10.1.0.3' }, bert)).toEqual([])
   expect(await found({ search: 'rural' }, bert)).toEqual(['rural'])
   expect(await found({ search: '10.1.0.3' }, anna)).toEqual(['holding'])
