@@ -38,7 +38,9 @@ function namesOf(by: Actor) {
     : { actorId: by.id, actorName: by.username, viewedAs: null, ip: by.ip }
 }
 
-const SECRET = /password|secret|token|(^|_)key$|hash/i
+const SECRET = /passw|secret|token|hash|credential|authorization|cookie|(^|_)(key|pass|passphrase|pwd)$/i
+/** `apiKey` is read as `api_Key`. */
+const isSecret = (name: string): boolean => SECRET.test(name.replace(/([a-z\d])([A-Z])/g, '$1_$2'))
 
 /** What was secret stays so in the log: only that it was set is written. */
 function withoutSecrets(value: unknown): unknown {
@@ -46,6 +48,6 @@ function withoutSecrets(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
   if (value === null || typeof value !== 'object') return value ?? null
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, SECRET.test(key) && inner ? '[secret]' : withoutSecrets(inner)])
+    Object.entries(value).map(([key, inner]) => [key, isSecret(key) && inner ? '[secret]' : withoutSecrets(inner)])
   )
 }

@@ -24,7 +24,12 @@ beforeAll(async () => {
   await command(ctx, SYSTEM, async unit => unit.audit('order.expire', 'ORD_7'))
   await command(ctx, { ...boss, id: 5, username: 'anna', impersonator: { id: 1, username: 'boss1' } }, async unit =>
     unit.audit('server.edit', 3, {
-      after: { password: 'hunter2', agent: { api_key: 'k', token: 't' }, list: [{ secret: 's' }], passwordHash: '' }
+      after: {
+        password: 'hunter2',
+        agent: { api_key: 'k', token: 't' },
+        list: [{ secret: 's', apiKey: 'k', pwd: 'p' }],
+        passwordHash: ''
+      }
     })
   )
 })
@@ -65,7 +70,7 @@ test('secrets do not get into the log', async () => {
   expect(rows.at(-1)?.after).toEqual({
     password: '[secret]',
     agent: { api_key: '[secret]', token: '[secret]' },
-    list: [{ secret: '[secret]' }],
+    list: [{ secret: '[secret]', apiKey: '[secret]', pwd: '[secret]' }],
     passwordHash: ''
   })
 })
