@@ -45,9 +45,9 @@ function withoutVersion(row: unknown): unknown {
   return fields
 }
 
-/** `code_key` and `apiKey`, but not `monkey`. */
-const isSecret = (name: string) =>
-  /password|secret|token|(^|_)key$|^(api|ssh)key$|hash/i.test(name) || /[a-z]Key$/.test(name)
+const SECRET = /passw|secret|token|hash|credential|authorization|cookie|(^|_)((api|ssh)?key|pass|passphrase|pwd)$/i
+/** `apiKey` is read as `api_Key`; `monkey` is no secret. */
+const isSecret = (name: string): boolean => SECRET.test(name.replace(/([a-z\d])([A-Z])/g, '$1_$2'))
 
 /** What was secret stays so in the log: only that it was set is written. */
 function withoutSecrets(value: unknown): unknown {

@@ -27,7 +27,7 @@ beforeAll(async () => {
       after: {
         password: 'hunter2',
         agent: { api_key: 'k', token: 't' },
-        list: [{ secret: 's', apiKey: 'k', sshKey: 'k', apikey: 'k' }],
+        list: [{ secret: 's', apiKey: 'k', sshKey: 'k', apikey: 'k', pwd: 'p' }],
         passwordHash: '',
         monkey: 'ape'
       }
@@ -71,7 +71,7 @@ test('secrets do not get into the log', async () => {
   expect(rows.at(-1)?.after).toEqual({
     password: '[secret]',
     agent: { api_key: '[secret]', token: '[secret]' },
-    list: [{ secret: '[secret]', apiKey: '[secret]', sshKey: '[secret]', apikey: '[secret]' }],
+    list: [{ secret: '[secret]', apiKey: '[secret]', sshKey: '[secret]', apikey: '[secret]', pwd: '[secret]' }],
     passwordHash: '',
     monkey: 'ape'
   })

@@ -1,7 +1,7 @@
 import type { Proxy } from '@netlet/contract'
 import { eq, ilike, sql } from 'drizzle-orm'
-import { isIP } from 'node:net'
 import { iso } from '../../infra/clock.ts'
+import { isInet } from '../../infra/db/inet.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { proxies } from './tables.ts'
@@ -20,7 +20,7 @@ export const proxyList = (orderId: number) =>
         sql`${proxies.state} = 'live'`,
         search === undefined
           ? undefined
-          : isIP(search)
+          : isInet(search)
             ? eq(proxies.ip, search)
             : ilike(sql`host(${proxies.ip})`, containing(search))
       ],

@@ -1,6 +1,6 @@
-import { asc, eq, ilike, inArray, or, sql } from 'drizzle-orm'
-import { isIP } from 'node:net'
+import { and, asc, eq, ilike, inArray, or, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
+import { isInet } from '../../infra/db/inet.ts'
 import { containing } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
@@ -31,23 +31,27 @@ const nothing: Found = { anyOf: [] }
 export async function findByText(
   db: Executor,
   text: string,
-  { withUsers, now, ordersPaidBy }: FindPorts & { withUsers: boolean; now: Date }
+  { userId, now, ordersPaidBy }: FindPorts & { userId: number | null; now: Date }
 ): Promise<Found> {
-  if (isIP(text)) return ordersAt(db, text, now)
-  const exact = await exactly(db, text, withUsers, ordersPaidBy)
+  if (isInet(text)) return ordersAt(db, text, now)
+  const exact = await exactly(db, text, { userId, withUsers: userId === null, ordersPaidBy })
   if (exact) return exact
   if (/^#\d+$/.test(text)) return nothing
   const parts = await Promise.all([
     findProducts(db, text),
     idsContaining(db, text),
-    withUsers ? findUsers(db, text) : nothing
+    userId === null ? findUsers(db, text) : nothing
   ])
   return { anyOf: parts.flatMap(part => part.anyOf), capped: parts.some(part => part.capped) }
 }
 
 /** An order by its public id, or by a part of it; also by the platform's number. */
-export async function findByOrderId(db: Executor, text: string, { ordersPaidBy }: FindPorts): Promise<Found> {
-  return (await exactly(db, text, false, ordersPaidBy)) ?? idsContaining(db, text)
+export async function findByOrderId(
+  db: Executor,
+  text: string,
+  { userId, ordersPaidBy }: FindPorts & { userId: number | null }
+): Promise<Found> {
+  return (await exactly(db, text, { userId, withUsers: false, ordersPaidBy })) ?? idsContaining(db, text)
 }
 
 /** Users whose name or e-mail contains a text, the one named so exactly first. */
@@ -95,8 +99,7 @@ async function ordersAt(db: Executor, ip: string, now: Date): Promise<Found> {
 async function exactly(
   db: Executor,
   text: string,
-  withUsers: boolean,
-  ordersPaidBy: FindPorts['ordersPaidBy']
+  { userId, withUsers, ordersPaidBy }: FindPorts & { userId: number | null; withUsers: boolean }
 ): Promise<Found | undefined> {
   if (text.includes('@')) {
     const found = withUsers ? await usersExactly(db, text) : []
@@ -105,8 +108,18 @@ async function exactly(
   const number = /^#?(\d{1,15})$/.exec(text)?.[1]
   if (!number && !/^[\w-]{4,40}$/.test(text)) return undefined
   const rows = number ? await idsNumbered(db, number, text, ordersPaidBy) : await idsNamed(db, text)
-  const among = [...new Set(rows.map(({ id }) => id))]
+  const ids = [...new Set(rows.map(({ id }) => id))]
+  // What is somebody else's must not hide what is the customer's own.
+  const among = userId === null || ids.length === 0 ? ids : await ownedBy(db, userId, ids)
   return among.length > 0 ? { anyOf: [{ column: orders.id, among }] } : undefined
+}
+
+async function ownedBy(db: Executor, userId: number, ids: number[]): Promise<number[]> {
+  const rows = await db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(inArray(orders.id, ids), eq(orders.userId, userId)))
+  return rows.map(({ id }) => id)
 }
 
 const idsNamed = (db: Executor, text: string) =>

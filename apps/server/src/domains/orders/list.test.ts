@@ -85,7 +85,7 @@ beforeAll(async () => {
   await insert('failed', { ...failed, expiredAt: new Date('2026-12-01') })
   await insert('unpaid', {
     userId: bert.user.id,
-    productName: 'Metro as it was',
+    productName: 'Metro 4001 as it was',
     variantPrice: '3.00',
     amount: '28.00'
   })
@@ -128,7 +128,9 @@ test('an id, a number, an address or an e-mail is looked up as one', async () =>
     '10.1.0.3': ['holding'],
     '10.1.0.12': [],
     '10.9.9.9': [],
-    '2001:db8::1': []
+    '2001:db8::1': [],
+    // An address to Node, none to the database.
+    'fe80::1%eth0': []
   }
   for (const [search, expected] of Object.entries(everywhere)) {
     expect(await found({ search }), search).toEqual(expected)
@@ -179,6 +181,8 @@ test('customers find their own only, whatever they search for', async () => {
   expect(await found({}, bert)).toEqual(['rural', 'unpaid'])
   expect(await found({ search: 'anna' }, bert)).toEqual([])
   expect(await found({ search: '#4001' }, bert)).toEqual([])
+  // The platform's number of somebody else's order.
+  expect(await found({ search: '4001' }, bert)).toEqual(['unpaid'])
   expect(await found({ search: '10.1.0.3' }, bert)).toEqual([])
   expect(await found({ search: 'rural' }, bert)).toEqual(['rural'])
   expect(await found({ search: '10.1.0.3' }, anna)).toEqual(['holding'])

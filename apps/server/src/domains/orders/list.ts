@@ -87,9 +87,9 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
 async function findAll(db: Executor, query: OrderQuery, { userId, now, ordersPaidBy }: Scope): Promise<Found[]> {
   const { order_id, product_name, username, product_type, search } = query
   return Promise.all([
-    ...(order_id ? [findByOrderId(db, order_id, { ordersPaidBy })] : []),
+    ...(order_id ? [findByOrderId(db, order_id, { userId, ordersPaidBy })] : []),
     ...(username && userId === null ? [findUsers(db, username)] : []),
-    ...(search ? [findByText(db, search, { withUsers: userId === null, now, ordersPaidBy })] : []),
+    ...(search ? [findByText(db, search, { userId, now, ordersPaidBy })] : []),
     ...(product_name ? [findProducts(db, product_name)] : []),
     ...(product_type ? [productsIn(db, product_type)] : [])
   ])

@@ -80,10 +80,12 @@ export function updateCoupon(
     if (stale) return stale
     const row = await rowOf(tx, form, before.code)
     if (!row.ok) return row
+    const [held] = await tx.select({ by: coupons.holderId }).from(coupons).where(eq(coupons.id, id)).for('update')
     const changed = await tx.update(coupons).set(row.data).where(eq(coupons.id, id)).returning({ id: coupons.id })
     const after = await readCoupon(tx, id)
-    if (changed.length === 0 || !after) return refuse('not_found')
+    if (!held || changed.length === 0 || !after) return refuse('not_found')
     unit.audit('coupon.edit', id, { before, after })
+    if (held.by !== row.data.holderId) unit.publish('coupon', id, held.by)
     unit.publish('coupon', id, row.data.holderId)
     return ok(after)
   })

@@ -1,6 +1,6 @@
 import type { Coupon, GiftCard, LevelCode, PointRecord } from '@netlet/contract'
 import { eq, sum } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { userActor } from '../../testing/session.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
@@ -276,4 +276,20 @@ test('level codes: five levels from the start, discount, code and point required
   const again = { level: 5, discount: '9', code: 'DIAMOND9', point: 50_000 }
   expect((await admin.post(`${R}/level_code/`, again)).code).toBe(2000)
   expect((await admin.post(`${R}/level_code/`, again)).status).toBe(409)
+})
+
+test('a promo code that goes to somebody else is told to both', async () => {
+  const [one, other] = [await customerWith(), await customerWith()]
+  const told = new Set<number>()
+  const stop = shop.ctx.changes.subscribe(event => {
+    for (const { resource, userId } of event?.changes ?? []) if (resource === 'coupon' && userId) told.add(userId)
+  })
+  const toldTo = (...ids: number[]) => vi.waitFor(() => expect(told).toEqual(new Set(ids)), 10_000)
+  const form = { username: one.user.username, code: code(), discount: '5', code_type: 1 }
+  const { data } = await admin.post<Coupon>(`${R}/coupon_code/`, form)
+  await toldTo(one.user.id)
+  told.clear()
+  await admin.put(`${R}/coupon_code/${data.id}/`, { ...form, username: other.user.username })
+  await toldTo(one.user.id, other.user.id)
+  stop()
 })
