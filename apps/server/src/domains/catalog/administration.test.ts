@@ -115,6 +115,10 @@ test('a platform that does not answer is a 503 with words for the operator, and 
   ]) {
     expect(reply.status).toBe(503)
     expect(reply.msg).toContain('cannot be reached')
+    expect(reply.data).toMatchObject({
+      reason: 'platform_unavailable',
+      params: { message: expect.stringContaining('cannot be reached') }
+    })
   }
   expect(await app.call(catalog.platformProducts, { as: admin })).toMatchObject({
     status: 503,

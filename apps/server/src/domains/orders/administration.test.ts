@@ -185,7 +185,11 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
   expect((await extend(wanted / 1000 + 60)).data.expired_at).toBe(new Date(wanted + 60_000).toISOString())
   expect((await extend(String(wanted))).data.expired_at).toBe(new Date(wanted).toISOString())
   const refused = await extend(NOW.getTime())
-  expect(refused).toMatchObject({ status: 400, msg: 'The expire time must lie in the future' })
+  expect(refused).toMatchObject({
+    status: 400,
+    msg: 'The expire time must lie in the future',
+    data: { reason: 'expiry_in_past', errors: { expired_at: 'The expire time must lie in the future' } }
+  })
   for (const bad of [null, '', 'tomorrow', -1, 1e17]) {
     expect(await extend(bad), String(bad)).toMatchObject({ status: 400, msg: 'Please select the expire time' })
   }
