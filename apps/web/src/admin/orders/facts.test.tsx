@@ -16,13 +16,15 @@ describe("an order's history", () => {
       { kind: 'task_failed', detail: { code: 'agent_refused', message: 'no such prefix' }, at },
       { kind: 'fail', detail: { from: 'paid', to: 'failed', code: 'underpaid', paid: '5.00', due: '10.00' }, at },
       { kind: 'paid_again', detail: { platform_order: '#7', amount: '10.00' }, at },
-      { kind: 'fail', detail: { code: 'of_a_newer_server', count: 3 }, at }
+      { kind: 'fail', detail: { code: 'of_a_newer_server', count: 3 }, at },
+      { kind: 'task_begun', detail: { task: 'reset' }, at }
     ])
     renderAt(<History order={order} />)
     expect(await screen.findByText('A server refused the proxies: no such prefix')).toBeTruthy()
     expect(screen.getByText('Paid → Failed, Too little money: paid 5.00 of 10.00')).toBeTruthy()
-    expect(screen.getByText('platform order: #7, amount: 10.00')).toBeTruthy()
+    expect(screen.getByText("platform's order: #7, amount: 10.00")).toBeTruthy()
     expect(screen.getByText('of_a_newer_server, count: 3')).toBeTruthy()
+    expect(screen.getByText('action: Reset password')).toBeTruthy()
   })
 
   it('has words for each failure of the contract', () => {

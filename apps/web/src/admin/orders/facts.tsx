@@ -81,8 +81,13 @@ export function History({ order }: { order: Order }) {
 
 /** A newer server may write down what this page has no word for. */
 function kindText(t: (key: Key) => string, kind: string): string {
-  const key = `orders.event.${kind.replaceAll(' ', '_')}`
+  const key = `orders.event.${kind}`
   return key in en ? t(key as Key) : kind
+}
+
+const taskText = (t: Translate<typeof en>, task: unknown): string => {
+  const key = `orders.${String(task)}`
+  return key in en ? t(key as Key) : String(task)
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
@@ -95,12 +100,14 @@ function detailText(t: Translate<typeof en>, language: string, detail: Record<st
     if (`orders.is.${words}` in en) return t(`orders.is.${words}` as Key)
     return INSTANT.test(words) ? new Date(words).toLocaleString(language) : words
   }
-  const values = Object.fromEntries(Object.entries(more).map(([name, value]) => [name, said(value)]))
+  const values = Object.fromEntries(
+    Object.entries(more).map(([name, value]) => [name, name === 'task' ? taskText(t, value) : said(value)])
+  )
   const reason = `orders.failed.${said(code)}`
   const known = reason in en ? (reason as Key) : undefined
   const rest = Object.entries(values)
     .filter(([name, value]) => value && !(known && en[known].includes(`{${name}}`)))
-    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`)
+    .map(([name, value]) => `${`orders.detail.${name}` in en ? t(`orders.detail.${name}` as Key) : name}: ${value}`)
   const change = to === undefined ? '' : `${from ? said(from) : '–'} → ${said(to)}`
   return [change, known ? t(known, values) : said(code), ...rest].filter(Boolean).join(', ')
 }
