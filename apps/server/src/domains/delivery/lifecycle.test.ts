@@ -114,8 +114,9 @@ test('after a change of a server’s proxy port the customers’ lists show the 
   const { data } = await admin.get<{ data: Server[] }>('/api/servers/servers/?limit=10')
   const server = data.data.find(({ id }) => id === stack.serverId)
   if (!server) throw new Error('the server is not listed')
-  const save = (proxy_port: number) =>
-    admin.put(`/api/servers/servers/${server.id}/`, { ...server, port: 22, cidr: '127.25.0.0/26', proxy_port })
+  const { name, ip, agent_port } = server
+  const form = { name, ip, agent_port, port: 22, cidr: '127.25.0.0/26' }
+  const save = (proxy_port: number) => admin.put(`/api/servers/servers/${server.id}/`, { ...form, proxy_port })
   const ports = async () => new Set((await proxiesOf(buyer, order.id)).map(proxy => proxy.port))
   expect(await save(4001)).toMatchObject({ code: 2000 })
   expect(await ports()).toEqual(new Set([4001]))
