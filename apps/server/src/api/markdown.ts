@@ -101,11 +101,14 @@ function shapesSection(components: Components, used: Set<string>): string {
   return ['## Shapes of replies', ...shapes].join('\n\n')
 }
 
+/** How wide a text is in a fixed-width font: Chinese characters take two columns. */
+const columns = (text: string) => text.replaceAll(/[\u2e80-\uffef]/g, '  ').length
+
 function refusalsSection(): string {
-  const width = Math.max(...Object.values(refusals).map(([, message]) => message.length))
+  const width = Math.max(...Object.values(refusals).map(([, message]) => columns(message)))
   const rows = Object.values(refusals)
     .toSorted(([a], [b]) => a - b)
-    .map(([status, message]) => `| ${status}  | ${message.padEnd(width)} |`)
+    .map(([status, message]) => `| ${status}  | ${message}${' '.repeat(width - columns(message))} |`)
   return [
     '## Refusals',
     '',
