@@ -78,6 +78,10 @@ test('columns and views are kept for the person', async ({ page, shop }) => {
   const texts = await amounts.allInnerTexts()
   const values = texts.map(text => Number(/\$([\d.,]+)/.exec(text)?.[1]?.replaceAll(',', '')))
   expect(values).toEqual(values.toSorted((a, b) => a - b))
+
+  // The tests after this one, in the same shop, see all columns again.
+  const reset = await page.request.put(`${shop.url}/api/users/preferences/list.gift-cards`, { data: { value: null } })
+  expect(reset.ok()).toBe(true)
 })
 
 test('a list is downloaded as CSV, with its search and filters', async ({ page, shop }) => {

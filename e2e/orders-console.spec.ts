@@ -218,59 +218,83 @@ test('the view moves back when the last row of its page is deleted', async ({ pa
   await expect(page).toHaveURL(pages === 1 ? `${shop.url}${CARDS}` : new RegExp(`page=${pages}$`))
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [390, 1440]) {
-    test(`the console is accessible and fits its width: ${colorScheme}, ${width} px`, async ({ browser, shop }) => {
-      test.setTimeout(180_000)
-      const order = await buy(shop)
-      // Nothing fades in: half-transparent words would be judged as they are.
-      const context = await browser.newContext({
-        colorScheme,
-        reducedMotion: 'reduce',
-        viewport: { width, height: 900 }
-      })
-      const page = await context.newPage()
-      await asAdmin(page, shop)
-      const look = async (what: string) => {
-        await page.waitForLoadState('networkidle')
-        expect.soft(await violations(page), what).toEqual([])
-        const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
-        expect.soft(wide, `${what} is wider than the window`).toBeLessThanOrEqual(0)
-      }
-      const listed = page.getByText(order.order_id).first()
-      await page.goto(shop.url + ORDERS)
-      await expect(listed).toBeVisible()
-      await look('orders')
-      await page.getByRole('button', { name: 'Filters' }).click()
-      await look('filters')
-      await page.getByRole('button', { name: `Actions: ${order.order_id}` }).click()
-      await expect(page.getByRole('menuitem', { name: 'Delete' })).toBeVisible()
-      await look('menu')
-      await page.keyboard.press('Escape')
-      for (const menu of ['Views', 'Columns']) {
-        await page.getByRole('button', { name: menu }).click()
-        await expect(page.getByRole('dialog', { name: menu })).toBeVisible()
-        await look(menu)
-        await page.keyboard.press('Escape')
-        await expect(page.getByRole('dialog')).toHaveCount(0)
-      }
-      await page.goto(`${shop.url}${ORDERS}?open=${order.id}`)
-      await expect(page.getByRole('dialog', { name: 'Order' })).toContainText(order.order_id)
-      await look('drawer')
-      await page.goto(`${shop.url}${ORDERS}?form=extend.${order.id}`)
-      await expect(page.getByRole('dialog')).toBeVisible()
-      await look('extend')
-      await page.goto(`${shop.url}${ORDERS}?detail=${order.id}`)
-      await expect(page.getByRole('region', { name: 'Proxies' })).toContainText('127.10.')
-      await look('detail')
-      await page.goto(shop.url + CARDS)
-      await expect(page.getByText(/ in total$/)).toBeVisible()
-      await look('gift cards')
-      await page.getByRole('button', { name: 'Add gift card' }).click()
-      await page.getByRole('button', { name: 'Add', exact: true }).click()
-      await expect(page.getByText('Please enter mount')).toBeVisible()
-      await look('form with errors')
-      await context.close()
+const looks = [
+  ['en', 'light', 390],
+  ['en', 'light', 1440],
+  ['en', 'dark', 390],
+  ['en', 'dark', 1440],
+  ['zh-CN', 'light', 390],
+  ['zh-CN', 'dark', 1440]
+] as const
+
+for (const [locale, colorScheme, width] of looks) {
+  test(`the console is accessible and fits its width: ${locale}, ${colorScheme}, ${width} px`, async ({
+    browser,
+    shop
+  }) => {
+    test.setTimeout(180_000)
+    const words = await wordsOf(locale)
+    const order = await buy(shop)
+    // Nothing fades in: half-transparent words would be judged as they are.
+    const context = await browser.newContext({
+      locale,
+      colorScheme,
+      reducedMotion: 'reduce',
+      viewport: { width, height: 900 }
     })
+    const page = await context.newPage()
+    await asAdmin(page, shop)
+    const look = async (what: string) => {
+      await page.waitForLoadState('networkidle')
+      expect.soft(await violations(page), what).toEqual([])
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
+      expect.soft(wide, `${what} is wider than the window`).toBeLessThanOrEqual(0)
+    }
+    await page.goto(shop.url + ORDERS)
+    await expect(page.locator('html')).toHaveAttribute('lang', locale)
+    await expect(page.getByText(order.order_id).first()).toBeVisible()
+    await look('orders')
+    await page.getByRole('button', { name: words('list.filters') }).click()
+    await look('filters')
+    await page.getByRole('button', { name: words('list.actionsOf', { name: order.order_id }) }).click()
+    await expect(page.getByRole('menuitem', { name: words('list.delete') })).toBeVisible()
+    await look('menu')
+    await page.keyboard.press('Escape')
+    for (const menu of [words('views.title'), words('columns.title')]) {
+      await page.getByRole('button', { name: menu }).click()
+      await expect(page.getByRole('dialog', { name: menu })).toBeVisible()
+      await look(menu)
+      await page.keyboard.press('Escape')
+      await expect(page.getByRole('dialog')).toHaveCount(0)
+    }
+    await page.goto(`${shop.url}${ORDERS}?open=${order.id}`)
+    await expect(page.getByRole('dialog', { name: words('orders.one') })).toContainText(order.order_id)
+    await look('drawer')
+    await page.goto(`${shop.url}${ORDERS}?form=extend.${order.id}`)
+    await expect(page.getByRole('dialog')).toBeVisible()
+    await look('extend')
+    await page.goto(`${shop.url}${ORDERS}?detail=${order.id}`)
+    await expect(page.getByRole('region', { name: words('orders.proxies') })).toContainText('127.10.')
+    await look('detail')
+    await page.goto(shop.url + CARDS)
+    const add = page.getByRole('button', { name: words('gift-cards.add') })
+    await expect(add).toBeVisible()
+    await look('gift cards')
+    await add.click()
+    await page.getByRole('button', { name: words('form.add'), exact: true }).click()
+    await expect(page.getByText(locale === 'en' ? 'Please enter mount' : '请输入金额')).toBeVisible()
+    await look('form with errors')
+    await context.close()
+  })
+}
+
+/** The console's words of a language, as the pages show them. */
+async function wordsOf(locale: string): Promise<(key: string, params?: Record<string, string>) => string> {
+  const file = new URL(`../apps/web/src/i18n/admin.${locale}.json`, import.meta.url)
+  const words = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>
+  return (key, params = {}) => {
+    const text = words[key]
+    if (text === undefined) throw new Error(`no word for ${key}`)
+    return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
   }
 }
