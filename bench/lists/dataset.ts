@@ -103,8 +103,8 @@ function statements(rows: number, users: number): Record<string, string> {
         select n, 1, 8, array[1], 1, 'active', now() from generate_series(1, ${Math.floor(rows / 8)}) n;
       insert into lease_blocks (lease_id, chunk_id, start, length, rules)
         select n, 1 + (n - 1) / 512, 8 * ((n - 1) % 512), 8, array[1] from generate_series(1, ${Math.floor(rows / 8)}) n`,
-    proxies: `insert into proxies (order_id, lease_id, server_id, ip, port, state)
-      select 1, 1, 1, '10.0.0.0'::inet + n, 3128, 'live' from generate_series(1, ${rows}) n`,
+    proxies: `insert into proxies (order_id, lease_id, server_id, ip, state)
+      select 1, 1, 1, '10.0.0.0'::inet + n, 'live' from generate_series(1, ${rows}) n`,
     'audit log': `insert into audit_log (actor_id, actor_name, action, target_type, target_id)
       select 1, case when n = ${Math.floor(rows / 3)} then 'quetzal' when n % 10 < 4 then 'boss' when n % 10 = 4 then 'alice' else 'system' end,
         (array['order', 'user', 'gift_card', 'server'])[1 + n % 4] || (array['.create', '.edit', '.delete'])[1 + n % 3],
