@@ -70,6 +70,7 @@ function statements(rows: number, users: number): Record<string, string> {
       select case when n = ${Math.floor(users / 3)} then 'zebra.quartz' else 'user' || n end, 'user' || n || '@example.com',
         'x', 'i' || n, case when n % 10 = 0 then 1 end from generate_series(1, ${users}) n`,
     catalogue: `insert into server_groups (name) values ('here');
+      insert into servers (name, ip) values ('here', '127.0.0.1');
       insert into products (platform_id, name) select n::text, 'Plan ' || n from generate_series(1, 50) n;
       insert into collections (platform_id, name) values ('1', 'All'), ('2', 'One');
       insert into product_collections (product_id, collection_id) select n, 1 from generate_series(1, 50) n;
@@ -109,8 +110,8 @@ function statements(rows: number, users: number): Record<string, string> {
       select 1, case when n = ${Math.floor(rows / 3)} then 'quetzal' when n % 10 < 4 then 'boss' when n % 10 = 4 then 'alice' else 'system' end,
         (array['order', 'user', 'gift_card', 'server'])[1 + n % 4] || (array['.create', '.edit', '.delete'])[1 + n % 3],
         (array['order', 'user', 'gift_card', 'server'])[1 + n % 4], (n / 4)::text from generate_series(1, ${rows}) n`,
-    'point records': `insert into point_records (user_id, kind, point, reason, cause)
-      select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, 'level', n % 100, 'Payment of an order', 'c' || n
+    'point records': `insert into point_records (user_id, kind, point, reason_code, cause)
+      select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, 'level', n % 100, 'payment', 'c' || n
       from generate_series(1, ${rows}) n`,
     'gift cards': `insert into gift_cards (mount, point, code, is_exchanged, exchanged_by)
       select 1 + n % 50, n % 1000, 'GIFT-' || upper(substr(md5(n::text), 1, 12)), n % 3 = 0, case when n % 3 = 0 then 1 end
