@@ -3,22 +3,10 @@ import { request } from 'node:http'
 import type { Envelope, Order, Proxy } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import type { EventResult } from '../domains/commerce/index.ts'
-import { createShopify } from '../integrations/shopify/index.ts'
 import type { TestClient } from './client.ts'
 import { eventually, type TestStack } from './test-stack.ts'
 
 export type Placed = { checkout_url: string; order_id: string; expires_at: string }
-
-/** Points the platform's webhooks at a shop process. */
-export async function registerWebhooks(stack: TestStack, shopUrl: string): Promise<void> {
-  const platform = createShopify({
-    shopUrl: stack.platform.url,
-    accessToken: 'platform token',
-    apiSecret: 'platform secret'
-  })
-  const done = await platform.registerWebhooks(shopUrl)
-  if (!done.ok) throw new Error(done.message)
-}
 
 /** Asks for an order of the stack's one plan. */
 export const place = (

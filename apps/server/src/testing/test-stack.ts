@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,7 +40,7 @@ export type TestStack = {
   rules: number[]
   serverId: number
   groupId: number
-  /** @param port 0: any */
+  /** @param port by default the one of PUBLIC_URL for the first process, and any (0) for the others */
   startShop(mode?: 'serve' | 'worker' | 'all', port?: number): Promise<ShopProcess>
   stopAgent(): Promise<void>
   restartAgent(): Promise<void>
@@ -70,13 +71,15 @@ export async function startTestStack({
   ends.push(() => rm(dataDir, { recursive: true, force: true }))
   const database = await createTestDatabase()
   ends.push(() => database.drop())
+  const publicPort = await freePort()
   const env = {
     PATH: process.env['PATH'] ?? '',
     DATABASE_URL: database.url,
     APP_SECRET,
     PORT: '0',
     HOST: '127.0.0.1',
-    PUBLIC_URL: 'http://shop.test',
+    // Where the platform sends its webhooks: the first shop process listens there.
+    PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
     NETLET_DEMO: '1'
   }
@@ -94,7 +97,7 @@ export async function startTestStack({
   const platform = await startSandbox({
     port: 0,
     dataDir,
-    shopUrl: 'http://127.0.0.1:9',
+    shopUrl: env.PUBLIC_URL,
     accessToken: 'platform token',
     appSecret: 'platform secret',
     discordClientId: 'test',
@@ -119,7 +122,7 @@ export async function startTestStack({
       return runner.agent
     },
     ...stocked,
-    async startShop(mode = 'all', port = 0) {
+    async startShop(mode = 'all', port = processes.length === 0 ? publicPort : 0) {
       const child = fork(main, [mode], {
         env: { ...env, PORT: String(port) },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc']
@@ -155,6 +158,16 @@ export async function startTestStack({
       for (const stop of ends.toReversed()) await stop()
     }
   }
+}
+
+/** A port of the loopback that nobody listened on a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

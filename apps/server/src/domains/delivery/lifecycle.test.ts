@@ -12,7 +12,6 @@ import {
   paidEvent,
   pay,
   proxiesOf,
-  registerWebhooks,
   report,
   stockOf,
   through
@@ -35,7 +34,6 @@ beforeAll(async () => {
   stack = await startTestStack({ range: '127.25.0.0/26', ruleCount: 1 })
   rule = stack.rules[0] ?? 0
   shop = await stack.startShop()
-  await registerWebhooks(stack, shop.url)
   buyer = await stack.customer(shop.url, 'buyer1')
   admin = await stack.admin(shop.url, 'boss1')
   order = await buy(stack, buyer, 8, [rule])

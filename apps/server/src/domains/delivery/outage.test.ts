@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inState, ordersOf, pay, place, proxiesOf, registerWebhooks, through } from '../../testing/buying.ts'
+import { inState, ordersOf, pay, place, proxiesOf, through } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 
@@ -13,7 +13,6 @@ beforeAll(async () => {
   stack = await startTestStack({ range: '127.24.0.0/27', ruleCount: 1 })
   rule = stack.rules[0] ?? 0
   shop = await stack.startShop()
-  await registerWebhooks(stack, shop.url)
   buyer = await stack.customer(shop.url, 'buyer1')
 }, 120_000)
 afterAll(() => stack?.close())

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { Proxy } from '@netlet/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
-import { inState, pay, place, registerWebhooks } from '../../testing/buying.ts'
+import { inState, pay, place } from '../../testing/buying.ts'
 import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 
 const run = promisify(execFile)
@@ -14,7 +14,6 @@ let buyer: TestClient
 beforeAll(async () => {
   stack = await startTestStack({ range: '127.20.0.0/24' })
   shop = await stack.startShop()
-  await registerWebhooks(stack, shop.url)
   buyer = await stack.customer(shop.url, 'buyer1')
 }, 120_000)
 afterAll(() => stack?.close())

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { inState, pay, place, registerWebhooks } from '../../testing/buying.ts'
+import { inState, pay, place } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { audit } from '../inventory/index.ts'
@@ -50,7 +50,6 @@ test('50 buyers race for the last 10 blocks from 2 processes: exactly 10 win', a
 test('the same with processes killed in between: nothing leased twice, every paid order delivered', async () => {
   stack = await startTestStack({ range: RANGE })
   const shops = await Promise.all([stack.startShop(), stack.startShop()])
-  await registerWebhooks(stack, shops[0]?.url ?? '')
   const buyers = await lastBlocks(stack, shops)
   const [rule = 0] = stack.rules
   const paid: { buyer: TestClient; publicId: string }[] = []

@@ -8,7 +8,6 @@ import {
   paidEvent,
   pay,
   place,
-  registerWebhooks,
   report,
   stockOf,
   type Placed
@@ -30,7 +29,6 @@ beforeAll(async () => {
   stack = await startTestStack({ range: '127.23.0.0/26', ruleCount: 1 })
   rule = stack.rules[0] ?? 0
   shop = await stack.startShop()
-  await registerWebhooks(stack, shop.url)
   buyer = await stack.customer(shop.url, 'buyer1')
   admin = await stack.admin(shop.url, 'boss1')
 }, 120_000)
