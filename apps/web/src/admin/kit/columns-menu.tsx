@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Checkbox, Popover } from '@mantine/core'
+import { ActionIcon, Button, Checkbox } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconColumns } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
+import { ToolbarPopover } from './toolbar-popover.tsx'
 import { useWords } from './words.ts'
 
 type Choice = { key: string; shown: boolean }
@@ -26,56 +27,44 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
   }
   const shown = arranged.filter(one => one.shown).length
   return (
-    <Popover opened={opened} onChange={setOpened} position="bottom-end" shadow="md" width={280} trapFocus withRoles>
-      <Popover.Target>
-        <Button
-          variant="default"
-          size="sm"
-          leftSection={<IconColumns size={16} aria-hidden />}
-          onClick={() => setOpened(!opened)}
-        >
-          {t('columns.title')}
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown className="stack" aria-label={t('columns.title')}>
-        <ul className={classes.choices}>
-          {arranged.map(({ key, shown: on }, at) => (
-            <li key={key}>
-              <Checkbox
-                size="xs"
-                label={words(key)}
-                checked={on}
-                // One stays, or there is no list.
-                disabled={on && shown === 1}
-                onChange={() => onChange(arranged.map(one => (one.key === key ? { key, shown: !on } : one)))}
-              />
-              <span className={classes.moves}>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  disabled={at === 0}
-                  aria-label={t('columns.up', { name: words(key) })}
-                  onClick={() => move(at, -1)}
-                >
-                  <IconArrowUp size={15} aria-hidden />
-                </ActionIcon>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  disabled={at === arranged.length - 1}
-                  aria-label={t('columns.down', { name: words(key) })}
-                  onClick={() => move(at, 1)}
-                >
-                  <IconArrowDown size={15} aria-hidden />
-                </ActionIcon>
-              </span>
-            </li>
-          ))}
-        </ul>
-        <Button size="xs" variant="subtle" onClick={() => onChange(null)}>
-          {t('columns.reset')}
-        </Button>
-      </Popover.Dropdown>
-    </Popover>
+    <ToolbarPopover title="columns.title" icon={IconColumns} opened={opened} onChange={setOpened}>
+      <ul className={classes.choices}>
+        {arranged.map(({ key, shown: on }, at) => (
+          <li key={key}>
+            <Checkbox
+              size="xs"
+              label={words(key)}
+              checked={on}
+              // One stays, or there is no list.
+              disabled={on && shown === 1}
+              onChange={() => onChange(arranged.map(one => (one.key === key ? { key, shown: !on } : one)))}
+            />
+            <span className={classes.moves}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                disabled={at === 0}
+                aria-label={t('columns.up', { name: words(key) })}
+                onClick={() => move(at, -1)}
+              >
+                <IconArrowUp size={15} aria-hidden />
+              </ActionIcon>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                disabled={at === arranged.length - 1}
+                aria-label={t('columns.down', { name: words(key) })}
+                onClick={() => move(at, 1)}
+              >
+                <IconArrowDown size={15} aria-hidden />
+              </ActionIcon>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Button size="xs" variant="subtle" onClick={() => onChange(null)}>
+        {t('columns.reset')}
+      </Button>
+    </ToolbarPopover>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Popover, TextInput } from '@mantine/core'
+import { ActionIcon, Button, TextInput } from '@mantine/core'
 import { IconBookmark, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useT, type Key } from '../../i18n/admin.ts'
@@ -7,6 +7,7 @@ import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import { openView, type ListPreferences, type View } from './preferences.ts'
 import type { Resource, Row } from './resource.ts'
+import { ToolbarPopover } from './toolbar-popover.tsx'
 
 type Props<R extends Row> = {
   resource: Resource<R>
@@ -43,56 +44,44 @@ export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: 
     setName('')
   }
   return (
-    <Popover opened={opened} onChange={setOpened} position="bottom-end" shadow="md" width={280} trapFocus withRoles>
-      <Popover.Target>
-        <Button
-          variant="default"
-          size="sm"
-          leftSection={<IconBookmark size={16} aria-hidden />}
-          onClick={() => setOpened(!opened)}
-        >
-          {t('views.title')}
+    <ToolbarPopover title="views.title" icon={IconBookmark} opened={opened} onChange={setOpened}>
+      {views.length === 0 && <p className="dim">{t('views.none')}</p>}
+      <ul className={classes.choices}>
+        {views.map(view => (
+          <li key={view.name}>
+            <button type="button" className={classes.choice} onClick={() => open(view)}>
+              {view.name}
+            </button>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t('views.delete', { name: view.name })}
+              onClick={() => void save({ ...preferences, views: views.filter(one => one !== view) })}
+            >
+              <IconTrash size={16} aria-hidden />
+            </ActionIcon>
+          </li>
+        ))}
+      </ul>
+      <form
+        className={classes.inline}
+        onSubmit={event => {
+          event.preventDefault()
+          keep()
+        }}
+      >
+        <TextInput
+          size="xs"
+          aria-label={t('views.name')}
+          placeholder={t('views.name')}
+          maxLength={60}
+          value={name}
+          onChange={event => setName(event.currentTarget.value)}
+        />
+        <Button size="xs" type="submit" disabled={!name.trim()}>
+          {t('views.save')}
         </Button>
-      </Popover.Target>
-      <Popover.Dropdown className="stack" aria-label={t('views.title')}>
-        {views.length === 0 && <p className="dim">{t('views.none')}</p>}
-        <ul className={classes.choices}>
-          {views.map(view => (
-            <li key={view.name}>
-              <button type="button" className={classes.choice} onClick={() => open(view)}>
-                {view.name}
-              </button>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={t('views.delete', { name: view.name })}
-                onClick={() => void save({ ...preferences, views: views.filter(one => one !== view) })}
-              >
-                <IconTrash size={16} aria-hidden />
-              </ActionIcon>
-            </li>
-          ))}
-        </ul>
-        <form
-          className={classes.inline}
-          onSubmit={event => {
-            event.preventDefault()
-            keep()
-          }}
-        >
-          <TextInput
-            size="xs"
-            aria-label={t('views.name')}
-            placeholder={t('views.name')}
-            maxLength={60}
-            value={name}
-            onChange={event => setName(event.currentTarget.value)}
-          />
-          <Button size="xs" type="submit" disabled={!name.trim()}>
-            {t('views.save')}
-          </Button>
-        </form>
-      </Popover.Dropdown>
-    </Popover>
+      </form>
+    </ToolbarPopover>
   )
 }
