@@ -9,12 +9,14 @@ import { Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } f
 export const ORDER_STATES = [
   'placed',
   'timed_out',
+  'cancelled',
   'paid',
   'delivering',
   'partly_delivered',
   'delivered',
   'expired',
-  'failed'
+  'failed',
+  'refunded'
 ] as const
 export type OrderState = (typeof ORDER_STATES)[number]
 export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const

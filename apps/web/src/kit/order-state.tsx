@@ -5,12 +5,14 @@ import classes from './order-state.module.css'
 const tones: Record<OrderState, 'good' | 'busy' | 'wait' | 'bad' | 'off'> = {
   placed: 'wait',
   timed_out: 'off',
+  cancelled: 'off',
   paid: 'busy',
   delivering: 'busy',
   partly_delivered: 'busy',
   delivered: 'good',
   expired: 'off',
-  failed: 'bad'
+  failed: 'bad',
+  refunded: 'off'
 }
 
 /** Work runs on this order, or is still to come by itself: what is shown of it will change. */
@@ -20,11 +22,13 @@ export const isMoving = (order: Order) =>
     order.delivery_num < order.proxy_num)
 
 /** Paid, and nothing was delivered. */
-export const isProblem = (order: Order) => order.pay_status === 1 && order.delivery_num === 0 && !order.is_expired
+export const isProblem = (order: Order) =>
+  order.pay_status === 1 && order.delivery_num === 0 && !order.is_expired && order.state !== 'refunded'
 
 export function OrderStateBadge({ order }: { order: Order }) {
   const t = useAccountT()
-  const partly = order.pay_status === 1 && order.delivery_num < order.proxy_num && !order.is_expired
+  const partly =
+    order.pay_status === 1 && order.delivery_num < order.proxy_num && !order.is_expired && order.state !== 'refunded'
   return (
     <span className={classes.root}>
       <span className={classes.badge} data-tone={tones[order.state]}>

@@ -12,7 +12,8 @@ import {
   uniqueIndex,
   uuid
 } from 'drizzle-orm/pg-core'
-import { bytes, createdAt, id, inet, instant, lower, points, ref } from '../../infra/db/columns.ts'
+import { LANGUAGES } from '@netlet/contract'
+import { bytes, createdAt, id, inet, instant, lower, oneOf, points, ref } from '../../infra/db/columns.ts'
 
 export const users = pgTable(
   'users',
@@ -36,6 +37,8 @@ export const users = pgTable(
     lastLoginIp: inet(),
     /** ISO 3166 country code of `lastLoginIp`. */
     lastLocation: char({ length: 2 }),
+    /** What its mails are written in. */
+    language: text({ enum: LANGUAGES }).notNull().default('en'),
     /** A deleted user with a history keeps this row, without its name, address and password. */
     deletedAt: instant()
   },
@@ -49,6 +52,7 @@ export const users = pgTable(
       .on(t.id)
       .where(sql`${t.deletedAt} is null`),
     index('users_invited_by').on(t.invitedBy, t.id, t.deletedAt),
+    check('users_language', oneOf(t.language, LANGUAGES)),
     check('users_coins', sql`${t.coins} >= 0`),
     check('users_level_points', sql`${t.levelPoints} >= 0`)
   ]

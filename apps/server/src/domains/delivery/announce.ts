@@ -12,14 +12,15 @@ import { orders } from '../orders/tables.ts'
 export async function announceDelivery(ctx: AppContext, orderId: number): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const [row] = await unit.tx
-      .select({ order: orders, username: users.username, email: users.email })
+      .select({ order: orders, username: users.username, email: users.email, language: users.language })
       .from(orders)
       .innerJoin(users, eq(users.id, orders.userId))
       .where(eq(orders.id, orderId))
     if (!row) return
-    const { order, username, email } = row
+    const { order, username, email, language } = row
     enqueueMail(unit, {
       to: email,
+      language,
       template: 'proxies-delivered',
       data: {
         username,

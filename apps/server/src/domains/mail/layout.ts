@@ -1,3 +1,4 @@
+import type { Language } from '@netlet/contract'
 import {
   Body,
   Button,
@@ -34,9 +35,9 @@ export type Content = {
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200)
 
 /** Renders a mail as HTML that old and new mail programs show alike, and the text part from the same elements. */
-export async function renderMail(content: Content): Promise<RenderedMail> {
+export async function renderMail(content: Content, language: Language): Promise<RenderedMail> {
   const subject = oneLine(content.subject)
-  const html = await render(mail(subject, content))
+  const html = await render(mail(subject, content, language))
   return { subject, html, text: `${toText(html)}\n` }
 }
 
@@ -79,10 +80,14 @@ const styles = {
   footer: { margin: '16px 0 0', fontSize: '13px', lineHeight: '20px', color: '#475467' }
 } as const
 
-function mail(subject: string, { heading, paragraphs, code, button, facts, footer }: Content): ReactElement {
+function mail(
+  subject: string,
+  { heading, paragraphs, code, button, facts, footer }: Content,
+  lang: Language
+): ReactElement {
   return h(
     Html,
-    { lang: 'en' },
+    { lang },
     h(Head, null, h('title', null, subject)),
     h(
       Body,

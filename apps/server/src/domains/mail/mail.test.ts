@@ -5,7 +5,7 @@ import { command } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { enqueueMail, mailJobs } from './index.ts'
-import { renderTemplate } from './templates.ts'
+import { renderTemplate } from './templates/index.ts'
 
 let shop: TestShop
 
@@ -23,6 +23,7 @@ const reminder = (username = 'Ann') => ({
   renew_url: 'https://shop.example.com/renew?a=1&b="2"'
 })
 const context = {
+  language: 'en' as const,
   shopUrl: 'https://shop.example.com',
   now: new Date('2026-11-21T10:00:00Z'),
   open: (text: string) => text

@@ -1,16 +1,18 @@
-import type { Settings } from '@netlet/contract'
+import type { Language, Settings } from '@netlet/contract'
 import { createMailer, type MailerOptions } from '../../integrations/mail/index.ts'
 import type { Config } from '../../infra/config.ts'
 import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
-import { renderTemplate, type Template, type Templates } from './templates.ts'
+import { renderTemplate, type Template, type TemplateData } from './templates/index.ts'
 
 export type MailOrder<T extends Template = Template> = {
   to: string
   template: T
-  data: Templates[T]
+  data: TemplateData<T>
+  /** By default English. */
+  language?: Language
   /** Names the cause, such as 'reminder:42:2026-11-21': two mails waiting with the same key are one. */
   key: string
 }
@@ -33,6 +35,7 @@ export async function sendMail(ctx: AppContext, order: MailOrder): Promise<void>
   }
   const settings = await readSettings(ctx.db, ctx.secrets)
   const rendered = await renderTemplate(order.template, order.data, {
+    language: order.language ?? 'en',
     shopUrl: config.publicUrl,
     now,
     open: sealed => ctx.secrets.open(Buffer.from(sealed, 'base64'))

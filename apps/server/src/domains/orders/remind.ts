@@ -27,7 +27,7 @@ function remindSome(ctx: AppContext, batch: number): Promise<number> {
   return command(ctx, SYSTEM, async unit => {
     const { tx, now } = unit
     const due = await tx
-      .select({ order: orders, username: users.username, email: users.email })
+      .select({ order: orders, username: users.username, email: users.email, language: users.language })
       .from(orders)
       .innerJoin(users, eq(users.id, orders.userId))
       .where(
@@ -42,10 +42,11 @@ function remindSome(ctx: AppContext, batch: number): Promise<number> {
       .orderBy(asc(orders.id))
       .limit(batch)
       .for('update', { of: orders, skipLocked: true })
-    for (const { order, username, email } of due) {
+    for (const { order, username, email, language } of due) {
       await tx.update(orders).set({ reminderSentAt: now }).where(eq(orders.id, order.id))
       enqueueMail(unit, {
         to: email,
+        language,
         template: 'expiry-reminder',
         data: {
           username,

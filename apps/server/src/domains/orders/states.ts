@@ -6,9 +6,11 @@ import type { OrderState } from '@netlet/contract'
  */
 export const TRANSITIONS = {
   /** The platform reported the payment. */
-  pay: { from: ['placed', 'timed_out'], to: 'paid' },
+  pay: { from: ['placed', 'timed_out', 'cancelled'], to: 'paid' },
   /** Nobody paid within the reservation. */
   time_out: { from: ['placed'], to: 'timed_out' },
+  /** Its customer wants it no more, before paying. */
+  cancel: { from: ['placed'], to: 'cancelled' },
   /** Paid, but it cannot be delivered: too little money, or no addresses left. */
   fail: { from: ['paid'], to: 'failed' },
   /** Addresses are leased and on their way to the agents. */
@@ -16,7 +18,13 @@ export const TRANSITIONS = {
   deliver_part: { from: ['delivering'], to: 'partly_delivered' },
   deliver_all: { from: ['delivering', 'partly_delivered'], to: 'delivered' },
   /** Its time is over. A failed order has no time that runs: it waits for an administrator. */
-  expire: { from: ['paid', 'delivering', 'partly_delivered', 'delivered'], to: 'expired' }
+  expire: { from: ['paid', 'delivering', 'partly_delivered', 'delivered'], to: 'expired' },
+  /** It was renewed in its grace: the addresses that were held for it are served again. */
+  revive: { from: ['expired'], to: 'delivering' },
+  /** It expired without having been delivered: an administrator has it delivered after all. */
+  reopen: { from: ['expired'], to: 'delivering' },
+  /** The platform gave all of the money back. */
+  refund: { from: ['paid', 'failed', 'delivering', 'partly_delivered', 'delivered', 'expired'], to: 'refunded' }
 } as const satisfies Record<string, { from: readonly OrderState[]; to: OrderState }>
 
 export type OrderEvent = keyof typeof TRANSITIONS

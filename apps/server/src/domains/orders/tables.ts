@@ -21,7 +21,7 @@ type Columns = Record<'deletedAt' | 'expiredAt' | 'paidAt' | 'deliveryNum' | 'st
 export const listed = (t: Pick<Columns, 'deletedAt'>) => sql`${t.deletedAt} is null`
 /** Paid, and nothing delivered, while it should be. */
 export const undelivered = (t: Pick<Columns, 'paidAt' | 'deliveryNum' | 'state'>) =>
-  sql`${t.paidAt} is not null and ${t.deliveryNum} = 0 and ${t.state} <> 'expired'`
+  sql`${t.paidAt} is not null and ${t.deliveryNum} = 0 and ${t.state} not in ('expired', 'refunded')`
 /** An order without an end ends after all others. */
 export const expiry = (t: Pick<Columns, 'expiredAt'>) => sql`coalesce(${t.expiredAt}, 'infinity')`
 
@@ -69,6 +69,14 @@ export const orders = pgTable(
     /** When the addresses or the password were last changed. */
     resetTime: instant(),
     reminderSentAt: instant(),
+    /** The second reminder, on the last day. */
+    lastReminderSentAt: instant(),
+    /** When all addresses worked for the first time: its term starts then. */
+    deliveredAt: instant(),
+    /** An expired order: until then its addresses stay held for its customer. Null: they are not held any more. */
+    graceUntil: instant(),
+    /** What of `payAmount` the platform gave back. */
+    refundedAmount: money().notNull().default('0'),
     /** Why it is not as it should be: see ORDER_FAILURES of the contract. */
     failCode: text().$type<OrderFailure>(),
     failParams: jsonb().$type<Params>(),
@@ -118,7 +126,7 @@ export const orders = pgTable(
       .where(sql`${t.state} in ('paid', 'delivering', 'partly_delivered', 'delivered', 'failed')`),
     check(
       'orders_state',
-      sql`${t.state} in ('placed', 'timed_out', 'paid', 'delivering', 'partly_delivered', 'delivered', 'expired', 'failed')`
+      sql`${t.state} in ('placed', 'timed_out', 'cancelled', 'paid', 'delivering', 'partly_delivered', 'delivered', 'expired', 'failed', 'refunded')`
     ),
     index('orders_tasks')
       .on(t.taskAt)
@@ -131,6 +139,9 @@ export const orders = pgTable(
     check('orders_amount', sql`${t.amount} = ${t.quantity} * (${t.variantPrice} + ${t.aclPrice})`),
     check('orders_delivery', sql`${t.deliveryNum} between 0 and ${t.quantity}`),
     check('orders_rules', sql`cardinality(${t.rules}) > 0`),
+    index('orders_grace')
+      .on(t.graceUntil)
+      .where(sql`${t.graceUntil} is not null`),
     check('orders_paid', sql`(${t.paidAt} is null) = (${t.payAmount} is null)`)
   ]
 )

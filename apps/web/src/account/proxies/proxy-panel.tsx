@@ -1,4 +1,4 @@
-import type { Order, Proxy } from '@netlet/contract'
+import type { Order } from '@netlet/contract'
 import { Button } from '@mantine/core'
 import { IconActivity, IconCopy, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -7,10 +7,9 @@ import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
-import { Delay } from '../../kit/delay.tsx'
+import { DataTable } from '../../kit/data-table.tsx'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { useProxyColumns } from '../../kit/proxy-columns.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
 import classes from './proxies.module.css'
 import { renewable, useOrderActions } from './use-order-actions.ts'
@@ -40,25 +39,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
   const now = data?.order ?? order
   const malformed = data !== undefined && !Array.isArray(data.proxy_list)
   const actions = useOrderActions(now)
-  const columns: Column<Proxy>[] = [
-    {
-      key: 'ip',
-      title: t('proxy.address'),
-      lead: true,
-      render: proxy => (
-        <span className="mono">
-          {proxy.ip}:{proxy.port}
-        </span>
-      )
-    },
-    { key: 'user', title: t('proxy.username'), render: proxy => <span className="mono">{proxy.username}</span> },
-    { key: 'password', title: t('proxy.password'), render: proxy => <span className="mono">{proxy.password}</span> },
-    { key: 'status', title: t('proxy.status'), render: proxy => <Status status={proxy.status} /> },
-    { key: 'google', title: 'Google', align: 'end', render: proxy => <Delay ms={proxy.google_delay} /> },
-    { key: 'bing', title: 'Bing', align: 'end', render: proxy => <Delay ms={proxy.bing_delay} /> },
-    { key: 'amazon', title: 'Amazon', align: 'end', render: proxy => <Delay ms={proxy.amazon_delay} /> },
-    { key: 'updated', title: t('proxy.updated'), render: proxy => <Ago at={proxy.updated_at} /> }
-  ]
+  const columns = useProxyColumns()
   const busy = Boolean(now?.task)
   const unpaid = now?.pay_status === 0
   return (
@@ -135,9 +116,9 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
 
 function emptyState(t: ReturnType<typeof useT>, order: Order | undefined) {
   if (!order) return { title: t('proxy.noOrder') }
-  if (order.state === 'timed_out')
+  if (order.state === 'timed_out' || order.state === 'cancelled')
     return {
-      title: t('proxy.timedOut'),
+      title: t(order.state === 'cancelled' ? 'proxy.cancelled' : 'proxy.timedOut'),
       body: t('proxy.timedOutHint'),
       action: <LinkButton to={`/product?id=${order.product_id}`}>{t('proxy.again')}</LinkButton>
     }
@@ -147,6 +128,7 @@ function emptyState(t: ReturnType<typeof useT>, order: Order | undefined) {
       body: t('proxy.failedHint'),
       action: <LinkButton to="/support#contact">{t('proxy.support')}</LinkButton>
     }
+  if (order.state === 'refunded') return { title: t('proxy.refunded'), body: t('proxy.refundedHint') }
   if (order.is_expired) return { title: t('proxy.expired'), body: t('proxy.expiredHint') }
   if (order.pay_status === 0) return { title: t('proxy.unpaid'), body: t('proxy.unpaidHint') }
   if (isMoving(order)) return { title: t('proxy.coming'), body: t('proxy.comingHint') }
@@ -158,13 +140,3 @@ const LinkButton = ({ to, children }: { to: string; children: string }) => (
     {children}
   </Button>
 )
-
-function Status({ status }: { status: boolean | null }) {
-  const t = useT()
-  const tone = status === null ? 'unknown' : status ? 'good' : 'bad'
-  return (
-    <span className={classes.status} data-tone={tone}>
-      {t(`proxy.${tone}`)}
-    </span>
-  )
-}

@@ -1,4 +1,4 @@
-import type { Order, Proxy } from '@netlet/contract'
+import type { Order } from '@netlet/contract'
 import { Button, Skeleton } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -7,13 +7,11 @@ import { useEffect, useRef, type ReactNode } from 'react'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
-import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/admin.ts'
-import { DataTable, type Column } from '../../kit/data-table.tsx'
-import { Delay } from '../../kit/delay.tsx'
+import { DataTable } from '../../kit/data-table.tsx'
 import { isMoving } from '../../kit/order-state.tsx'
+import { useProxyColumns } from '../../kit/proxy-columns.tsx'
 import { ErrorState } from '../../kit/states.tsx'
-import { Ago } from '../../kit/time.tsx'
 import { Facts, History } from './facts.tsx'
 import classes from './orders.module.css'
 
@@ -107,31 +105,4 @@ export function OrderDetail({ id, onBack, actions }: Props) {
       )}
     </div>
   )
-}
-
-function useProxyColumns(): Column<Proxy>[] {
-  const t = useAccountT()
-  return [
-    {
-      key: 'ip',
-      title: t('proxy.address'),
-      lead: true,
-      render: proxy => (
-        <span className="mono">
-          {proxy.ip}:{proxy.port}
-        </span>
-      )
-    },
-    { key: 'user', title: t('proxy.username'), render: proxy => <span className="mono">{proxy.username}</span> },
-    { key: 'password', title: t('proxy.password'), render: proxy => <span className="mono">{proxy.password}</span> },
-    {
-      key: 'status',
-      title: t('proxy.status'),
-      render: proxy => t(proxy.status === null ? 'proxy.unknown' : proxy.status ? 'proxy.good' : 'proxy.bad')
-    },
-    { key: 'google', title: 'Google', align: 'end', render: proxy => <Delay ms={proxy.google_delay} /> },
-    { key: 'bing', title: 'Bing', align: 'end', render: proxy => <Delay ms={proxy.bing_delay} /> },
-    { key: 'amazon', title: 'Amazon', align: 'end', render: proxy => <Delay ms={proxy.amazon_delay} /> },
-    { key: 'updated', title: t('proxy.updated'), render: proxy => <Ago at={proxy.updated_at} /> }
-  ]
 }

@@ -49,12 +49,14 @@ const RESET_FAILED = '批量重置代理失败'
 const STATES: Record<OrderState, true> = {
   placed: true,
   timed_out: true,
+  cancelled: true,
   paid: true,
   delivering: true,
   partly_delivered: true,
   delivered: true,
   expired: true,
-  failed: true
+  failed: true,
+  refunded: true
 }
 
 const paid = (order: Order) => order.pay_status === 1

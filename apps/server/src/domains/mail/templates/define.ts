@@ -1,0 +1,32 @@
+import type { Language } from '@netlet/contract'
+import type { Content } from '../layout.ts'
+
+/** What a template needs of the shop. */
+export type TemplateContext = {
+  shopUrl: string
+  now: Date
+  /** Opens what was sealed. */
+  open(sealed: string): string
+}
+
+/**
+ * What a mail is about. A customer can switch off all but `security` (codes among them) and `operator`, which
+ * administrators get.
+ */
+export type MailKind = 'security' | 'payments' | 'proxies' | 'expiry' | 'operator'
+
+export type MailTemplate<Data> = {
+  kind: MailKind
+  /** What the console's preview fills it with. */
+  sample: Data
+  content: Record<Language, (data: Data, shop: TemplateContext) => Content>
+}
+
+/** Declares a template. Times in `Data` are ISO 8601 UTC; `sealed_code` is a code sealed by APP_SECRET, base64. */
+export const template = <Data extends object>(definition: MailTemplate<Data>): MailTemplate<Data> => definition
+
+/** '2026-11-21 10:00 UTC'. */
+export const day = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`
+
+/** Who sends, for the last line of a mail. */
+export const sender = (shop: TemplateContext): string => `Netlet, ${shop.shopUrl}`
