@@ -5,18 +5,18 @@ import type { Database } from './db/client.ts'
 import type { Log } from './log.ts'
 
 /**
- * A change, and which customer may hear of it; without one only administrators do. `everyone`: of too many customers
+ * A change, and which customer may see it; without one only administrators do. `everyone`: of too many customers
  * for one notification, so that each of them may be concerned.
  */
 export type Published = Change & { userId?: number; everyone?: true }
 
-/** Changes that were told together, under the number that a browser resumes from. */
+/** Changes of one notification, under the number that a browser resumes from. */
 export type FeedEvent = { id: number; changes: Published[] }
 
 export type ChangeListener = (event: FeedEvent | null) => void
 
 export type ChangeFeed = {
-  /** Tells every process of the shop, soon and together with others. Never waits and never fails: it is a hint. */
+  /** Notifies every process of the shop, soon and together with others. Never waits and never fails: it is a hint. */
   publish(changes: Published[]): void
   /** Calls `listener` for each event of any process; null: events may have been missed. */
   subscribe(listener: ChangeListener): () => void
@@ -56,7 +56,7 @@ export async function openChangeFeed(options: ChangeFeedOptions): Promise<Change
   const remembered: FeedEvent[] = []
   let stopped = false
 
-  function tell(event: FeedEvent | null): void {
+  function notify(event: FeedEvent | null): void {
     for (const listener of listeners) {
       try {
         listener(event)
@@ -67,20 +67,20 @@ export async function openChangeFeed(options: ChangeFeedOptions): Promise<Change
   }
 
   /** What came before does not lead up to what comes next: something between them is missing. */
-  function forget(): void {
+  function invalidate(): void {
     remembered.length = 0
-    tell(null)
+    notify(null)
   }
 
   function receive(payload: string | undefined): void {
     const event = decode(payload)
     if (!event) {
       log.warn('a notification of the change feed cannot be read')
-      return forget()
+      return invalidate()
     }
     remembered.push(event)
     if (remembered.length > REMEMBERED) remembered.shift()
-    tell(event)
+    notify(event)
   }
 
   let connection: Connection | undefined
@@ -106,7 +106,7 @@ export async function openChangeFeed(options: ChangeFeedOptions): Promise<Change
     }
     if (stopped) return
     log.info('the change feed is connected again')
-    forget()
+    invalidate()
   }
 
   function reconnect(): void {
@@ -158,7 +158,7 @@ async function connect(
     connectionTimeoutMillis: probe.answerMs,
     query_timeout: probe.answerMs
   })
-  // What is wrong is told by the promises below, or by the end that follows.
+  // The promises below report what is wrong, or the end that follows.
   client.on('error', () => undefined)
   client.on('notification', ({ payload }) => receive(payload))
   try {
@@ -262,7 +262,7 @@ function encode(changes: Published[]): string {
   return Buffer.byteLength(text) <= MOST_BYTES ? text : JSON.stringify(resourcesOf(changes))
 }
 
-/** One change without an id for each resource, for everyone where customers were among those who may hear of it. */
+/** One change without an id for each resource, for everyone where customers were among those who may see it. */
 function resourcesOf(changes: Published[]): Published[] {
   const forEveryone = new Map<Published['resource'], boolean>()
   for (const { resource, userId, everyone } of changes) {

@@ -65,8 +65,8 @@ export function refreshOnChange(userId: number): () => void {
       openChannel: 'BroadcastChannel' in window ? name => new BroadcastChannel(name) : undefined
     },
     {
-      changes: (told: Change[]) => {
-        for (const { resource } of told) waiting.add(resource)
+      changes: (changed: Change[]) => {
+        for (const { resource } of changed) waiting.add(resource)
         timer ??= setTimeout(round, 0)
       },
       reset: () => void queryClient.invalidateQueries(),

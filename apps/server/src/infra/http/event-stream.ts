@@ -88,11 +88,11 @@ type Following = {
   authenticate: () => Promise<UserActor | null>
 }
 
-/** Writes what the caller may hear of until the stream ends. */
+/** Writes the changes that the caller may see, until the stream ends. */
 function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse, following: Following): void {
   const { request, heartbeatMs, authenticate } = following
-  /** Null while nobody can say whether the session still lives: then nothing is told. */
-  let hears: UserActor | null = following.caller
+  /** Null while the session cannot be looked up: then nothing is written. */
+  let viewer: UserActor | null = following.caller
   let lastId: number | undefined
 
   const write = (text: string) => {
@@ -100,14 +100,14 @@ function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse
     if (stream.writableLength > MOST_WAITING_BYTES) stream.destroy()
     else if (text) stream.write(text)
   }
-  const tell = (event: FeedEvent | null) => {
-    if (!hears) return
+  const notify = (event: FeedEvent | null) => {
+    if (!viewer) return
     if (!event) return write(RESET)
     lastId = event.id
-    write(textOf(event, hears))
+    write(textOf(event, viewer))
   }
 
-  const unsubscribe = ctx.changes.subscribe(tell)
+  const unsubscribe = ctx.changes.subscribe(notify)
   write(`retry: ${RETRY_MS}\n\n`)
   const resumeFrom = lastEventId(request)
   if (resumeFrom !== null) {
@@ -119,18 +119,18 @@ function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse
   }
 
   async function beat(): Promise<void> {
-    const were = hears
+    const before = viewer
     try {
       const now = await authenticate()
       if (!now) return void stream.end()
-      hears = now
+      viewer = now
     } catch (error) {
       ctx.log.warn({ err: error }, 'the session of an event stream could not be looked at')
-      hears = null
+      viewer = null
     }
-    if (!were && hears) tell(null)
-    // The id of what others heard: whoever resumes from it need not start afresh for events of no concern to them.
-    write(lastId === undefined || !hears ? ':\n\n' : `:\nid: ${lastId}\n\n`)
+    if (!before && viewer) notify(null)
+    // The id of events that others got: whoever resumes from it need not start afresh for those.
+    write(lastId === undefined || !viewer ? ':\n\n' : `:\nid: ${lastId}\n\n`)
     if (!stream.destroyed) timer = setTimeout(() => void beat(), heartbeatMs)
   }
 
@@ -145,23 +145,23 @@ function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse
 
 /** Empty where the event is of no concern to the caller. */
 function textOf(event: FeedEvent, caller: UserActor): string {
-  const changes = audible(event, caller)
+  const changes = visibleTo(caller, event)
   return changes.length === 0 ? '' : `id: ${event.id}\nevent: change\ndata: ${JSON.stringify({ changes })}\n\n`
 }
 
 /**
- * Administrators hear of everything, customers of what is theirs and, without an id, of what every customer sees. Whose a
- * change is stays here.
+ * Administrators see every change, customers theirs and, without an id, those of what every customer sees. Whose a change
+ * is stays here.
  */
-function audible({ changes }: FeedEvent, { id: callerId, isSuperuser }: UserActor): Change[] {
-  const heard = new Map<string, Change>()
+function visibleTo({ id: callerId, isSuperuser }: UserActor, { changes }: FeedEvent): Change[] {
+  const visible = new Map<string, Change>()
   for (const { resource, id, userId, everyone } of changes) {
     const whole = isSuperuser || everyone || userId === callerId
     if (!whole && !PUBLIC_RESOURCES.has(resource)) continue
-    const told = whole && id !== undefined ? { resource, id } : { resource }
-    heard.set(JSON.stringify(told), told)
+    const shown = whole && id !== undefined ? { resource, id } : { resource }
+    visible.set(JSON.stringify(shown), shown)
   }
-  return [...heard.values()]
+  return [...visible.values()]
 }
 
 /** Null: this is not a browser that comes back. */
