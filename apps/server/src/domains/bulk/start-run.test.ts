@@ -14,7 +14,8 @@ import {
   start,
   started,
   useBulkShop,
-  work
+  work,
+  workOn
 } from './bulk.fixture.ts'
 import { bulkRuns } from './tables.ts'
 
@@ -48,6 +49,19 @@ describe('starting a run', () => {
     )
     expect(rows).toEqual([{ data: { runId: id } }])
     expect(await marks()).toEqual([])
+  })
+
+  test('asked for again before it has ended is the same run, also many times at once', async () => {
+    const asked = await Promise.all(Array.from({ length: 8 }, () => start([3, 1, 2])))
+    const [id] = asked.map(reply => reply.data.id)
+    expect(new Set(asked.map(reply => reply.data.id))).toEqual(new Set([id]))
+    expect(await audited(id ?? 0)).toHaveLength(1)
+    // Other rows are another run.
+    expect((await start([1, 2])).data.id).not.toBe(id)
+    expect((await start([1, 2, 4])).data.id).not.toBe(id)
+    await workOn(id ?? 0)
+    expect(await runOf(id ?? 0)).toMatchObject({ state: 'done', succeeded: 3 })
+    expect((await start([1, 2, 3])).data.id).not.toBe(id)
   })
 
   test('takes everything that a query matches, and names the query in the audit log', async () => {

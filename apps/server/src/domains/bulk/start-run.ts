@@ -1,10 +1,11 @@
 import { MAX_BULK_ROWS, refuse, type BulkAction, type BulkRun, type BulkSelection } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Database, Transaction } from '../../infra/db/client.ts'
+import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { BulkActions, BulkWork } from './actions.ts'
 import { presentRun } from './list-runs.ts'
@@ -18,7 +19,7 @@ const BATCH = 10_000
 
 /**
  * Writes down a run with all its rows and enqueues it: what is worked on is what was asked for, whatever the list's
- * query matches later.
+ * query matches later. Asked for again before it has ended, it is the same run.
  */
 export async function startRun(
   ctx: AppContext,
@@ -30,6 +31,9 @@ export async function startRun(
   if (!chosen.ok) return chosen
   const ids = chosen.data
   return command(ctx, by, async unit => {
+    await lock(unit.tx, 'bulkRuns', by.id)
+    const same = await findUnended(unit.tx, { actorId: by.id, action, ids })
+    if (same) return ok(presentRun(same))
     const [run] = await unit.tx
       .insert(bulkRuns)
       .values({
@@ -50,6 +54,28 @@ export async function startRun(
     unit.jobs.send(bulkRunQueue, { runId: run.id }, { key: String(run.id) })
     return ok(presentRun(run))
   })
+}
+
+/** The run of the same person, action and rows that has not ended yet. */
+async function findUnended(
+  tx: Transaction,
+  { actorId, action, ids }: { actorId: number; action: BulkAction; ids: number[] }
+) {
+  const [run] = await tx
+    .select()
+    .from(bulkRuns)
+    .where(
+      and(
+        eq(bulkRuns.actorId, actorId),
+        eq(bulkRuns.action, action),
+        inArray(bulkRuns.state, ['queued', 'running']),
+        eq(bulkRuns.total, ids.length),
+        sql`not exists (select 1 from unnest(${sql.param(ids)}::bigint[]) as asked(id)
+          where not exists (select 1 from ${bulkRows} where run_id = ${bulkRuns.id} and row_id = asked.id))`
+      )
+    )
+    .limit(1)
+  return run
 }
 
 async function idsOf(db: Database, work: BulkWork, selection: Selection, now: Date): Promise<Result<number[]>> {

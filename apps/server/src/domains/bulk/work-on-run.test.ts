@@ -139,7 +139,7 @@ describe('working on a run', () => {
     expect(await runOf(id)).toMatchObject({ total: count, succeeded: count, refused: 0 })
   })
 
-  test('a database that goes away in the middle leaves the row to be done', async () => {
+  test('a row whose connection is cut is left to be done, and the rows after it are not kept waiting', async () => {
     const id = await started(numbers(3))
     let cut = false
     work.run = async ({ tx }, row) => {
@@ -150,10 +150,24 @@ describe('working on a run', () => {
       return ok(null)
     }
     await expect(workOn(id)).rejects.toThrow()
-    expect(await runOf(id)).toMatchObject({ state: 'running', done: 1 })
+    expect(await runOf(id)).toMatchObject({ state: 'running', done: 2 })
+    expect(await marks()).toEqual([1, 3])
     await workOn(id)
     expect(await marks()).toEqual([1, 2, 3])
     expect(await runOf(id)).toMatchObject({ state: 'done', succeeded: 3 })
+  })
+
+  test('a database that stays away ends the attempt after some rows', async () => {
+    const id = await started(numbers(50))
+    const tried: number[] = []
+    work.run = async ({ tx }, row) => {
+      tried.push(row)
+      await tx.execute(sql`select pg_terminate_backend(pg_backend_pid())`)
+      return ok(null)
+    }
+    await expect(workOn(id)).rejects.toThrow()
+    expect(tried).toEqual(numbers(5))
+    expect(await runOf(id)).toMatchObject({ state: 'running', done: 0 })
   })
 
   test('stops before the next row when it is cancelled', async () => {

@@ -13,6 +13,8 @@ import { bulkRows, bulkRuns } from './tables.ts'
 const BATCH = 100
 /** After this long a job gives way, so that it never expires and other runs get their turn (milliseconds). */
 const SLICE_MS = 20_000
+/** Rows in a row that fail temporarily: then it is not the rows that are at fault, and the job is tried again later. */
+const MOST_FAILURES = 5
 /** Watchers are told of the progress at most once in this time (milliseconds). */
 const PROGRESS_MS = 300
 
@@ -21,8 +23,10 @@ type Outcome = 'done' | 'taken' | 'stopped' | 'not_allowed'
 
 /**
  * Works on a run's rows. Each row is one command, which does the work and writes the row's result: whoever dies in
- * between leaves a row that is either done or still to be done. Several may work on one run at once.
+ * between leaves a row that is either done or still to be done. Several may work on one run at once. A row that fails
+ * temporarily is left for the next call, and the rows after it are done first.
  * @returns whether rows may be left: then it wants to be called again
+ * @throws the first temporary failure, where rows were left for that reason
  */
 export async function workOnRun(
   ctx: AppContext,
@@ -35,10 +39,17 @@ export async function workOnRun(
   const worker = createRowWorker(ctx, run, actions[run.action])
   const until = performance.now() + sliceMs
   let last = 0
+  const failures: unknown[] = []
+  let inARow = 0
   for (;;) {
     const batch = await pendingAfter(ctx.db, runId, last)
     for (const rowId of batch) {
-      const outcome = await worker(rowId)
+      const outcome = await worker(rowId).catch((error: unknown) => {
+        failures.push(error)
+        if (++inARow >= MOST_FAILURES) throw failures[0]
+        return 'failed' as const
+      })
+      if (outcome !== 'failed') inARow = 0
       if (outcome === 'stopped') return false
       if (outcome === 'not_allowed') {
         await command(ctx, SYSTEM, unit =>
@@ -51,6 +62,7 @@ export async function workOnRun(
     }
     if (batch.length === 0) break
   }
+  if (failures.length > 0) throw failures[0]
   // Another worker may still be at a row: then it is the one who finds nothing left.
   await command(ctx, SYSTEM, async unit => {
     const pending = unit.tx
@@ -150,7 +162,7 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
       if (typeof outcome === 'string') return outcome
       await writeRefusal(rowId, outcome)
     } catch (error) {
-      // The job fails and is tried again later; the row is still to be done.
+      // The row is still to be done.
       if (isTemporaryFailure(error)) throw error
       // A bug that one row brings out must not keep the others from being done.
       ctx.log.error({ err: error, run: runId, row: rowId }, 'a row of a bulk run failed')

@@ -30,6 +30,8 @@ export const LOCKS = {
   preferences: 7311,
   /** Folds the deltas of the orders' figures. */
   orderFigures: 7312,
+  /** Starts bulk runs. Key: who asks for one. */
+  bulkRuns: 7313,
   /** Only one sync of collections or tags at a time. */
   catalogSync: 7320
 } as const
