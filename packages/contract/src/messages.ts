@@ -9,6 +9,7 @@ export const refusals = {
   forbidden: [403, 'You do not have permission to do this'],
   bad_origin: [403, 'This request did not come from the shop itself'],
   not_found: [404, 'Not found'],
+  too_slow: [408, 'The request did not arrive in time'],
   conflict: [409, 'This conflicts with what is already there'],
   stale: [409, 'This was changed meanwhile. Please look at it again.'],
   too_large: [413, 'The request is too large'],
