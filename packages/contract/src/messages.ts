@@ -54,6 +54,14 @@ export const refusals = {
   too_many_reservations: [429, 'You have too many unpaid orders. Please pay one of them or wait until it times out.'],
   order_not_paid: [409, 'This order has not been paid'],
   order_expired: [409, 'The order has expired, please place a new order.'],
+  plan_withdrawn: [
+    409,
+    'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
+  ],
+  rule_withdrawn: [
+    409,
+    'The access rule {rule} of this order is no longer sold, so the order cannot be renewed. Your proxies work until they expire; please place a new order.'
+  ],
   order_not_delivered: [409, 'This order has not been delivered yet. Its time starts with the delivery.'],
   nothing_to_renew: [409, 'This order has not been delivered yet. There is nothing to renew.'],
   order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
@@ -66,6 +74,7 @@ export const refusals = {
   product_fetch_failed: [503, 'Failed to obtain data, please try again'],
   step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
   step_is_fixed: [400, 'The step of a variant cannot be changed'],
+  price_drift_gone: [404, 'This price does not differ any more'],
   product_exists: [409, 'This product has already been added'],
   product_is_fixed: [400, 'A product stays the same one of the platform'],
   platform_product_gone: [400, 'The shop platform has no product {product}.'],

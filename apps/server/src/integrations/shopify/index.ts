@@ -8,6 +8,7 @@ export {
   type ShopifyVariant
 } from './shapes.ts'
 export { shopBase } from './shop-base.ts'
+export { type WebhookRegistration } from './webhook-registration.ts'
 
 export {
   PaidOrder,
