@@ -1,7 +1,6 @@
 import { refuse, type PriceDrift } from '@netlet/contract'
-import { and, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
-import type { Actor } from '../../infra/actor.ts'
-import { SYSTEM } from '../../infra/actor.ts'
+import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
+import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -125,6 +124,7 @@ const readOurs = (db: Executor) =>
     .from(variants)
     .innerJoin(products, eq(products.id, variants.productId))
     .where(and(isNull(variants.deletedAt), isNull(products.deletedAt)))
+    .orderBy(asc(variants.id))
 
 /** Takes the price that the platform asks now. */
 export async function takePlatformPrice(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
