@@ -103,6 +103,13 @@ const list = [
     role: 'admin',
     page: lazy(() => import('../admin/gift-cards/page.tsx')),
     menu: { title: 'menu.giftCards', group: 'menu.rewards', searchable: true }
+  },
+  {
+    id: 'health',
+    path: `${index}/health`,
+    role: 'admin',
+    page: lazy(() => import('../admin/health/page.tsx')),
+    menu: { title: 'menu.health', group: 'menu.operation' }
   }
 ] as const satisfies readonly Screen[]
 

@@ -1,4 +1,5 @@
 import {
+  IconActivityHeartbeat,
   IconGift,
   IconHome,
   IconLifebuoy,
@@ -25,5 +26,6 @@ export const icons: Record<MenuScreenId, Icon> = {
   userSettings: IconSettings,
   support: IconLifebuoy,
   Orders: IconReceipt,
-  giftcard: IconGift
+  giftcard: IconGift,
+  health: IconActivityHeartbeat
 }
