@@ -63,7 +63,13 @@ async function start(
   given?: Given
 ): Promise<number> {
   const child = fork(fileURLToPath(new URL('subject.ts', import.meta.url)), [kind], {
-    env: { ...process.env, APP_SECRET: 'a secret of the benchmarks and of nothing else', PORT: '0', ...env }
+    env: {
+      ...process.env,
+      APP_SECRET: 'a secret of the benchmarks and of nothing else',
+      PORT: '0',
+      NETLET_DEMO: '1',
+      ...env
+    }
   })
   children.push(child)
   const ended = once(child, 'exit').then(() => {

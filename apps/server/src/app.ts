@@ -4,7 +4,7 @@ import { accountRoutes, createGuard } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
 import { bulkActions } from './bulk-actions.ts'
 import { bulkRoutes } from './domains/bulk/index.ts'
-import { catalogRoutes, variantsSellingFrom } from './domains/catalog/index.ts'
+import { catalogRoutes, rulePrices, variantsSellingFrom } from './domains/catalog/index.ts'
 import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
 import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
@@ -21,6 +21,7 @@ import { mounter } from './infra/http/mount.ts'
 import { healthRoutes } from './infra/http/health.ts'
 import { serveWeb } from './infra/http/web.ts'
 import type { AppContext } from './infra/context.ts'
+import { healthPorts } from './health.ts'
 import { accountPorts } from './ports.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
@@ -36,11 +37,11 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   orderRoutes(mount, ctx, { ordersPaidBy })
   deliveryRoutes(mount, ctx)
   paymentRoutes(mount, ctx)
-  inventoryRoutes(mount, ctx, { onRulesChanged: enqueueDenyLists })
+  inventoryRoutes(mount, ctx, { onRulesChanged: enqueueDenyLists, prices: rulePrices })
   fleetRoutes(mount, ctx, { variantsSellingFrom })
   rewardsRoutes(mount, ctx)
   supportRoutes(mount, ctx)
-  settingsRoutes(mount, ctx, { onPlatformChange: async unit => requestWebhooks(unit) })
+  settingsRoutes(mount, ctx, { onPlatformChange: async unit => requestWebhooks(unit), health: healthPorts(ctx) })
   mailRoutes(mount, ctx)
   await app.register(async scope => {
     // Mail programs post a form, whose one field says nothing new.

@@ -8,6 +8,7 @@ import { withClient } from './testing/server.ts'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 const SECRET = 'a secret of the tests and of nothing else'
+const PUBLIC_URL = 'https://shop.example.com'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -42,14 +43,26 @@ test('without a database address it says what to set', () => refusesToStart({ AP
 test('without APP_SECRET in production it says how to make one', () =>
   refusesToStart({ DATABASE_URL: database.url }, /Set APP_SECRET to a random text/))
 
+test.each(['serve', 'worker', 'all'])('%s without PUBLIC_URL in production says what to set', async mode => {
+  const { code, lines } = await start({ DATABASE_URL: database.url, APP_SECRET: SECRET }, mode)
+  expect(lines).toEqual([expect.stringMatching(/^Set PUBLIC_URL to the address that browsers use/)])
+  expect(code).toBe(1)
+})
+
 test('with the demo password in production it asks for another', () =>
   refusesToStart(
-    { DATABASE_URL: database.url, APP_SECRET: SECRET, ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD: 'Admin#2026' },
+    {
+      DATABASE_URL: database.url,
+      APP_SECRET: SECRET,
+      PUBLIC_URL,
+      ADMIN_EMAIL: 'a@example.com',
+      ADMIN_PASSWORD: 'Admin#2026'
+    },
     /ADMIN_PASSWORD is the demo password/
   ))
 
 test('with a database that does not answer it names the address, without its password', async () => {
-  const env = { DATABASE_URL: 'postgres://netlet:hidden@127.0.0.1:9/netlet', APP_SECRET: SECRET }
+  const env = { DATABASE_URL: 'postgres://netlet:hidden@127.0.0.1:9/netlet', APP_SECRET: SECRET, PUBLIC_URL }
   await refusesToStart(env, /The database does not answer.*127\.0\.0\.1:9/)
   const { lines } = await start(env)
   expect(lines.join()).not.toContain('hidden')
@@ -59,7 +72,7 @@ test('with a wrong database password it says so in one line', async () => {
   const url = new URL(database.url)
   url.username = 'nobody_of_that_name'
   url.password = 'hidden'
-  await refusesToStart({ DATABASE_URL: url.href, APP_SECRET: SECRET }, /The database does not answer/)
+  await refusesToStart({ DATABASE_URL: url.href, APP_SECRET: SECRET, PUBLIC_URL }, /The database does not answer/)
 })
 
 test('with its port in use it names the port and the setting', async () => {
@@ -67,7 +80,7 @@ test('with its port in use it names the port and the setting', async () => {
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
   try {
-    const env = { DATABASE_URL: database.url, APP_SECRET: SECRET, HOST: '127.0.0.1', PORT: String(port) }
+    const env = { DATABASE_URL: database.url, APP_SECRET: SECRET, PUBLIC_URL, HOST: '127.0.0.1', PORT: String(port) }
     await refusesToStart(env, new RegExp(`Port ${port} is in use.*PORT`))
   } finally {
     other.close()
@@ -80,7 +93,7 @@ test('with a database of a newer version it does not touch it', async () => {
     await withClient(newer.url, client =>
       client.query(`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 9999999999999)`)
     )
-    await refusesToStart({ DATABASE_URL: newer.url, APP_SECRET: SECRET }, /newer version of Netlet/)
+    await refusesToStart({ DATABASE_URL: newer.url, APP_SECRET: SECRET, PUBLIC_URL }, /newer version of Netlet/)
   } finally {
     await newer.drop()
   }

@@ -1,7 +1,7 @@
 import { accountJobs } from './domains/accounts/index.ts'
 import { bulkActions } from './bulk-actions.ts'
 import { bulkJobs } from './domains/bulk/index.ts'
-import { applyProductUpdate, withdrawProduct } from './domains/catalog/index.ts'
+import { applyProductUpdate, catalogJobs, withdrawProduct } from './domains/catalog/index.ts'
 import { commerceJobs, type EventHandlers } from './domains/commerce/index.ts'
 import { confirmOutcomes, deliveryJobs, type DeliveryPorts } from './domains/delivery/index.ts'
 import { fleetJobs } from './domains/fleet/index.ts'
@@ -31,6 +31,7 @@ export const allJobs: Job[] = [
   ...inventoryJobs,
   ...fleetJobs({ confirm: confirmOutcomes }),
   ...commerceJobs(eventHandlers),
+  ...catalogJobs,
   ...orderJobs,
   ...deliveryJobs(deliveryPorts),
   ...paymentJobs

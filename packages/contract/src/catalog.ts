@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
+import { PriceDrift } from './health.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import {
@@ -240,6 +241,32 @@ export const catalog = {
     summary: 'Remove a product from the shop; its orders stay',
     access: 'admin',
     params: IdParams,
+    reply: Done
+  }),
+  rereadProducts: route('POST', `${P}/products/reread/`, {
+    summary: 'Read all products again from the platform, in the background',
+    access: 'admin',
+    body: z.object({}).optional(),
+    reply: z.object({ status: z.literal('queued') })
+  }),
+  priceDrift: route('GET', `${P}/price_drift/`, {
+    summary: 'Prices that differ from those of the platform, as the last comparison found them',
+    access: 'admin',
+    query: listQuery({ sort: ['id'] }),
+    reply: page(PriceDrift)
+  }),
+  takePlatformPrice: route('POST', `${P}/price_drift/:id/take/`, {
+    summary: "Take the platform's present price",
+    access: 'admin',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: Done
+  }),
+  writePlatformPrice: route('POST', `${P}/price_drift/:id/write/`, {
+    summary: 'Write our price to the platform',
+    access: 'admin',
+    params: IdParams,
+    body: z.object({}).optional(),
     reply: Done
   }),
   collections: route('GET', `${P}/product_collections/`, {

@@ -9,6 +9,7 @@ export const refusals = {
   forbidden: [403, 'You do not have permission to do this'],
   bad_origin: [403, 'This request did not come from the shop itself'],
   not_found: [404, 'Not found'],
+  too_slow: [408, 'The request did not arrive in time'],
   conflict: [409, 'This conflicts with what is already there'],
   stale: [409, 'This was changed meanwhile. Please look at it again.'],
   too_large: [413, 'The request is too large'],
@@ -64,6 +65,14 @@ export const refusals = {
   order_not_unpaid: [409, 'Only an order that waits for its payment can be cancelled'],
   order_not_paid: [409, 'This order has not been paid'],
   order_expired: [409, 'The order has expired, please place a new order.'],
+  plan_withdrawn: [
+    409,
+    'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
+  ],
+  rule_withdrawn: [
+    409,
+    'The access rule {rule} of this order is no longer sold, so the order cannot be renewed. Your proxies work until they expire; please place a new order.'
+  ],
   order_not_delivered: [409, 'This order has not been delivered yet. Its time starts with the delivery.'],
   nothing_to_renew: [409, 'This order has not been delivered yet. There is nothing to renew.'],
   order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
@@ -76,6 +85,7 @@ export const refusals = {
   product_fetch_failed: [503, 'Failed to obtain data, please try again'],
   step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
   step_is_fixed: [400, 'The step of a variant cannot be changed'],
+  price_drift_gone: [404, 'This price does not differ any more'],
   product_exists: [409, 'This product has already been added'],
   product_is_fixed: [400, 'A product stays the same one of the platform'],
   platform_product_gone: [400, 'The shop platform has no product {product}.'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
+import { healthRoutes } from './health.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { Done, Time, formVersion, storable } from './shapes.ts'
@@ -57,6 +58,13 @@ export const Settings = z.object({
   shopify_app_key: line,
   /** A domain, or a base address that starts with http:// or https://. */
   shopify_shop_url: line,
+  /** The currency that the platform charges in, by its code (ISO 4217). */
+  shop_currency: z
+    .string()
+    .trim()
+    .toUpperCase()
+    .regex(/^[A-Z]{3}$/, message('must_be_currency'))
+    .default('USD'),
   email_method: z.enum(['sendgrid', 'mailgun', 'smtp'], { error: message('select_email_method') }).default('sendgrid'),
   email_from: line,
   /** Seconds. */
@@ -150,6 +158,7 @@ export const settings = {
     query: listQuery({ sort: ['id'] }),
     reply: page(AuditEntry)
   }),
+  ...healthRoutes,
   geofeed: route('GET', '/geofeed.csv', {
     summary: 'Geofeed (RFC 8805)',
     access: 'public',

@@ -5,6 +5,7 @@ import type { Checkouts } from './checkout.ts'
 import type { Deliveries, WebhookFault } from './deliveries.ts'
 import type { GraphqlFault } from './graphql-routes.ts'
 import { productPayload } from './payloads.ts'
+import { withPrices } from './prices.ts'
 import { nextId, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
@@ -36,8 +37,11 @@ const ProductChange = z.object({
   collections: z.array(z.string()).optional(),
   status: Status.optional(),
   /** Changes the price of the variants named, leaves the others. */
-  variants: z.array(z.object({ id: z.string(), price: Amount })).optional()
+  variants: z.array(z.object({ id: z.string(), price: Amount })).optional(),
+  /** No webhook tells of it: the shop has to find out by itself. */
+  silent: z.boolean().default(false)
 })
+const Deletion = z.object({ silent: z.boolean().default(false) }).default({ silent: false })
 const WebhookFaultBody = z.object({
   action: z.enum(['none', 'drop', 'duplicate', 'late', 'hold', 'wrong_signature']),
   next: Count.default(1),
@@ -112,26 +116,23 @@ export function controlRoutes(
   })
 
   app.patch<ById>('/sandbox/products/:id', async (request, reply) => {
-    const { variants = [], ...change } = ProductChange.parse(request.body)
+    const { variants = [], silent, ...change } = ProductChange.parse(request.body)
     const found = findProduct(request.params.id)
     if (!found) return reply.code(404).send({ error: 'no such product' })
     const prices = new Map(variants.map(one => [one.id, one.price]))
-    const product: PlatformProduct = {
-      ...found,
-      ...change,
-      variants: found.variants.map(one => ({ ...one, price: prices.get(one.id) ?? one.price })),
-      updatedAt: at()
-    }
-    state.productChanges[product.id] = product
-    await deliveries.emit('products/update', productPayload(product))
+    const product = withPrices(state, { ...found, ...change }, prices, at())
+    if (silent) await store.save()
+    else await deliveries.emit('products/update', productPayload(product))
     return product
   })
 
   app.delete<ById>('/sandbox/products/:id', async (request, reply) => {
     const found = findProduct(request.params.id)
     if (!found) return reply.code(404).send({ error: 'no such product' })
+    const { silent } = Deletion.parse(request.body)
     state.productChanges[found.id] = null
-    await deliveries.emit('products/delete', { id: Number(found.id) })
+    if (silent) await store.save()
+    else await deliveries.emit('products/delete', { id: Number(found.id) })
     return { deleted: found.id }
   })
 
@@ -140,6 +141,13 @@ export function controlRoutes(
     const fault: WebhookFault | null = action === 'none' ? null : { action, next, times, delayMs: delay_ms }
     deliveries.setFault(fault)
     return { fault }
+  })
+
+  app.delete('/sandbox/webhooks/subscriptions', async () => {
+    const dropped = state.subscriptions.splice(0)
+    state.subscriptionsDropped = true
+    await store.save()
+    return { dropped }
   })
 
   app.post('/sandbox/webhooks/release', async request => ({

@@ -146,7 +146,8 @@ export function createDeliveries(options: DeliveryOptions) {
       const fallback = `${options.fallbackShopUrl}${WEBHOOK_PATHS[topic] ?? '/'}`
       const eventId = randomUUID()
       const wrong = takeFault()
-      for (const uri of subscribed.length > 0 ? subscribed : [fallback]) {
+      const unknown = subscribed.length === 0 && !store.data.subscriptionsDropped
+      for (const uri of unknown ? [fallback] : subscribed) {
         const delivery = row(topic, uri, JSON.stringify(payload), eventId)
         store.data.deliveries.push(delivery)
         if (wrong?.action === 'drop') Object.assign(delivery, { state: 'dropped', nextAt: null })

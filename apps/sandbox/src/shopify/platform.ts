@@ -38,7 +38,12 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
     backoff: options.webhookBackoff ?? platformBackoff
   })
   const checkouts = createCheckouts({ store, deliveries, base, now })
-  const resolvers = createResolvers(store, base, () => new Date(now()))
+  const resolvers = createResolvers(
+    store,
+    base,
+    () => new Date(now()),
+    (topic, payload) => deliveries.emit(topic, payload)
+  )
   const { setFault } = graphqlRoutes(app, { accessToken: options.accessToken, resolvers })
   checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl })
   controlRoutes(app, { store, checkouts, deliveries, setGraphqlFault: setFault, now })

@@ -1,7 +1,8 @@
 import { GraphQLError } from 'graphql'
 import type { Store } from '../kit/store.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
-import { optionValues } from './payloads.ts'
+import { optionValues, productPayload } from './payloads.ts'
+import { withPrices } from './prices.ts'
 import { nextId, productsOf, type PlatformOrder, type PlatformProduct, type PlatformState } from './state.ts'
 
 type PageArgs = { first?: number; after?: string | null }
@@ -30,8 +31,16 @@ function connection<T, U>(all: readonly T[], { first, after }: PageArgs, present
   }
 }
 
+/** What the access token of the stand-in may do. */
+const SCOPES = ['read_products', 'write_products', 'read_orders', 'write_orders']
+
 /** The root that the schema's fields are read from. `base` is where the stand-in's own files are served. */
-export function createResolvers(store: Store<PlatformState>, base: () => string, now: () => Date) {
+export function createResolvers(
+  store: Store<PlatformState>,
+  base: () => string,
+  now: () => Date,
+  emit: (topic: string, payload: unknown) => Promise<void>
+) {
   const { data: state } = store
 
   const collection = (one: DemoCollection) => ({
@@ -40,6 +49,16 @@ export function createResolvers(store: Store<PlatformState>, base: () => string,
     descriptionHtml: one.descriptionHtml,
     description: one.descriptionHtml.replace(/<[^>]+>/g, ' ').trim(),
     image: { url: `${base()}/files/${one.image}.svg`, altText: one.title }
+  })
+
+  const variantOf = (one: PlatformProduct) => (variant: PlatformProduct['variants'][number]) => ({
+    __typename: 'ProductVariant',
+    id: gid('ProductVariant', variant.id),
+    title: variant.title,
+    price: variant.price,
+    position: one.variants.indexOf(variant) + 1,
+    product: () => product(one),
+    selectedOptions: one.optionNames.map((name, index) => ({ name, value: variant.options[index] ?? '' }))
   })
 
   const product = (one: PlatformProduct) => ({
@@ -62,14 +81,7 @@ export function createResolvers(store: Store<PlatformState>, base: () => string,
         args,
         collection
       ),
-    variants: (args: PageArgs) =>
-      connection(one.variants, args, variant => ({
-        id: gid('ProductVariant', variant.id),
-        title: variant.title,
-        price: variant.price,
-        position: one.variants.indexOf(variant) + 1,
-        selectedOptions: one.optionNames.map((name, index) => ({ name, value: variant.options[index] ?? '' }))
-      }))
+    variants: (args: PageArgs) => connection(one.variants, args, variantOf(one))
   })
 
   const money = (amount: string) => ({ shopMoney: { amount, currencyCode: 'USD' } })
@@ -120,6 +132,20 @@ export function createResolvers(store: Store<PlatformState>, base: () => string,
   }
 
   return {
+    nodes({ ids }: { ids: string[] }) {
+      const all = productsOf(state)
+      return ids.map(id => {
+        const variantId = idOf(id, 'ProductVariant')
+        const owner = all.find(one => one.variants.some(variant => variant.id === variantId))
+        const variant = owner?.variants.find(one => one.id === variantId)
+        return owner && variant ? variantOf(owner)(variant) : null
+      })
+    },
+    shop: () => ({ id: gid('Shop', '1'), name: 'Netlet stand-in', currencyCode: 'USD' }),
+    currentAppInstallation: () => ({
+      id: gid('AppInstallation', '1'),
+      accessScopes: SCOPES.map(handle => ({ handle }))
+    }),
     products: (args: PageArgs) => connection(productsOf(state), args, product),
     product({ id }: { id: string }) {
       const found = productsOf(state).find(one => one.id === idOf(id, 'Product'))
@@ -156,6 +182,30 @@ export function createResolvers(store: Store<PlatformState>, base: () => string,
         if (input.note !== undefined) found.note = input.note ?? ''
       })
       return { order: changed, userErrors }
+    },
+    async productVariantsBulkUpdate(args: { productId: string; variants: { id?: string; price?: string }[] }) {
+      const found = productsOf(state).find(one => one.id === idOf(args.productId, 'Product'))
+      if (!found) return { userErrors: [{ field: ['productId'], message: 'Product does not exist' }] as UserError[] }
+      const prices = args.variants.map(({ id = '', price = '' }) => [idOf(id, 'ProductVariant') ?? '', price] as const)
+      const unknown = prices.findIndex(([id]) => !found.variants.some(variant => variant.id === id))
+      if (unknown >= 0)
+        return {
+          userErrors: [{ field: ['variants', String(unknown), 'id'], message: 'Product variant does not exist' }]
+        }
+      const changed = withPrices(state, found, new Map(prices), now().toISOString())
+      await emit('products/update', productPayload(changed))
+      return { userErrors: [] }
+    },
+    async webhookSubscriptionDelete({ id }: { id: string }) {
+      const at = state.subscriptions.findIndex(one => one.id === idOf(id, 'WebhookSubscription'))
+      if (at < 0)
+        return {
+          deletedWebhookSubscriptionId: null,
+          userErrors: [{ field: ['id'], message: 'Webhook subscription does not exist' }]
+        }
+      state.subscriptions.splice(at, 1)
+      await store.save()
+      return { deletedWebhookSubscriptionId: id, userErrors: [] }
     },
     async webhookSubscriptionCreate(args: { topic: string; webhookSubscription: { uri?: string } }) {
       const { uri } = args.webhookSubscription

@@ -72,6 +72,7 @@ export const sdl = /* GraphQL */ `
     title: String!
     price: Money!
     position: Int!
+    product: Product!
     selectedOptions: [SelectedOption!]!
   }
   type ProductVariantConnection {
@@ -142,6 +143,18 @@ export const sdl = /* GraphQL */ `
     nodes: [Order!]!
     pageInfo: PageInfo!
   }
+  type Shop implements Node {
+    id: ID!
+    name: String!
+    currencyCode: CurrencyCode!
+  }
+  type AccessScope {
+    handle: String!
+  }
+  type AppInstallation implements Node {
+    id: ID!
+    accessScopes: [AccessScope!]!
+  }
   type WebhookSubscription implements Node {
     id: ID!
     topic: WebhookSubscriptionTopic!
@@ -154,6 +167,9 @@ export const sdl = /* GraphQL */ `
   }
 
   type QueryRoot {
+    nodes(ids: [ID!]!): [Node]!
+    shop: Shop!
+    currentAppInstallation: AppInstallation!
     product(id: ID!): Product
     products(first: Int, after: String, sortKey: ProductSortKeys): ProductConnection!
     collections(first: Int, after: String, sortKey: CollectionSortKeys): CollectionConnection!
@@ -166,6 +182,17 @@ export const sdl = /* GraphQL */ `
   input OrderInput {
     id: ID!
     note: String
+  }
+  input ProductVariantsBulkInput {
+    id: ID
+    price: Money
+  }
+  type ProductVariantsBulkUpdateUserError {
+    field: [String!]
+    message: String!
+  }
+  type ProductVariantsBulkUpdatePayload {
+    userErrors: [ProductVariantsBulkUpdateUserError!]!
   }
   input WebhookSubscriptionInput {
     uri: String
@@ -183,12 +210,18 @@ export const sdl = /* GraphQL */ `
     webhookSubscription: WebhookSubscription
     userErrors: [UserError!]!
   }
+  type WebhookSubscriptionDeletePayload {
+    deletedWebhookSubscriptionId: ID
+    userErrors: [UserError!]!
+  }
   type WebhookSubscriptionUpdatePayload {
     webhookSubscription: WebhookSubscription
     userErrors: [UserError!]!
   }
   type Mutation {
     tagsAdd(id: ID!, tags: [String!]!): TagsAddPayload
+    productVariantsBulkUpdate(productId: ID!, variants: [ProductVariantsBulkInput!]!): ProductVariantsBulkUpdatePayload
+    webhookSubscriptionDelete(id: ID!): WebhookSubscriptionDeletePayload
     orderUpdate(input: OrderInput!): OrderUpdatePayload
     webhookSubscriptionCreate(
       topic: WebhookSubscriptionTopic!

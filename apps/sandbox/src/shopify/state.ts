@@ -85,6 +85,8 @@ export type PlatformState = {
   checkouts: Checkout[]
   orders: PlatformOrder[]
   subscriptions: Subscription[]
+  /** The platform gave up on an address that kept failing: without a subscription nobody is told any more. */
+  subscriptionsDropped?: boolean
   deliveries: Delivery[]
 }
 

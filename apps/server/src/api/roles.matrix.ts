@@ -55,6 +55,10 @@ POST /api/products/products/variant_info/                     in   in   in   in 
 GET /api/products/products/get_product_from_shopify/          401  403  403  401  in   403  403
 POST /api/products/products/                                  401  403  403  401  in   403  403
 PUT /api/products/products/:id/                               401  403  403  401  in   403  403
+POST /api/products/products/reread/                           401  403  403  401  in   403  403
+GET /api/products/price_drift/                                401  403  403  401  in   403  403
+POST /api/products/price_drift/:id/take/                      401  403  403  401  in   403  403
+POST /api/products/price_drift/:id/write/                     401  403  403  401  in   403  403
 DELETE /api/products/products/:id/                            401  403  403  401  in   403  403
 GET /api/products/product_collections/                        in   in   in   in   in   in   in
 PUT /api/products/product_collections/:id/                    401  403  403  401  in   403  403
@@ -144,6 +148,9 @@ GET /api/tickets/ticket/                                      401  403  403  401
 DELETE /api/tickets/ticket/:id/                               401  403  403  401  in   403  403
 GET /api/settings/config                                      401  403  403  401  in   403  403
 POST /api/settings/config                                     401  403  403  401  in   403  403
+GET /api/settings/health                                      401  403  403  401  in   403  403
+POST /api/settings/health/check                               401  403  403  401  in   403  403
+POST /api/settings/webhooks/take_over                         401  403  403  401  in   403  403
 GET /api/settings/logs                                        401  403  403  401  in   403  403
 GET /api/settings/social                                      in   in   in   in   in   in   in
 GET /api/settings/audit_log/                                  401  403  403  401  in   403  403

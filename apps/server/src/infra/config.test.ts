@@ -3,7 +3,11 @@ import { readConfig } from './config.ts'
 import { StartupError } from './db/migrate.ts'
 
 const SECRET = 'x'.repeat(32)
-const valid = { DATABASE_URL: 'postgres://a@127.0.0.1/b', APP_SECRET: SECRET }
+const valid = {
+  DATABASE_URL: 'postgres://a@127.0.0.1/b',
+  APP_SECRET: SECRET,
+  PUBLIC_URL: 'https://shop.example.com'
+}
 
 test.each<[NodeJS.ProcessEnv, string]>([
   [{}, 'Set DATABASE_URL'],
@@ -15,6 +19,12 @@ test.each<[NodeJS.ProcessEnv, string]>([
   [{ ...valid, PORT: '80.5' }, 'PORT is not a port number'],
   [{ ...valid, PORT: 'http' }, 'PORT is not a port number'],
   [{ ...valid, PUBLIC_URL: 'shop' }, 'PUBLIC_URL is not an address'],
+  [{ ...valid, PUBLIC_URL: undefined }, 'Set PUBLIC_URL'],
+  [{ ...valid, PUBLIC_URL: 'http://127.0.0.1:3000' }, 'PUBLIC_URL is an address of this machine only'],
+  [{ ...valid, PUBLIC_URL: 'http://localhost' }, 'ALLOW_LOOPBACK_PUBLIC_URL=1'],
+  [{ ...valid, PUBLIC_URL: 'https://shop.localhost.' }, 'PUBLIC_URL is an address of this machine only'],
+  [{ ...valid, PUBLIC_URL: 'http://[::1]:3000' }, 'PUBLIC_URL is an address of this machine only'],
+  [{ ...valid, PUBLIC_URL: 'http://0x7f000001:80' }, 'PUBLIC_URL is an address of this machine only'],
   [{ ...valid, ADMIN_PASSWORD: 'Admin#2026', ADMIN_EMAIL: 'a@b.example' }, 'ADMIN_PASSWORD is the demo password'],
   [{ ...valid, ADMIN_PASSWORD: 'Other#2026' }, 'ADMIN_PASSWORD is set without ADMIN_EMAIL']
 ])('%j is refused: %s', (env, message) => {
@@ -27,8 +37,8 @@ test('what is not set has a default that suits production', () => {
     demo: false,
     host: '0.0.0.0',
     port: 3000,
-    publicUrl: 'http://127.0.0.1:3000',
-    secureCookies: false,
+    publicUrl: 'https://shop.example.com',
+    secureCookies: true,
     trustProxy: false,
     admin: undefined,
     smtpUrl: undefined,
@@ -49,4 +59,13 @@ test('what is set is used', () => {
   // The demo listens on this machine only, and takes its own password.
   const demo = readConfig({ ...valid, NETLET_DEMO: '1', ADMIN_PASSWORD: 'Admin#2026', ADMIN_EMAIL: 'a@b.example' })
   expect(demo).toMatchObject({ demo: true, host: '127.0.0.1', admin: { username: 'admin' } })
+})
+
+test('an address of this machine is taken where it is meant, and in demo mode, which needs none', () => {
+  const meant = { ...valid, PUBLIC_URL: 'http://127.0.0.1:3000', ALLOW_LOOPBACK_PUBLIC_URL: '1' }
+  expect(readConfig(meant)).toMatchObject({ demo: false, publicUrl: 'http://127.0.0.1:3000', secureCookies: false })
+  const demo = readConfig({ ...valid, PUBLIC_URL: undefined, NETLET_DEMO: '1', PORT: '3100' })
+  expect(demo.publicUrl).toBe('http://127.0.0.1:3100')
+  // A name that only looks like one of this machine's.
+  expect(readConfig({ ...valid, PUBLIC_URL: 'https://localhost.example.com' }).demo).toBe(false)
 })

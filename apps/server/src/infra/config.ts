@@ -61,6 +61,10 @@ const Environment = z
       .transform(url => url.replace(/\/+$/, ''))
       .refine(url => URL.canParse(url), 'PUBLIC_URL is not an address, such as https://shop.example.com')
       .optional(),
+    ALLOW_LOOPBACK_PUBLIC_URL: z
+      .string()
+      .optional()
+      .transform(value => value === '1'),
     ADMIN_PASSWORD: z.string().default(''),
     ADMIN_USERNAME: z.string().default('admin'),
     ADMIN_EMAIL: z.string().default(''),
@@ -75,12 +79,28 @@ const Environment = z
     CHECK_AMAZON_URL: z.string().default('https://www.amazon.com/'),
     LOG_LEVEL: z.string().default('info')
   })
+  .refine(env => env.NETLET_DEMO || env.PUBLIC_URL !== undefined, {
+    error:
+      'Set PUBLIC_URL to the address that browsers use, such as https://shop.example.com: the platform sends its webhooks there.'
+  })
+  .refine(env => env.NETLET_DEMO || env.ALLOW_LOOPBACK_PUBLIC_URL || !isLoopback(env.PUBLIC_URL ?? ''), {
+    error:
+      'PUBLIC_URL is an address of this machine only, where no platform can send webhooks. Set it to the address that browsers use, or, to try things out, ALLOW_LOOPBACK_PUBLIC_URL=1.'
+  })
   .refine(env => env.NETLET_DEMO || env.ADMIN_PASSWORD !== DEFAULT_ADMIN_PASSWORD, {
     error: 'ADMIN_PASSWORD is the demo password. Set one of your own.'
   })
   .refine(env => env.ADMIN_PASSWORD === '' || env.ADMIN_EMAIL !== '', {
     error: 'ADMIN_PASSWORD is set without ADMIN_EMAIL. Set both, or neither.'
   })
+
+/** Is this an address that only the machine itself can reach? */
+function isLoopback(url: string): boolean {
+  const host = URL.parse(url)?.hostname ?? ''
+  return /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/.test(
+    host
+  )
+}
 
 /**
  * Reads the environment.

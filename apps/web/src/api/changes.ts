@@ -8,7 +8,7 @@ import { accounts, bulk, catalog, changes, fleet, inventory, orders, rewards, se
 /** Which calls read what the shop keeps: these are asked again when it changes. */
 export const readsOf: Record<Resource, readonly Endpoint[]> = {
   acl_group: [inventory.groups],
-  acl_rule: [inventory.rules, inventory.groups, catalog.ruleStock],
+  acl_rule: [inventory.rules, inventory.groups, catalog.ruleStock, catalog.priceDrift],
   api_key: [accounts.apiKeys],
   bulk_run: [bulk.runs, bulk.run, bulk.rows],
   cidr: [inventory.cidrs, fleet.servers],
@@ -27,11 +27,11 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     catalog.products,
     inventory.cidrs
   ],
-  platform_event: [],
-  product: [catalog.products, catalog.recommended, catalog.platformProducts],
-  server: [fleet.servers, fleet.serverInfo, fleet.groups],
+  platform_event: [settings.health, catalog.priceDrift],
+  product: [catalog.products, catalog.recommended, catalog.platformProducts, catalog.priceDrift],
+  server: [fleet.servers, fleet.serverInfo, fleet.groups, settings.health],
   server_group: [fleet.groups, fleet.servers],
-  settings: [settings.config, settings.social],
+  settings: [settings.config, settings.social, settings.health],
   tag: [catalog.tags, catalog.products],
   ticket: [support.tickets],
   user: [accounts.users, accounts.currentUser, accounts.inviteLog, rewards.pointRecords]

@@ -116,6 +116,13 @@ const list = [
     role: 'admin',
     page: lazy(() => import('../admin/mails/page.tsx')),
     menu: { title: 'menu.mails', searchable: true }
+  },
+  {
+    id: 'health',
+    path: `${index}/health`,
+    role: 'admin',
+    page: lazy(() => import('../admin/health/page.tsx')),
+    menu: { title: 'menu.health', group: 'menu.operation' }
   }
 ] as const satisfies readonly Screen[]
 

@@ -23,6 +23,8 @@ const MAX_PER_CLIENT = 50
 /** The browser that a session is for. */
 export type Browser = {
   ip: string
+  /** For whom it forwards, where `ip` is a reverse proxy that TRUST_PROXY does not name. For limits only. */
+  forwardedFor?: string | null
   userAgent: string | undefined
   /** The session that it had before; it ends. */
   token: string | undefined
@@ -42,7 +44,7 @@ export async function logIn(
     .from(users)
     .where(eq(lower(form.username.includes('@') ? users.email : users.username), form.username.toLowerCase()))
   const account = user ? accountKey(user.id) : `name:${form.username.toLowerCase()}`
-  const client = `ip:${clientNetwork(browser.ip)}`
+  const client = `ip:${clientNetwork(browser.forwardedFor ?? browser.ip)}`
 
   const attempt = await beginAttempt(ctx, by, [account, client])
   const ofAccount = attempt.counts.get(account) ?? 0

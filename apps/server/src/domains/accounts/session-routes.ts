@@ -8,6 +8,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { createCaptcha } from './captcha.ts'
 import { changePassword } from './change-password.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
+import { forwardedClient } from '../../infra/http/untrusted-proxies.ts'
 import { oauthTokenOf } from './discord-cookie.ts'
 import { sendEmailCode } from './email-codes.ts'
 import { setForgottenPassword, verifyForgotCode } from './forgot-password.ts'
@@ -21,6 +22,7 @@ import { hashToken } from '../../infra/secrets.ts'
 /** The browser that a request comes from. */
 export const browserOf = (request: FastifyRequest): Browser => ({
   ip: clientAddress(request),
+  forwardedFor: forwardedClient(request),
   userAgent: request.headers['user-agent'],
   token: sessionTokenOf(request)
 })

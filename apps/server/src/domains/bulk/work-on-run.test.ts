@@ -117,7 +117,12 @@ describe('working on a run', () => {
         process.execPath,
         [fileURLToPath(new URL('./worker.fixture.ts', import.meta.url)), String(id)],
         {
-          env: { ...process.env, DATABASE_URL: shop.ctx.config.databaseUrl, APP_SECRET: shop.ctx.config.appSecret },
+          env: {
+            ...process.env,
+            NETLET_DEMO: '1',
+            DATABASE_URL: shop.ctx.config.databaseUrl,
+            APP_SECRET: shop.ctx.config.appSecret
+          },
           stdio: ['ignore', 'ignore', 'inherit']
         }
       )

@@ -2,8 +2,12 @@ import { refuse, routes, type Product } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { command } from '../../infra/command.ts'
+import { mountList } from '../../infra/list/index.ts'
 import { createProduct } from './create-product.ts'
 import { deleteCollection, deleteTag, updateCollection, updateTag } from './edit-groupings.ts'
+import { readProductsQueue } from './jobs.ts'
+import { priceDriftList, takePlatformPrice, writePlatformPrice } from './price-drift.ts'
 import { readProduct } from './list-products.ts'
 import { listPlatformProducts } from './platform-products.ts'
 import type { StockBoard } from './stock-board.ts'
@@ -35,6 +39,15 @@ export function adminRoutes(
     presented(await announced(updateProduct(ctx, call.caller, call.params.id, call.body)))
   )
   mount(catalog.deleteProduct, async call => announced(deleteProduct(ctx, call.caller, call.params.id)))
+  mount(catalog.rereadProducts, async ({ caller }) =>
+    command(ctx, caller, async unit => {
+      unit.jobs.send(readProductsQueue, {}, { key: 'asked' })
+      return ok({ status: 'queued' as const })
+    })
+  )
+  mountList(mount, ctx, catalog.priceDrift, () => priceDriftList)
+  mount(catalog.takePlatformPrice, async call => announced(takePlatformPrice(ctx, call.caller, call.params.id)))
+  mount(catalog.writePlatformPrice, async call => writePlatformPrice(ctx, call.caller, call.params.id))
   mount(catalog.updateCollection, async call =>
     announced(updateCollection(ctx, call.caller, call.params.id, call.body))
   )

@@ -3,23 +3,60 @@ import type { ProductDeletedEvent, ProductEvent } from '../../integrations/shopi
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { EventResult } from '../commerce/index.ts'
+import { followRules, type PlatformPrice, ruleVariantsOf } from '../inventory/index.ts'
+import { forgetDrifts } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
-/** The platform sells a product no longer: it stays in the shop, and nobody can buy it. */
+/** The platform sells a product no longer: it stays in the shop, and nobody can buy it. Nor the rules that it holds. */
 export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDeletedEvent): Promise<EventResult> {
+  const rules = await followRules(unit, new Map((await ruleVariantsOf(unit.tx, platformId)).map(id => [id, undefined])))
   const [gone] = await unit.tx
     .update(products)
     .set({ valid: false })
     .where(and(eq(products.platformId, platformId), isNull(products.deletedAt), products.valid))
     .returning({ id: products.id })
-  if (!gone) return { outcome: 'not_sold' }
+  if (!gone) return { outcome: rules.length > 0 ? 'withdrawn' : 'not_sold' }
   unit.audit('product.withdraw', gone.id, { after: { valid: false } })
   return { outcome: 'withdrawn' }
 }
 
-/** Takes over what the platform changed of a product. An event older than what is known changes nothing. */
+/**
+ * Takes over what the platform changed of a product: the plan that it is here, and the rules that are sold as its
+ * variants. An event older than what is known changes nothing.
+ */
 export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promise<EventResult> {
+  const toldAt = event.updated_at ? new Date(event.updated_at) : null
+  const rules = await followRules(unit, await ruleNews(unit, event, toldAt), toldAt)
+  const result = await followProduct(unit, event)
+  if (result.outcome !== 'older')
+    await forgetDrifts(
+      unit,
+      event.variants.map(variant => variant.id)
+    )
+  return result.outcome === 'not_sold' && rules.length > 0 ? { outcome: 'applied' } : result
+}
+
+/** What the event says of each variant that a rule may be sold as; undefined of those that are gone. */
+async function ruleNews(
+  unit: Unit,
+  event: ProductEvent,
+  updatedAt: Date | null
+): Promise<Map<string, PlatformPrice | undefined>> {
+  const news = new Map<string, PlatformPrice | undefined>(
+    (await ruleVariantsOf(unit.tx, event.id)).map(id => [id, undefined])
+  )
+  for (const { id, price } of event.variants)
+    news.set(id, {
+      price: wholeCents(price),
+      productId: event.id,
+      forSale: event.status === 'active',
+      updatedAt
+    })
+  return news
+}
+
+async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResult> {
   const { tx } = unit
   const [product] = await tx
     .select()

@@ -4,7 +4,7 @@ import type { TestClient, TestReply } from '../../testing/client.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import { startJobs } from '../../infra/job.ts'
 import { commerceJobs, commerceRoutes } from '../commerce/index.ts'
-import { applyProductUpdate, catalogRoutes, withdrawProduct } from './index.ts'
+import { applyProductUpdate, catalogJobs, catalogRoutes, withdrawProduct } from './index.ts'
 
 /** `as` left out: a visitor. */
 export type CallInput<R> = {
@@ -24,11 +24,12 @@ export type Catalogue = {
 
 /** A shop with the catalogue's calls and jobs, an administrator and a customer. */
 export async function openCatalogue(): Promise<Catalogue> {
-  const jobs = commerceJobs({
+  const events = commerceJobs({
     'orders/paid': async () => ({ outcome: 'ignored' }),
     'products/update': applyProductUpdate,
     'products/delete': withdrawProduct
   })
+  const jobs = [...events, ...catalogJobs]
   const testShop = await startTestShop({
     routes: (mount, ctx, app) => {
       catalogRoutes(mount, ctx, { app })

@@ -15,11 +15,12 @@ import {
   type VariantInput
 } from './check-product.ts'
 import { nameOf, optionsOf } from './platform-products.ts'
+import { wholeCents } from './whole-cents.ts'
 import { productCollections, productOptions, products, productTags, variants } from './tables.ts'
 
 /**
- * Adds a product of the platform to the shop. Names, texts and prices are the form's; which variants there are and
- * their options are the platform's, as its checkout goes by them.
+ * Adds a product of the platform to the shop. Names and texts are the form's; which variants there are, their options
+ * and their prices are the platform's, as its checkout goes by them.
  * @returns the product's id
  */
 export async function createProduct(ctx: AppContext, by: Actor, form: ProductInput): Promise<Result<{ id: number }>> {
@@ -76,7 +77,7 @@ export function variantRow(productId: number, given: VariantInput, source: Shopi
     option1,
     option2,
     option3,
-    price: given.variant_price,
+    price: wholeCents(there.price),
     cartStep: given.cart_step,
     proxyTime: given.proxy_time,
     isActive: given.is_active,

@@ -1,6 +1,6 @@
 /**
  * What the shop sells: products, their variants, collections and tags, and what a selection costs. It owns
- * products, product_options, product_collections, product_tags, variants, collections and tags; others read them and
+ * products, product_options, product_collections, product_tags, variants, collections, tags and price_drifts; others read them and
  * change them through the commands here. It follows the e-commerce platform by the two event handlers, and quotes stock
  * that lists may show while orders never go by it.
  */
@@ -8,7 +8,10 @@ export { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 export { createProduct } from './create-product.ts'
 export { deleteTag } from './edit-groupings.ts'
 export { findVariant, type OptionChoice } from './find-variant.ts'
+export { catalogJobs } from './jobs.ts'
 export { listPlatformProducts } from './platform-products.ts'
+export { rulePrices } from './platform-prices.ts'
+export { comparePrices, countPriceDrifts } from './price-drift.ts'
 export { priceSelection } from './price-selection.ts'
 export { catalogRoutes } from './routes.ts'
 export { variantsSellingFrom } from './selling.ts'

@@ -1,7 +1,7 @@
 import type { RuleStock, VariantInfo } from '@netlet/contract'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { liveRules, quoteRules, quoteSelection } from '../inventory/index.ts'
+import { quoteRules, quoteSelection, sellableRules } from '../inventory/index.ts'
 import { findVariant, type OptionChoice } from './find-variant.ts'
 import { priceSelection } from './price-selection.ts'
 
@@ -13,7 +13,7 @@ export async function quoteEachRule(
   const variant = await findVariant(db, { productId, options })
   if (!variant.ok) return variant
   const { groupId, step } = variant.data
-  const [rules, quoted] = await Promise.all([liveRules(db), quoteRules(db, { groupId, step })])
+  const [rules, quoted] = await Promise.all([sellableRules(db), quoteRules(db, { groupId, step })])
   const stock = new Map(quoted.map(quote => [quote.ruleId, quote.stock]))
   return ok(
     rules.map(rule => ({

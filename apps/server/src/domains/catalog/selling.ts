@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { variants } from './tables.ts'
+import { products, variants } from './tables.ts'
 
 /** Names of the variants that sell from a server group, in the order of their ids. */
 export async function variantsSellingFrom(db: Executor, groupId: number): Promise<string[]> {
@@ -10,4 +10,13 @@ export async function variantsSellingFrom(db: Executor, groupId: number): Promis
     .where(and(eq(variants.serverGroupId, groupId), isNull(variants.deletedAt)))
     .orderBy(asc(variants.id))
   return rows.map(variant => variant.name)
+}
+
+/** The platform's ids of the products that the shop has, those withdrawn already left out. */
+export async function productsOnPlatform(db: Executor): Promise<string[]> {
+  const rows = await db
+    .select({ id: products.platformId })
+    .from(products)
+    .where(and(isNull(products.deletedAt), products.valid))
+  return rows.map(product => product.id)
 }

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, lower, money, ref } from '../../infra/db/columns.ts'
 import { serverGroups } from '../fleet/tables.ts'
+import { aclRules } from '../inventory/tables.ts'
 
 export const collections = pgTable('collections', {
   id: id(),
@@ -149,4 +150,23 @@ export const variants = pgTable(
     check('variants_time', sql`${t.proxyTime} between 1 and 3650`),
     check('variants_price', sql`${t.price} >= 0`)
   ]
+)
+
+/** Prices that differ from the platform's, as the last comparison found them: see price-drift.ts. */
+export const priceDrifts = pgTable(
+  'price_drifts',
+  {
+    id: id(),
+    /** Either a variant or an access rule. */
+    variantId: ref()
+      .unique('price_drifts_variant_key')
+      .references(() => variants.id, { onDelete: 'cascade' }),
+    ruleId: integer()
+      .unique('price_drifts_rule_key')
+      .references(() => aclRules.id, { onDelete: 'cascade' }),
+    platformPrice: money().notNull(),
+    /** When it was first seen. */
+    since: createdAt()
+  },
+  t => [check('price_drifts_one', sql`num_nonnulls(${t.variantId}, ${t.ruleId}) = 1`)]
 )

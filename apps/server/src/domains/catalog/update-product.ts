@@ -12,6 +12,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { checkGroupings, checkServerGroups, findRepeatedVariant, type VariantInput } from './check-product.ts'
 import { fetchProduct, findUnknownVariant, setTags, variantRow } from './create-product.ts'
 import { loadProducts, productFields, type ProductRow } from './load-products.ts'
+import { writePrices } from './platform-prices.ts'
 import { readStockNow } from './stock-board.ts'
 import { products, productTags, variants } from './tables.ts'
 
@@ -19,8 +20,10 @@ type ProductChange = z.output<typeof ProductUpdate>
 type VariantRow = typeof variants.$inferSelect
 
 /**
- * Makes a product what the form says: variants with an id change, those without are added, those left out go. Orders
- * keep what they bought: a variant that goes keeps its row. Saving settles what a change on the platform had asked for.
+ * Makes a product what the form says: variants with an id change, those without are added at the platform's price, those
+ * left out go. Orders keep what they bought: a variant that goes keeps its row. Saving settles what a change on the
+ * platform had asked for. Prices that the form changed are written to the platform first; where our own write fails
+ * afterwards, the platform's webhook or the next reading of prices brings them here. Others are not written anywhere.
  */
 export async function updateProduct(
   ctx: AppContext,
@@ -40,20 +43,18 @@ export async function updateProduct(
     const unknown = findUnknownVariant(added, source)
     if (unknown) return unknown
   }
+  // Before anything is written here or there: what would be refused here changes no price there.
+  const planned = await command(ctx, by, ({ tx }) => checkUpdate(tx, id, { ...form, version }))
+  if (!planned.ok) return planned
+  const repriced = repricedVariants(form.variants, planned.data.variants)
+  const written = await writePrices(ctx, planned.data.product.platformId, byPlatformId(repriced))
+  if (!written.ok) return written
   const unique = { variants_platform_key: 'product_exists', variants_options_key: 'conflict' } as const
   return command(ctx, by, { unique }, async unit => {
     const { tx } = unit
-    const before = await lockProduct(tx, id)
-    if (!before) return refuse('not_found')
-    const stale = version === undefined ? undefined : await findStale(tx, before.product, { ...form, version })
-    if (stale) return stale
-    if (form.shopify_product_id !== before.product.platformId)
-      return fieldRefusal('shopify_product_id', 'product_is_fixed')
-    const wrong =
-      checkKept(form.variants, before.variants) ??
-      (await checkServerGroups(tx, form.variants, before.variants)) ??
-      (await checkGroupings(tx, { tagIds: newTags(form.product_tags, before.tagIds) }))
-    if (wrong) return wrong
+    const checked = await checkUpdate(tx, id, { ...form, version })
+    if (!checked.ok) return checked
+    const before = checked.data
     await tx
       .update(products)
       .set({
@@ -63,7 +64,7 @@ export async function updateProduct(
         oldFlag: false
       })
       .where(eq(products.id, id))
-    await saveVariants(tx, id, form.variants, { before: before.variants, source, at: unit.now })
+    await saveVariants(tx, id, form.variants, { before: before.variants, source, at: unit.now, repriced })
     if (form.product_tags) await setTags(tx, id, form.product_tags)
     unit.audit('product.edit', id, { before, after: form })
     return ok({ id })
@@ -85,6 +86,31 @@ export async function deleteProduct(ctx: AppContext, by: Actor, id: number): Pro
     return done
   })
 }
+
+/** Locks a product, and says whether the form may be saved. */
+async function checkUpdate(tx: Executor, id: number, { version, ...form }: Edit<ProductChange>) {
+  const before = await lockProduct(tx, id)
+  if (!before) return refuse('not_found')
+  const stale = version === undefined ? undefined : await findStale(tx, before.product, { ...form, version })
+  if (stale) return stale
+  if (form.shopify_product_id !== before.product.platformId)
+    return fieldRefusal('shopify_product_id', 'product_is_fixed')
+  const wrong =
+    checkKept(form.variants, before.variants) ??
+    (await checkServerGroups(tx, form.variants, before.variants)) ??
+    (await checkGroupings(tx, { tagIds: newTags(form.product_tags, before.tagIds) }))
+  return wrong ?? ok(before)
+}
+
+/** The variants whose price the form changes. */
+const repricedVariants = (given: readonly VariantInput[], present: readonly VariantRow[]): VariantInput[] =>
+  given.filter(variant => {
+    const row = present.find(one => one.id === variant.id)
+    return row !== undefined && row.price !== variant.variant_price
+  })
+
+const byPlatformId = (given: readonly VariantInput[]): Map<string, string> =>
+  new Map(given.map(variant => [variant.shopify_variant_id, variant.variant_price]))
 
 async function lockProduct(tx: Executor, id: number) {
   const [product] = await tx
@@ -130,7 +156,17 @@ async function saveVariants(
   tx: Executor,
   productId: number,
   given: readonly VariantInput[],
-  { before, source, at }: { before: readonly VariantRow[]; source: ShopifyProduct | undefined; at: Date }
+  {
+    before,
+    source,
+    at,
+    repriced
+  }: {
+    before: readonly VariantRow[]
+    source: ShopifyProduct | undefined
+    at: Date
+    repriced: readonly VariantInput[]
+  }
 ): Promise<void> {
   const kept = new Set(given.map(variant => variant.id))
   const left = before.filter(row => !kept.has(row.id)).map(row => row.id)
@@ -145,7 +181,7 @@ async function saveVariants(
       .update(variants)
       .set({
         description: variant.variant_desc,
-        price: variant.variant_price,
+        ...(repriced.includes(variant) ? { price: variant.variant_price } : {}),
         proxyTime: variant.proxy_time,
         isActive: variant.is_active,
         serverGroupId: variant.server_group ?? null

@@ -5,6 +5,9 @@ import type { EventResult } from './outcomes.ts'
 import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
 import { platformEvents } from './tables.ts'
 
+/** How the ids of events begin that the reconciliation found, and no webhook told. */
+export const RECONCILED = 'reconciled:'
+
 export type PlatformEvent = { eventId: string; topic: string; payload: unknown }
 
 /**

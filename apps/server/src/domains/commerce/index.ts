@@ -1,14 +1,18 @@
 /**
  * The link to the e-commerce platform: its connection, its webhooks, and the tags on its orders. It owns
- * `platform_events`, the inbox of webhooks, where an event is stored once and handled once. What an event causes is done
+ * `platform_events`, the inbox of webhooks, where an event is stored once and handled once, `webhook_addresses` and
+ * `platform_checks`. What an event causes is done
  * by handlers of higher domains (`EventHandlers`), within the transaction in which this domain writes the outcome.
  */
+export { checkPlatform } from './check-platform.ts'
+export { noteCheck, recordCheck } from './checks.ts'
 export { storeEvent } from './events.ts'
 export { handleEvent } from './handle-event.ts'
+export { platformHealth } from './health.ts'
 export { commerceJobs } from './jobs.ts'
 export { type EventResult } from './outcomes.ts'
 export { openPlatform, platformRefusal } from './platform.ts'
-export { requestWebhooks } from './register-webhooks.ts'
+export { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
 export { commerceRoutes } from './routes.ts'
 export { enqueueTags } from './tag-order.ts'
 export { type EventHandlers } from './topics.ts'

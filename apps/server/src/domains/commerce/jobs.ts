@@ -9,7 +9,9 @@ import {
   sweepEventsQueue,
   tagOrderQueue
 } from './queues.ts'
+import { checkPlatform } from './check-platform.ts'
 import { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
+import { watchForSilence } from './silence.ts'
 import { sweepEvents } from './sweep-events.ts'
 import { tagOrder } from './tag-order.ts'
 import type { EventHandlers } from './topics.ts'
@@ -35,10 +37,16 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
     run: tagOrder
   }),
   job(registerWebhooksQueue, {
-    purpose: 'Tells the platform where to send its webhooks, at the start and after its settings changed.',
+    purpose:
+      'Compares where the platform sends its webhooks, and restores what it dropped: hourly, at the start and after its settings changed. Warns where payments come without a webhook.',
+    cron: '17 * * * *',
     atStart: true,
     // At the start it only asks for it: a platform that does not answer must not keep the worker from starting.
-    run: (ctx, _data, jobId) =>
-      jobId === AT_START ? command(ctx, SYSTEM, async unit => requestWebhooks(unit)) : registerWebhooks(ctx)
+    run: async (ctx, _data, jobId) => {
+      if (jobId === AT_START) return command(ctx, SYSTEM, async unit => requestWebhooks(unit))
+      await watchForSilence(ctx)
+      await checkPlatform(ctx)
+      await registerWebhooks(ctx)
+    }
   })
 ]

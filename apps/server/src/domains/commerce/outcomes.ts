@@ -33,6 +33,9 @@ const ATTENTION: Partial<Record<EventOutcome, string>> = {
   unreadable: 'unreadable: this is no paid order'
 }
 
+/** The outcomes of a payment that somebody has to look at. */
+export const ATTENTION_OUTCOMES = Object.keys(ATTENTION) as EventOutcome[]
+
 /** The sentence for administrators; null where a payment's outcome needs nobody. */
 export function attentionSentence({ outcome, detail }: EventResult): string | null {
   const sentence = ATTENTION[outcome]

@@ -1,24 +1,104 @@
-import type { Unit } from '../../infra/command.ts'
+import { eq } from 'drizzle-orm'
+import { shopBase, type WebhookRegistration } from '../../integrations/shopify/index.ts'
+import { SYSTEM, type Actor } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { openPlatform } from './platform.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { notifyAdmins } from '../accounts/index.ts'
+import { readSettings } from '../settings/index.ts'
+import { noteCheck, readCheck, recordCheck } from './checks.ts'
+import { openPlatform, platformRefusal } from './platform.ts'
 import { registerWebhooksQueue } from './queues.ts'
+import { webhookAddresses } from './tables.ts'
 
 /** Asks that the platform be told where to send its webhooks. */
 export const requestWebhooks = (unit: Unit): void => unit.jobs.send(registerWebhooksQueue, {}, { key: 'webhooks' })
 
 /**
- * Tells the platform where to send payments and product changes; repeating it changes nothing. A platform that refuses
- * is not asked again: an administrator has to correct the settings; saving them asks again.
+ * Compares the platform's subscriptions with what the shop wants to hear of, and restores what is missing; repeating it
+ * changes nothing. Subscriptions of another installation are left alone, and the administrators are told of them. A
+ * platform that refuses is not asked again before the next hour.
  * @throws where another try may help
  */
-export async function registerWebhooks(ctx: Pick<AppContext, 'config' | 'db' | 'log' | 'secrets'>): Promise<void> {
+export async function registerWebhooks(ctx: AppContext): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
-  const registered = await platform.data.registerWebhooks(ctx.config.publicUrl)
-  if (registered.ok) {
-    ctx.log.info({ queue: registerWebhooksQueue.name, ...registered.value }, 'webhooks are registered')
-    return
-  }
+  const { shop, earlier } = await knownAddresses(ctx)
+  const registered = await platform.data.registerWebhooks({ callbackBase: ctx.config.publicUrl, earlier })
+  if (registered.ok) return record(ctx, shop, registered.value, { known: earlier.length > 0 })
+  await noteCheck(ctx, 'webhooks', { error: registered.message })
   if (registered.retryable) throw new Error(registered.message)
   ctx.log.warn({ queue: registerWebhooksQueue.name, reason: registered.reason }, registered.message)
+}
+
+/** Moves the subscriptions of all other installations to this one, because an administrator says so. */
+export async function takeOverWebhooks(ctx: AppContext, by: Actor): Promise<Result<{ taken: string[] }>> {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return platform
+  const { shop, earlier } = await knownAddresses(ctx)
+  const installation = { callbackBase: ctx.config.publicUrl, earlier }
+  const before = await platform.data.inspectWebhooks(installation)
+  if (!before.ok) return platformRefusal(before)
+  const registered = await platform.data.registerWebhooks(installation, { takeOver: true })
+  if (!registered.ok) return platformRefusal(registered)
+  const taken = before.value.foreign
+  await command(ctx, by, async unit => {
+    unit.audit('settings.take_over_webhooks', 'webhooks', {
+      before: { origins: taken },
+      after: { origin: ctx.config.publicUrl }
+    })
+    await remember(unit, shop, ctx.config.publicUrl, registered.value)
+  })
+  return ok({ taken })
+}
+
+/** What the job and the take-over both leave behind. */
+async function remember(
+  unit: Unit,
+  shop: string,
+  address: string,
+  { wanted, present, foreign, blocked, created, updated }: WebhookRegistration
+): Promise<void> {
+  if (!blocked) await unit.tx.insert(webhookAddresses).values({ shop, address }).onConflictDoNothing()
+  await recordCheck(unit, 'webhooks', { wanted, present, foreign, blocked, restored: created + updated })
+  if (foreign.length === 0) await recordCheck(unit, 'foreign_told', { origins: [] })
+}
+
+async function record(
+  ctx: AppContext,
+  shop: string,
+  registered: WebhookRegistration,
+  { known }: { known: boolean }
+): Promise<void> {
+  const { created, updated, kept, foreign, blocked } = registered
+  const about = { queue: registerWebhooksQueue.name, created, updated, kept, foreign, blocked }
+  if (foreign.length > 0) ctx.log.warn(about, 'another installation has webhooks on the same platform keys')
+  else if (known && created > 0) ctx.log.warn(about, 'the platform had dropped webhooks: they are restored')
+  else ctx.log.info(about, 'webhooks are registered')
+  await command(ctx, SYSTEM, async unit => {
+    await remember(unit, shop, ctx.config.publicUrl, registered)
+    const told = (await readCheck(unit.tx, 'foreign_told'))?.result.origins ?? []
+    if (foreign.every(origin => told.includes(origin))) return
+    await recordCheck(unit, 'foreign_told', { origins: foreign })
+    await notifyAdmins(unit, {
+      subject: 'Another installation uses the same platform keys',
+      text: `The platform also sends its webhooks to ${foreign.join(', ')}, which is none of this shop's addresses (${ctx.config.publicUrl}).\n\n${
+        blocked
+          ? 'This shop has registered none, so it hears of no payment at once. If the other one is given up, open Health in the console and take its webhooks over. Otherwise give one of the two keys of its own.'
+          : "This shop's own webhooks stand, and the other ones were left alone. Give each installation keys of its own, or take over the webhooks under Health in the console."
+      }`,
+      key: `webhooks:foreign:${foreign.join(' ')}`
+    })
+  })
+}
+
+/** The platform's shop, and the addresses at which this installation has registered there so far. */
+async function knownAddresses(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<{ shop: string; earlier: string[] }> {
+  const { shopify_shop_url } = await readSettings(ctx.db, ctx.secrets)
+  const shop = shopBase(shopify_shop_url) ?? ''
+  const rows = await ctx.db
+    .select({ address: webhookAddresses.address })
+    .from(webhookAddresses)
+    .where(eq(webhookAddresses.shop, shop))
+  return { shop, earlier: rows.map(row => row.address) }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { check, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Params } from '@netlet/contract'
 import { createdAt, instant, oneOf } from '../../infra/db/columns.ts'
 import { EVENT_OUTCOMES } from './outcomes.ts'
@@ -20,6 +20,8 @@ export const platformEvents = pgTable(
   },
   t => [
     index('platform_events_received').on(t.receivedAt),
+    // When the last event of a topic came.
+    index('platform_events_topic').on(t.topic, t.receivedAt),
     // Asked each minute, while the events of years gather.
     index('platform_events_waiting')
       .on(t.receivedAt)
@@ -27,3 +29,23 @@ export const platformEvents = pgTable(
     check('platform_events_outcome', oneOf(t.outcome, EVENT_OUTCOMES))
   ]
 )
+
+/** The addresses at which this installation has registered webhooks: by them it knows which subscriptions are its own. */
+export const webhookAddresses = pgTable(
+  'webhook_addresses',
+  {
+    /** The platform's shop, as an origin. */
+    shop: text().notNull(),
+    /** An earlier or the present PUBLIC_URL. */
+    address: text().notNull(),
+    createdAt: createdAt()
+  },
+  t => [primaryKey({ columns: [t.shop, t.address] })]
+)
+
+/** What was last found out about the platform: one row a kind of look, see checks.ts. */
+export const platformChecks = pgTable('platform_checks', {
+  name: text().primaryKey(),
+  at: instant().notNull(),
+  result: jsonb().$type<unknown>().notNull()
+})

@@ -84,6 +84,12 @@ export const removeAclRule = (
     return done
   })
 
+/** A rule on sale, as its form shows it. */
+export async function readRule(db: Executor, id: number): Promise<AclRule | undefined> {
+  const [row] = await selectRule(db, id)
+  return row && present(row)
+}
+
 const selectRule = (db: Executor, id: number) =>
   db
     .select()

@@ -3,22 +3,19 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createAclGroup, deleteAclGroup, updateAclGroup, aclGroupList } from './acl-groups.ts'
-import { addAclRule, editAclRule, type OnRulesChanged, removeAclRule, ruleList } from './manage-rules.ts'
+import { removeAclRule, ruleList } from './manage-rules.ts'
+import { addPricedRule, editPricedRule, type RulePorts } from './priced-rules.ts'
 
 /**
  * Puts the calls for access rules and their groups on the server; those for ranges are the fleet's, which knows servers.
- * @param onRulesChanged lets the agents learn what the rules deny from now on
+ * @param ports `onRulesChanged` lets the agents learn what the rules deny from now on; `prices` is the platform's
  */
-export function inventoryRoutes(
-  mount: Mount,
-  ctx: AppContext,
-  { onRulesChanged }: { onRulesChanged: OnRulesChanged }
-): void {
+export function inventoryRoutes(mount: Mount, ctx: AppContext, ports: RulePorts): void {
   const { inventory } = routes
   mountList(mount, ctx, inventory.rules, () => ruleList)
-  mount(inventory.createRule, call => addAclRule(ctx, call.caller, call.body, onRulesChanged))
-  mount(inventory.updateRule, call => editAclRule(ctx, call.caller, call.params.id, call.body, onRulesChanged))
-  mount(inventory.deleteRule, call => removeAclRule(ctx, call.caller, call.params.id, onRulesChanged))
+  mount(inventory.createRule, call => addPricedRule(ctx, call.caller, call.body, ports))
+  mount(inventory.updateRule, call => editPricedRule(ctx, call.caller, call.params.id, call.body, ports))
+  mount(inventory.deleteRule, call => removeAclRule(ctx, call.caller, call.params.id, ports.onRulesChanged))
 
   mountList(mount, ctx, inventory.groups, () => aclGroupList)
   mount(inventory.createGroup, call => createAclGroup(ctx, call.caller, call.body))

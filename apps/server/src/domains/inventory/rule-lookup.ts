@@ -1,4 +1,4 @@
-import { and, inArray, isNull } from 'drizzle-orm'
+import { and, asc, inArray, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { aclRules } from './tables.ts'
 
@@ -8,7 +8,7 @@ export async function ruleNames(db: Executor): Promise<Map<number, string>> {
   return new Map(rows.map(row => [row.id, row.name]))
 }
 
-/** Of these rules the ones that are on sale, with their prices. */
+/** Of these rules the ones that are on sale, here and on the platform, with their prices. */
 export async function rulesById(db: Executor, ids: number[]) {
   // int4: a larger number is nobody's id, and would be an error of the database's.
   const possible = ids.filter(id => id <= 2_147_483_647)
@@ -21,5 +21,13 @@ export async function rulesById(db: Executor, ids: number[]) {
       platformVariantId: aclRules.platformVariantId
     })
     .from(aclRules)
-    .where(and(inArray(aclRules.id, possible), isNull(aclRules.deletedAt)))
+    .where(and(inArray(aclRules.id, possible), isNull(aclRules.deletedAt), aclRules.valid))
 }
+
+/** Rules that can be bought, oldest first: on sale here and on the platform. */
+export const sellableRules = (db: Executor) =>
+  db
+    .select()
+    .from(aclRules)
+    .where(and(isNull(aclRules.deletedAt), aclRules.valid))
+    .orderBy(asc(aclRules.id))

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { boolean, check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { cidr, createdAt, id, inet, instant, money, ref } from '../../infra/db/columns.ts'
 
 /** An access rule: a named, priced list of domains, sold as an add-on (the specification's ACL rule). */
@@ -12,6 +12,12 @@ export const aclRules = pgTable(
     description: text().notNull().default(''),
     price: money().notNull(),
     platformVariantId: text().notNull(),
+    /** The platform's product that the variant belongs to; null until the platform told. */
+    platformProductId: text(),
+    /** The platform's own time of what was last taken from it: something older changes nothing. */
+    platformUpdatedAt: instant(),
+    /** The platform still sells it: its product is for sale and has the variant. */
+    valid: boolean().notNull().default(true),
     /** As the admin typed it: one domain a line, comments allowed. */
     aclValue: text().notNull(),
     /** The same, parsed: lower case, punycode, distinct, ascending. What the agents are told is made of these. */

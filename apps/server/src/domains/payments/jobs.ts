@@ -1,5 +1,6 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
+import { noteCheck } from '../commerce/index.ts'
 import { compareFigures } from './figures.ts'
 import { reconcilePayments } from './reconcile.ts'
 
@@ -19,6 +20,6 @@ export const paymentJobs: Job[] = [
   job(reconcileQueue, {
     purpose: 'Asks the platform for paid orders and records those that no webhook told of.',
     cron: '*/5 * * * *',
-    run: reconcilePayments
+    run: async ctx => noteCheck(ctx, 'reconciliation', { found: await reconcilePayments(ctx) })
   })
 ]

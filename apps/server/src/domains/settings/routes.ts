@@ -2,17 +2,26 @@ import { routes } from '@netlet/contract'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { readHealth, type HealthPorts } from './health.ts'
 import { readLogs } from './log-lines.ts'
 import { readSettings } from './read.ts'
 import { presentSettings, saveSettings, type SettingsPorts } from './save.ts'
 
 /** Puts the calls about web settings on the server. */
-export function settingsRoutes(mount: Mount, ctx: AppContext, ports: SettingsPorts): void {
+export function settingsRoutes(mount: Mount, ctx: AppContext, ports: SettingsPorts & { health?: HealthPorts }): void {
   const { db, secrets } = ctx
   const { settings } = routes
 
   mount(settings.config, async () => ok(presentSettings(await readSettings(db, secrets))))
   mount(settings.saveConfig, async call => saveSettings(ctx, call.caller, ports, call.body))
+  const { health } = ports
+  if (health) {
+    mount(settings.health, async () => ok(await readHealth(ctx, health)))
+    mount(settings.checkHealth, async () => {
+      await health.look()
+      return ok(await readHealth(ctx, health))
+    })
+  }
   mount(settings.logs, async () => ok(await readLogs(db)))
   mount(settings.social, async () => {
     const { support_discord: discord, support_twitter: twitter } = await readSettings(db, secrets)

@@ -10,6 +10,7 @@ import fastify, {
 import { isConnectionLoss } from '../db/client.ts'
 import type { Log } from '../log.ts'
 import { isDeeperThan } from './json-depth.ts'
+import { watchForProxies } from './untrusted-proxies.ts'
 
 declare module 'fastify' {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface adds to another's type
@@ -29,14 +30,35 @@ export const SAFE_HEADERS = {
 const BODY_LIMIT = 1024 * 1024
 const DEEPEST_JSON = 100
 
+/** Milliseconds. Only tests have other ones. */
+export type Timeouts = {
+  /** From the connection, or the end of the request before, until all headers have come. */
+  headers: number
+  /** The same until the whole body has come. Fastify's own default is to wait for ever. */
+  request: number
+  /** Without a byte in either direction: a client that does not read its reply. Event streams send heartbeats. */
+  idle: number
+  /** How often Node looks for requests that are late: they end up to this much later. */
+  check: number
+}
+const TIMEOUTS: Timeouts = { headers: 20_000, request: 60_000, idle: 300_000, check: 5_000 }
+
 /** An HTTP server with our envelope for every kind of failure. Routes are added by `mount`. */
-export async function createApp(options: { log: Log; trustProxy: string | false }): Promise<FastifyInstance> {
+export async function createApp(options: {
+  log: Log
+  trustProxy: string | false
+  timeouts?: Timeouts
+}): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = options.log
+  const timeouts = options.timeouts ?? TIMEOUTS
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: BODY_LIMIT,
+    requestTimeout: timeouts.request,
+    connectionTimeout: timeouts.idle,
+    http: { headersTimeout: timeouts.headers, connectionsCheckingInterval: timeouts.check },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     // A path that cannot be decoded is the caller's mistake and deserves our envelope too.
     frameworkErrors(error, _request, reply) {
@@ -44,12 +66,17 @@ export async function createApp(options: { log: Log; trustProxy: string | false 
     },
     clientErrorHandler(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy(error)
-      const body = JSON.stringify(envelopeOf(refuse('bad_request')))
+      const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      const body = JSON.stringify(envelopeOf(refuse(late ? 'too_slow' : 'bad_request')))
+      const status = late ? '408 Request Timeout' : '400 Bad Request'
+      // `end` alone would leave a client that never reads, or never ends its own side, connected.
+      socket.once('finish', () => socket.destroy())
       socket.end(
-        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+        `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
       )
     }
   })
+  watchForProxies(app, options.log)
   await app.register(cookie)
   app.decorateRequest('rawBody', null)
   app.removeAllContentTypeParsers()
@@ -69,7 +96,11 @@ export async function createApp(options: { log: Log; trustProxy: string | false 
     void parseJson(request, text, next)
   })
   app.setErrorHandler<FastifyError>((error, _request, reply) => sendError(error, reply, options.log))
-  app.addHook('onSend', async (_request, reply) => void reply.headers(SAFE_HEADERS))
+  app.addHook('onSend', async (request, reply) => {
+    reply.headers(SAFE_HEADERS)
+    // Replies carry passwords, keys and codes. None of them is meant for a cache: the catalogue's is the server's own.
+    if (request.url.startsWith('/api') && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  })
   return app
 }
 
@@ -98,6 +129,7 @@ const REASON_OF_STATUS: Record<number, Reason> = {
   400: 'bad_request',
   403: 'forbidden',
   404: 'not_found',
+  408: 'too_slow',
   413: 'too_large',
   415: 'unsupported_type',
   429: 'too_many',

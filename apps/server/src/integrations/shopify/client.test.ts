@@ -13,12 +13,15 @@ import {
   until
 } from '../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { documents } from './documents.ts'
 import { PaidOrder, createShopify, orderAttribute, type ShopifyResult } from './index.ts'
 
 let dir: string
 let shop: Awaited<ReturnType<typeof startReceiver>>
 let sandbox: Sandbox
 const slept: number[] = []
+/** How many topics the shop wants to hear of. */
+const wanted = 4
 
 const client = (options: Partial<Parameters<typeof createShopify>[0]> = {}) =>
   createShopify({
@@ -166,22 +169,105 @@ test('tagging adds, keeps what was there, and may be repeated; the note is set o
   expect(await client().tagOrder('1', ['delivered'])).toMatchObject({ ok: false, reason: 'not_found' })
 })
 
+const subscribed = async () =>
+  (await control<{ subscriptions: { topic: string; uri: string }[] }>(sandbox, 'GET', '/webhooks')).subscriptions
+const counts = { created: 0, updated: 0, kept: 0, blocked: false }
+
 test('webhooks: made once, kept on repeat, moved with the shop’s address', async () => {
-  expect(value(await client().registerWebhooks('http://127.0.0.1:1/'))).toEqual({ created: 4, updated: 0, kept: 0 })
-  expect(value(await client().registerWebhooks('http://127.0.0.1:1'))).toEqual({ created: 0, updated: 0, kept: 4 })
-  expect(value(await client().registerWebhooks(shop.url))).toEqual({ created: 0, updated: 4, kept: 0 })
-  const { subscriptions } = await control<{ subscriptions: { topic: string; uri: string }[] }>(
-    sandbox,
-    'GET',
-    '/webhooks'
-  )
+  const register = async (callbackBase: string, earlier: string[] = []) =>
+    value(await client().registerWebhooks({ callbackBase, earlier }))
+  const first = 'http://127.0.0.1:1'
+  expect(await register(`${first}/`)).toMatchObject({ ...counts, created: wanted, foreign: [] })
+  expect(await register(first)).toMatchObject({ ...counts, kept: wanted })
+  expect(await register(shop.url, [first])).toMatchObject({ ...counts, updated: wanted, foreign: [] })
+  const subscriptions = await subscribed()
   expect(subscriptions.map(({ topic, uri }) => [topic, uri])).toEqual([
     ['ORDERS_PAID', `${shop.url}/api/orders/pay_webhook`],
     ['PRODUCTS_CREATE', `${shop.url}/api/orders/product_webhook`],
     ['PRODUCTS_UPDATE', `${shop.url}/api/orders/product_webhook`],
     ['PRODUCTS_DELETE', `${shop.url}/api/orders/product_webhook`]
   ])
-  expect(await client().registerWebhooks('no address')).toMatchObject({ ok: false, reason: 'rejected' })
+  expect(await client().registerWebhooks({ callbackBase: 'no address', earlier: [shop.url] })).toMatchObject({
+    ok: false,
+    reason: 'rejected'
+  })
+})
+
+test('webhooks of another installation stay its own until they are taken over', async () => {
+  const [here, there] = ['http://127.0.0.1:3', shop.url]
+  const newcomer = { callbackBase: here, earlier: [] }
+  const before = await subscribed()
+  expect(value(await client().registerWebhooks(newcomer))).toEqual({
+    ...counts,
+    wanted: value(await client().inspectWebhooks(newcomer)).wanted,
+    present: [],
+    foreign: [there],
+    blocked: true
+  })
+  expect(await subscribed()).toEqual(before)
+
+  // The installation that was there first keeps its own, whatever else there is, and brings back what got lost.
+  await control(sandbox, 'DELETE', '/webhooks/subscriptions')
+  value(await client().registerWebhooks(newcomer))
+  const production = { callbackBase: there, earlier: [there] }
+  expect(value(await client().inspectWebhooks(production))).toMatchObject({ present: [], foreign: [here] })
+  expect(value(await client().registerWebhooks(production))).toMatchObject({
+    ...counts,
+    created: wanted,
+    foreign: [here]
+  })
+  expect(await subscribed()).toHaveLength(2 * wanted)
+
+  expect(value(await client().registerWebhooks(production, { takeOver: true }))).toMatchObject({ kept: wanted })
+  expect((await subscribed()).map(one => new URL(one.uri).origin)).toEqual(Array(wanted).fill(there))
+  const moving = { callbackBase: here, earlier: [] }
+  expect(value(await client().registerWebhooks(moving, { takeOver: true }))).toMatchObject({ updated: wanted })
+  expect((await subscribed()).map(one => new URL(one.uri).origin)).toEqual(Array(wanted).fill(here))
+})
+
+test('what the same app sends to other programs is left alone', async () => {
+  const pos = 'https://warehouse.example.com/hooks/orders'
+  await control(sandbox, 'DELETE', '/webhooks/subscriptions')
+  await fetch(`${sandbox.url}/admin/api/2026-07/graphql.json`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-shopify-access-token': secrets.accessToken },
+    body: JSON.stringify({ query: documents.createWebhook, variables: { topic: 'ORDERS_PAID', uri: pos } })
+  })
+  const here = { callbackBase: shop.url, earlier: [] }
+  expect(value(await client().registerWebhooks(here, { takeOver: true }))).toMatchObject({
+    created: wanted,
+    foreign: []
+  })
+  expect((await subscribed()).map(one => one.uri)).toContain(pos)
+})
+
+test('prices: read by variant, and written to the platform, which tells of it; a refusal has its words', async () => {
+  const [plan] = demoPlans
+  const [first, second] = plan?.variants ?? []
+  if (!plan || !first || !second) throw new Error('no demo plan')
+  const before = value(await client().variants([first.id, '999', second.id]))
+  expect([...before.keys()]).toEqual([first.id, second.id])
+  expect(before.get(first.id)).toMatchObject({ price: first.price, productId: plan.id, forSale: true })
+  value(await client().setPrices(plan.id, new Map([[first.id, '9.99']])))
+  expect(value(await client().variants([first.id])).get(first.id)?.price).toBe('9.99')
+  await until('the webhook', () =>
+    shop.received.find(one => one.headers['x-shopify-topic'] === 'products/update' && one.body.includes('9.99'))
+  )
+  expect(await client().setPrices('1', new Map([[first.id, '1.00']]))).toMatchObject({
+    reason: 'rejected',
+    message: 'Product does not exist'
+  })
+  expect(await client().setPrices(plan.id, new Map([['999', '1.00']]))).toMatchObject({
+    message: 'Product variant does not exist'
+  })
+})
+
+test('the shop tells its currency and what the access token may do', async () => {
+  expect(value(await client().shop())).toEqual({
+    name: 'Netlet stand-in',
+    currency: 'USD',
+    scopes: ['read_products', 'write_products', 'read_orders', 'write_orders']
+  })
 })
 
 test('throttled: waits as long as the budget needs, then goes on', async () => {

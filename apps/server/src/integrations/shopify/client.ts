@@ -6,20 +6,33 @@ import { done, failed, type ShopifyResult } from './result.ts'
 import {
   Collection,
   Order,
+  PricedVariant,
   Product,
+  ShopInfo,
   UserErrors,
   Variant,
   page,
   type ShopifyCollection,
   type ShopifyOrder,
-  type ShopifyProduct
+  type ShopifyPricedVariant,
+  type ShopifyProduct,
+  type ShopifyShop
 } from './shapes.ts'
 import { createTransport, type Execute, type ShopifyOptions } from './transport.ts'
-import { registerWebhooks, type WebhookRegistration } from './webhook-registration.ts'
+import { setPrices } from './prices.ts'
+import {
+  inspectWebhooks,
+  registerWebhooks,
+  type Installation,
+  type WebhookRegistration,
+  type Webhooks
+} from './webhook-registration.ts'
 import { verifyWebhook } from './webhooks.ts'
 
 /** Far beyond any real shop: ends a walk whose cursor the platform never lets run out. */
 const maxPages = 10_000
+
+const VARIANTS_A_CALL = 250
 
 /**
  * The platform's Admin API. Every function gives `{ok: true, value}` or a failure with a message for the
@@ -79,6 +92,29 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       if (!reply.value.product) return failed('not_found', `The shop platform has no product ${id}.`)
       return withAllVariants(execute, reply.value.product)
     },
+
+    /** Variants by id, those that the platform does not have left out: 250 a call. */
+    async variants(ids: readonly string[]): Promise<ShopifyResult<Map<string, ShopifyPricedVariant>>> {
+      const found = new Map<string, ShopifyPricedVariant>()
+      for (let at = 0; at < ids.length; at += VARIANTS_A_CALL) {
+        const part = ids.slice(at, at + VARIANTS_A_CALL).map(id => toGid('ProductVariant', id))
+        const reply = await execute(
+          documents.variants,
+          { ids: part },
+          z.object({ nodes: z.array(PricedVariant.nullable()) })
+        )
+        if (!reply.ok) return reply
+        for (const variant of reply.value.nodes) if (variant) found.set(variant.id, variant)
+      }
+      return done(found)
+    },
+
+    /** Writes prices of one product's variants, all or none; repeating it changes nothing more. */
+    setPrices: (productId: string, prices: ReadonlyMap<string, string>): Promise<ShopifyResult<null>> =>
+      setPrices(execute, productId, prices),
+
+    /** The shop's name and currency, and what the access token may do. */
+    shop: (): Promise<ShopifyResult<ShopifyShop>> => execute(documents.shop, {}, ShopInfo),
 
     collections: (): Promise<ShopifyResult<ShopifyCollection[]>> =>
       everyPage(after =>
@@ -142,12 +178,19 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       )
     },
 
+    /** What the platform sends where, seen from this installation. */
+    inspectWebhooks: (installation: Installation): Promise<ShopifyResult<Webhooks>> =>
+      inspectWebhooks(execute, installation),
+
     /**
-     * Makes the platform send payments and product changes to `callbackBase` (the shop's public URL). Idempotent:
-     * subscriptions that stand are kept, those that point to an older address of this shop are moved.
+     * Makes the platform send payments and product changes to this installation. Idempotent: subscriptions that stand
+     * are kept, those that point to an earlier address of it are moved. Another installation's stay as they are, unless
+     * `takeOver` says to move them here.
      */
-    registerWebhooks: (callbackBase: string): Promise<ShopifyResult<WebhookRegistration>> =>
-      registerWebhooks(execute, callbackBase)
+    registerWebhooks: (
+      installation: Installation,
+      options?: { takeOver?: boolean }
+    ): Promise<ShopifyResult<WebhookRegistration>> => registerWebhooks(execute, installation, options)
   }
 }
 

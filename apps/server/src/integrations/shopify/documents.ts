@@ -111,6 +111,44 @@ export const documents = {
       }
     }
   `,
+  variants: /* GraphQL */ `
+    query Variants($ids: [ID!]!) {
+      nodes(ids: $ids) {
+        ... on ProductVariant {
+          id
+          price
+          product {
+            id
+            status
+            updatedAt
+          }
+        }
+      }
+    }
+  `,
+  setPrices: /* GraphQL */ `
+    mutation SetPrices($productId: ID!, $variants: [ProductVariantsBulkInput!]!) {
+      productVariantsBulkUpdate(productId: $productId, variants: $variants) {
+        userErrors {
+          field
+          message
+        }
+      }
+    }
+  `,
+  shop: /* GraphQL */ `
+    query Shop {
+      shop {
+        name
+        currencyCode
+      }
+      currentAppInstallation {
+        accessScopes {
+          handle
+        }
+      }
+    }
+  `,
   collections: /* GraphQL */ `
     query Collections($after: String) {
       collections(first: 100, after: $after, sortKey: ID) {
@@ -194,6 +232,16 @@ export const documents = {
         webhookSubscription {
           id
         }
+        userErrors {
+          field
+          message
+        }
+      }
+    }
+  `,
+  deleteWebhook: /* GraphQL */ `
+    mutation DeleteWebhook($id: ID!) {
+      webhookSubscriptionDelete(id: $id) {
         userErrors {
           field
           message

@@ -1,7 +1,14 @@
 export { createShopify, type Shopify } from './client.ts'
 export { type ShopifyFailure, type ShopifyResult } from './result.ts'
-export { type ShopifyCollection, type ShopifyOrder, type ShopifyProduct, type ShopifyVariant } from './shapes.ts'
+export {
+  type ShopifyCollection,
+  type ShopifyOrder,
+  type ShopifyPricedVariant,
+  type ShopifyProduct,
+  type ShopifyVariant
+} from './shapes.ts'
 export { shopBase } from './shop-base.ts'
+export { type WebhookRegistration } from './webhook-registration.ts'
 
 export {
   PaidOrder,

@@ -43,6 +43,32 @@ export const Product = z
     moreVariants: variants.next
   }))
 
+/** A variant by itself: what it costs, and whether its product is for sale. */
+export const PricedVariant = z
+  .object({
+    id: Gid,
+    price: Money,
+    product: z.object({ id: Gid, status: z.string(), updatedAt: z.string() })
+  })
+  .transform(({ id, price, product }) => ({
+    id,
+    price,
+    productId: product.id,
+    forSale: product.status === 'ACTIVE',
+    updatedAt: new Date(product.updatedAt)
+  }))
+
+export const ShopInfo = z
+  .object({
+    shop: z.object({ name: z.string(), currencyCode: z.string() }),
+    currentAppInstallation: z.object({ accessScopes: z.array(z.object({ handle: z.string() })) })
+  })
+  .transform(({ shop, currentAppInstallation }) => ({
+    name: shop.name,
+    currency: shop.currencyCode,
+    scopes: currentAppInstallation.accessScopes.map(scope => scope.handle)
+  }))
+
 export const Collection = z
   .object({
     id: Gid,
@@ -94,6 +120,9 @@ export const Order = z
 export type ShopifyVariant = z.infer<typeof Variant>
 /** Ids are numbers as strings, prices decimal strings, the description plain text. */
 export type ShopifyProduct = Omit<z.infer<typeof Product>, 'moreVariants'>
+/** `updatedAt` is the product's: an older one says nothing new. */
+export type ShopifyPricedVariant = z.infer<typeof PricedVariant>
+export type ShopifyShop = z.infer<typeof ShopInfo>
 export type ShopifyCollection = z.infer<typeof Collection>
 /** A platform order as reconciliation reads it: `attributes.order_id` names ours, money is decimal strings. */
 export type ShopifyOrder = z.infer<typeof Order>

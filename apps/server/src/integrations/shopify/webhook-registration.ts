@@ -7,6 +7,7 @@ import type { Execute } from './transport.ts'
 const PAY_WEBHOOK_PATH = '/api/orders/pay_webhook'
 const PRODUCT_WEBHOOK_PATH = '/api/orders/product_webhook'
 
+/** What the shop wants to hear of, and where. One more topic is one more line. */
 const wanted = [
   { topic: 'ORDERS_PAID', path: PAY_WEBHOOK_PATH },
   { topic: 'PRODUCTS_CREATE', path: PRODUCT_WEBHOOK_PATH },
@@ -14,19 +15,106 @@ const wanted = [
   { topic: 'PRODUCTS_DELETE', path: PRODUCT_WEBHOOK_PATH }
 ] as const
 
-/** How many subscriptions were made, moved to the new address, or found in place. */
-export type WebhookRegistration = { created: number; updated: number; kept: number }
+type Topic = (typeof wanted)[number]['topic']
+const PATHS = new Set<string>(wanted.map(({ path }) => path))
+
+/** Who asks: one shop with its database. */
+export type Installation = {
+  /** Its address, `PUBLIC_URL`. */
+  callbackBase: string
+  /** Every address at which it registered webhooks of this platform before. Empty: it never did. */
+  earlier: readonly string[]
+}
+
+/** The platform's subscriptions, by whose they are. */
+export type Webhooks = {
+  wanted: Topic[]
+  /** Topics that reach this installation. */
+  present: Topic[]
+  /** Addresses of other installations of this shop on the same keys. */
+  foreign: string[]
+}
+
+/**
+ * How many subscriptions were made, moved to the new address, or found in place. `blocked`: another installation is
+ * there, this one never registered, and so nothing was done.
+ */
+export type WebhookRegistration = Webhooks & { created: number; updated: number; kept: number; blocked: boolean }
+
+type Subscription = { id: string; topic: string; uri: string }
 
 const Subscriptions = z
   .object({ webhookSubscriptions: page(z.object({ id: z.string(), topic: z.string(), uri: z.string() })) })
   .transform(data => data.webhookSubscriptions)
 const Changed = z.object({ userErrors: UserErrors }).nullable()
 
+export async function inspectWebhooks(execute: Execute, installation: Installation): Promise<ShopifyResult<Webhooks>> {
+  const present = await readSubscriptions(execute)
+  return present.ok ? done(sortOut(present.value, installation)) : present
+}
+
 export async function registerWebhooks(
   execute: Execute,
-  callbackBase: string
+  installation: Installation,
+  { takeOver = false }: { takeOver?: boolean } = {}
 ): Promise<ShopifyResult<WebhookRegistration>> {
-  const present: { id: string; topic: string; uri: string }[] = []
+  const read = await readSubscriptions(execute)
+  if (!read.ok) return read
+  const before = sortOut(read.value, installation)
+  const counts = { created: 0, updated: 0, kept: 0 }
+  const established = installation.earlier.length > 0 || before.present.length > 0
+  if (before.foreign.length > 0 && !established && !takeOver) return done({ ...before, ...counts, blocked: true })
+
+  const origins = originsOf(installation)
+  const base = installation.callbackBase.replace(/\/+$/, '')
+  for (const { topic, path } of wanted) {
+    const uri = base + path
+    const ours = read.value.filter(one => one.topic === topic && isShop(one))
+    const others = ours.filter(one => one.uri !== uri && (takeOver || origins.has(originOf(one.uri))))
+    const stands = ours.some(one => one.uri === uri)
+    if (stands) counts.kept++
+    const moved = stands ? undefined : others.shift()
+    if (!stands) {
+      const made = moved ? await update(execute, moved, uri) : await create(execute, topic, uri)
+      if (!made.ok) return made
+      counts[moved ? 'updated' : 'created']++
+    }
+    // A second one of the same topic would tell everything twice, or tell it to a shop that was given up.
+    for (const surplus of others) {
+      const gone = await remove(execute, surplus)
+      if (!gone.ok) return gone
+    }
+  }
+  return done({
+    wanted: before.wanted,
+    present: before.wanted,
+    foreign: takeOver ? [] : before.foreign,
+    ...counts,
+    blocked: false
+  })
+}
+
+function sortOut(found: readonly Subscription[], installation: Installation): Webhooks {
+  const base = installation.callbackBase.replace(/\/+$/, '')
+  const origins = originsOf(installation)
+  return {
+    wanted: wanted.map(({ topic }) => topic),
+    present: wanted
+      .filter(({ topic, path }) => found.some(one => one.topic === topic && one.uri === base + path))
+      .map(({ topic }) => topic),
+    foreign: [...new Set(found.filter(isShop).map(one => originOf(one.uri)))].filter(origin => !origins.has(origin))
+  }
+}
+
+const originsOf = ({ callbackBase, earlier }: Installation) => new Set([callbackBase, ...earlier].map(originOf))
+
+const originOf = (uri: string): string => URL.parse(uri)?.origin ?? uri
+
+/** Does it lead to a shop like this one? The platform lists all of the app's, which may serve other programs too. */
+const isShop = ({ uri }: Subscription): boolean => PATHS.has(URL.parse(uri)?.pathname ?? '')
+
+async function readSubscriptions(execute: Execute): Promise<ShopifyResult<Subscription[]>> {
+  const present: Subscription[] = []
   let after: string | null = null
   do {
     const reply: ShopifyResult<z.infer<typeof Subscriptions>> = await execute(
@@ -38,37 +126,41 @@ export async function registerWebhooks(
     present.push(...reply.value.nodes)
     after = reply.value.next
   } while (after !== null)
+  return done(present)
+}
 
-  const base = callbackBase.replace(/\/+$/, '')
-  const counts: WebhookRegistration = { created: 0, updated: 0, kept: 0 }
-  for (const { topic, path } of wanted) {
-    const uri = base + path
-    const ours = present.filter(one => one.topic === topic)
-    if (ours.some(one => one.uri === uri)) {
-      counts.kept++
-      continue
-    }
-    // The platform lists only this app's subscriptions, so one that ends in our path is ours from an older address.
-    const moved = ours.find(one => one.uri.endsWith(path))
-    const reply = moved
-      ? await execute(
-          documents.updateWebhook,
-          { id: moved.id, uri },
-          z.object({ webhookSubscriptionUpdate: Changed }).transform(data => data.webhookSubscriptionUpdate)
-        )
-      : await execute(
-          documents.createWebhook,
-          { topic, uri },
-          z.object({ webhookSubscriptionCreate: Changed }).transform(data => data.webhookSubscriptionCreate)
-        )
-    if (!reply.ok) return reply
-    const errors = reply.value?.userErrors ?? []
-    if (errors.length > 0)
-      return failed(
-        'rejected',
-        `The shop platform refused the webhook ${topic} → ${uri}: ${errors.map(error => error.message).join('; ')}`
-      )
-    counts[moved ? 'updated' : 'created']++
-  }
-  return done(counts)
+async function create(execute: Execute, topic: Topic, uri: string): Promise<ShopifyResult<null>> {
+  const reply = await execute(
+    documents.createWebhook,
+    { topic, uri },
+    z.object({ webhookSubscriptionCreate: Changed }).transform(data => data.webhookSubscriptionCreate)
+  )
+  return reply.ok ? outcome(reply.value, `${topic} → ${uri}`) : reply
+}
+
+async function update(execute: Execute, { id, topic }: Subscription, uri: string): Promise<ShopifyResult<null>> {
+  const reply = await execute(
+    documents.updateWebhook,
+    { id, uri },
+    z.object({ webhookSubscriptionUpdate: Changed }).transform(data => data.webhookSubscriptionUpdate)
+  )
+  return reply.ok ? outcome(reply.value, `${topic} → ${uri}`) : reply
+}
+
+async function remove(execute: Execute, { id, topic, uri }: Subscription): Promise<ShopifyResult<null>> {
+  const reply = await execute(
+    documents.deleteWebhook,
+    { id },
+    z.object({ webhookSubscriptionDelete: Changed }).transform(data => data.webhookSubscriptionDelete)
+  )
+  return reply.ok ? outcome(reply.value, `${topic} → ${uri}`) : reply
+}
+
+function outcome(changed: z.infer<typeof Changed>, what: string): ShopifyResult<null> {
+  const errors = changed?.userErrors ?? []
+  if (errors.length === 0) return done(null)
+  return failed(
+    'rejected',
+    `The shop platform refused the webhook ${what}: ${errors.map(error => error.message).join('; ')}`
+  )
 }

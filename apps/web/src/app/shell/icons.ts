@@ -1,4 +1,5 @@
 import {
+  IconActivityHeartbeat,
   IconGift,
   IconHome,
   IconLifebuoy,
@@ -27,5 +28,6 @@ export const icons: Record<MenuScreenId, Icon> = {
   support: IconLifebuoy,
   Orders: IconReceipt,
   giftcard: IconGift,
-  mails: IconMail
+  mails: IconMail,
+  health: IconActivityHeartbeat
 }

@@ -1,0 +1,20 @@
+import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
+import { readPrices, readProducts } from './read-platform.ts'
+
+const readPricesQueue = queue<object>('read-platform-prices', { retryLimit: 3, expireInSeconds: 600 })
+
+export const readProductsQueue = queue<object>('read-platform-products', { retryLimit: 5, expireInSeconds: 1800 })
+
+export const catalogJobs: Job[] = [
+  job(readPricesQueue, {
+    purpose: 'Reads all prices from the platform, follows those that differ, and lists what is left.',
+    cron: '7 * * * *',
+    run: readPrices
+  }),
+  job(readProductsQueue, {
+    purpose: 'Reads all products again from the platform: what a webhook should have told, and what it did not.',
+    cron: '37 4 * * *',
+    run: readProducts
+  })
+]

@@ -1,0 +1,181 @@
+import { refuse, type PriceDrift } from '@netlet/contract'
+import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
+import { SYSTEM, type Actor } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import { noteCheck, openPlatform, platformRefusal, recordCheck } from '../commerce/index.ts'
+import { type PlatformPrice, rulesOnPlatform, takeRulePrice } from '../inventory/index.ts'
+import { aclRules } from '../inventory/tables.ts'
+import { forgetDrifts, platformPriceOf, writePrices } from './platform-prices.ts'
+import { priceDrifts, products, variants } from './tables.ts'
+
+/** What a comparison saw on the platform. */
+export type Comparison = {
+  /** Our products (by the platform's id) of which something is not as there: a price, its status, a variant. */
+  changed: string[]
+  /** By the platform's variant id, for each rule; undefined: the platform has none. */
+  rules: Map<string, PlatformPrice | undefined>
+}
+
+/** A row counts while what it compares still differs: a price that was changed here meanwhile needs no one. */
+const stillDiffers = or(
+  sql`exists (select 1 from ${variants} v where v.id = ${priceDrifts.variantId} and v.deleted_at is null and v.price <> ${priceDrifts.platformPrice})`,
+  sql`exists (select 1 from ${aclRules} r where r.id = ${priceDrifts.ruleId} and r.deleted_at is null and r.price <> ${priceDrifts.platformPrice})`
+)
+
+/** Prices that differ from those of the platform. */
+export const priceDriftList = defineList<ListInput<'id'>, PriceDrift>({
+  name: 'price_drifts',
+  table: priceDrifts,
+  id: priceDrifts.id,
+  sort: { id: priceDrifts.id },
+  match: () => ({ where: [stillDiffers] }),
+  load: (db, ids) => selectDrifts(db, ids)
+})
+
+export const countPriceDrifts = (db: Executor): Promise<number> => db.$count(priceDrifts, stillDiffers)
+
+async function selectDrifts(db: Executor, ids: number[]): Promise<PriceDrift[]> {
+  const rows = await db
+    .select({ drift: priceDrifts, variant: variants, product: products, rule: aclRules })
+    .from(priceDrifts)
+    .leftJoin(variants, eq(variants.id, priceDrifts.variantId))
+    .leftJoin(products, eq(products.id, variants.productId))
+    .leftJoin(aclRules, eq(aclRules.id, priceDrifts.ruleId))
+    .where(among(priceDrifts.id, ids))
+  return rows.map(({ drift, variant, product, rule }) => ({
+    id: drift.id,
+    kind: rule ? 'rule' : 'variant',
+    target_id: rule?.id ?? product?.id ?? 0,
+    name: rule?.name ?? `${product?.name ?? ''}: ${variant?.name ?? ''}`,
+    shopify_variant_id: rule?.platformVariantId ?? variant?.platformId ?? '',
+    price: rule?.price ?? variant?.price ?? '0.00',
+    platform_price: drift.platformPrice,
+    since: iso(drift.since)
+  }))
+}
+
+/**
+ * Reads all prices from the platform and writes down those that differ; nothing else changes. Undefined where no platform
+ * is set up. A platform that fails changes nothing but what the health page says.
+ */
+export async function comparePrices(ctx: AppContext): Promise<Comparison | undefined> {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return undefined
+  const ours = await readOurs(ctx.db)
+  const rules = await rulesOnPlatform(ctx.db)
+  const ids = [...ours.map(one => one.platformId), ...rules.map(rule => rule.platformVariantId)]
+  const read = await platform.data.variants([...new Set(ids)])
+  if (!read.ok) {
+    await noteCheck(ctx, 'prices', { error: read.message })
+    return undefined
+  }
+  const seen = new Map([...read.value].map(([id, variant]) => [id, platformPriceOf(variant)]))
+  const found = [
+    ...ours.flatMap(one => differing(seen.get(one.platformId), one.price, { variantId: one.id })),
+    ...rules.flatMap(rule => differing(seen.get(rule.platformVariantId), rule.price, { ruleId: rule.id }))
+  ]
+  await command(ctx, SYSTEM, async unit => {
+    const kept: number[] = []
+    for (const drift of found) {
+      const target = 'variantId' in drift ? priceDrifts.variantId : priceDrifts.ruleId
+      const [row] = await unit.tx
+        .insert(priceDrifts)
+        .values({ ...drift, since: unit.now })
+        .onConflictDoUpdate({ target, set: { platformPrice: drift.platformPrice } })
+        .returning({ id: priceDrifts.id })
+      if (row) kept.push(row.id)
+    }
+    await unit.tx.delete(priceDrifts).where(kept.length > 0 ? notInArray(priceDrifts.id, kept) : undefined)
+    await recordCheck(unit, 'prices', { read: seen.size, differ: found.length })
+  })
+  const changed = ours.filter(one => {
+    const there = seen.get(one.platformId)
+    // One that was withdrawn already and is still away is no news.
+    return there ? there.price !== one.price || there.forSale !== one.valid : one.valid
+  })
+  return {
+    changed: [...new Set(changed.map(one => one.platformProductId))],
+    rules: new Map(rules.map(rule => [rule.platformVariantId, seen.get(rule.platformVariantId)]))
+  }
+}
+
+function differing<T extends { variantId: number } | { ruleId: number }>(
+  there: PlatformPrice | undefined,
+  price: string,
+  of: T
+): (T & { platformPrice: string })[] {
+  return there && there.price !== price ? [{ ...of, platformPrice: there.price }] : []
+}
+
+const readOurs = (db: Executor) =>
+  db
+    .select({
+      id: variants.id,
+      platformId: variants.platformId,
+      price: variants.price,
+      platformProductId: products.platformId,
+      valid: products.valid
+    })
+    .from(variants)
+    .innerJoin(products, eq(products.id, variants.productId))
+    .where(and(isNull(variants.deletedAt), isNull(products.deletedAt)))
+    .orderBy(asc(variants.id))
+
+/** Takes the price that the platform asks now. */
+export async function takePlatformPrice(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
+  const found = await lookUp(ctx, id)
+  if (!found.ok) return found
+  const { drift, there } = found.data
+  return command(ctx, by, async unit => {
+    if (drift.kind === 'rule') await takeRulePrice(unit, drift.target_id, there.price)
+    else {
+      const [variant] = await unit.tx
+        .select({ id: variants.id, price: variants.price })
+        .from(variants)
+        .where(and(eq(variants.platformId, drift.shopify_variant_id), isNull(variants.deletedAt)))
+        .for('update')
+      if (!variant) return refuse('price_drift_gone')
+      await unit.tx.update(variants).set({ price: there.price }).where(eq(variants.id, variant.id))
+      const about = { variant: drift.name }
+      unit.audit('product.take_price', drift.target_id, {
+        before: { ...about, price: variant.price },
+        after: { ...about, price: there.price }
+      })
+    }
+    await forgetDrifts(unit, [drift.shopify_variant_id])
+    return done
+  })
+}
+
+/** Makes the platform ask our price. */
+export async function writePlatformPrice(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
+  const found = await lookUp(ctx, id)
+  if (!found.ok) return found
+  const { drift, there } = found.data
+  const written = await writePrices(ctx, there.productId, new Map([[drift.shopify_variant_id, drift.price]]))
+  if (!written.ok) return written
+  return command(ctx, by, async unit => {
+    unit.audit(drift.kind === 'rule' ? 'acl_rule.write_price' : 'product.write_price', drift.target_id, {
+      before: { price: there.price },
+      after: { price: drift.price }
+    })
+    return done
+  })
+}
+
+/** The difference, and what the platform says at this moment: it may have changed since the comparison. */
+async function lookUp(ctx: AppContext, id: number): Promise<Result<{ drift: PriceDrift; there: PlatformPrice }>> {
+  const [drift] = await selectDrifts(ctx.db, [id])
+  if (!drift) return refuse('price_drift_gone')
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return platform
+  const read = await platform.data.variants([drift.shopify_variant_id])
+  if (!read.ok) return platformRefusal(read)
+  const there = read.value.get(drift.shopify_variant_id)
+  return there ? ok({ drift, there: platformPriceOf(there) }) : refuse('unknown_platform_variant')
+}

@@ -1,0 +1,107 @@
+import type { Health } from '@netlet/contract'
+import { and, count, desc, eq, gt, inArray, isNull, min, notLike } from 'drizzle-orm'
+import { shopBase } from '../../integrations/shopify/index.ts'
+import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { readSettings } from '../settings/index.ts'
+import { SCOPES } from './check-platform.ts'
+import { readCheck } from './checks.ts'
+import { RECONCILED } from './events.ts'
+import { ATTENTION_OUTCOMES } from './outcomes.ts'
+import { missedWebhooks } from './silence.ts'
+import { platformEvents } from './tables.ts'
+
+type Platform = NonNullable<Health['platform']>
+
+/**
+ * How the platform is doing, as far as the last looks at it tell; nothing is asked of it here.
+ * @param priceDrifts how many prices differ, which the catalogue knows
+ */
+export async function platformHealth(
+  ctx: Pick<AppContext, 'db' | 'secrets' | 'config' | 'now'>,
+  priceDrifts: (db: Executor) => Promise<number>
+): Promise<Platform> {
+  const { db } = ctx
+  const now = ctx.now()
+  const settings = await readSettings(db, ctx.secrets)
+  const [shop, webhooks, reconciliation, products, prices] = await Promise.all([
+    readCheck(db, 'shop'),
+    readCheck(db, 'webhooks'),
+    readCheck(db, 'reconciliation'),
+    readCheck(db, 'products'),
+    readCheck(db, 'prices')
+  ])
+  const seenShop = shop && 'name' in shop.result ? shop.result : null
+  const seenHooks = webhooks && 'wanted' in webhooks.result ? webhooks.result : null
+  const wanted = seenHooks?.wanted ?? []
+  return {
+    configured: shopBase(settings.shopify_shop_url) !== null && settings.shopify_app_key !== '',
+    shop: {
+      ...lookedAt(shop),
+      name: seenShop?.name ?? null,
+      currency: seenShop?.currency ?? null,
+      expected_currency: settings.shop_currency,
+      missing_scopes: seenShop ? SCOPES.filter(scope => !allows(seenShop.scopes, scope)) : []
+    },
+    webhooks: {
+      ...lookedAt(webhooks),
+      address: ctx.config.publicUrl,
+      wanted: wanted.map(topicOf),
+      present: (seenHooks?.present ?? []).map(topicOf),
+      foreign: seenHooks?.foreign ?? [],
+      blocked: seenHooks?.blocked ?? false,
+      missed: await missedWebhooks(db, now),
+      last_events: await lastEvents(db, wanted.map(topicOf))
+    },
+    events: await eventFigures(db, new Date(now.getTime() - 30 * DAY)),
+    reconciliation: { at: isoOrNull(reconciliation?.at ?? null), found: reconciliation?.result.found ?? 0 },
+    products: lookedAt(products),
+    prices: { ...lookedAt(prices), differ: await priceDrifts(db) }
+  }
+}
+
+function lookedAt(check: { at: Date; result: object } | undefined): { at: string | null; error: string | null } {
+  const error = check && 'error' in check.result ? String(check.result.error) : null
+  return { at: isoOrNull(check?.at ?? null), error }
+}
+
+/** Who may write may read: the platform lists only the stronger scope of the two. */
+const allows = (scopes: readonly string[], wanted: string): boolean =>
+  scopes.includes(wanted) || scopes.includes(wanted.replace('read_', 'write_'))
+
+/** ORDERS_PAID, as GraphQL writes it, is `orders/paid` on a webhook. */
+function topicOf(constant: string): string {
+  const at = constant.lastIndexOf('_')
+  return `${constant.slice(0, at)}/${constant.slice(at + 1)}`.toLowerCase()
+}
+
+async function lastEvents(db: Executor, topics: readonly string[]): Promise<{ topic: string; at: string | null }[]> {
+  return Promise.all(
+    topics.map(async topic => {
+      const [last] = await db
+        .select({ at: platformEvents.receivedAt })
+        .from(platformEvents)
+        .where(and(eq(platformEvents.topic, topic), notLike(platformEvents.eventId, `${RECONCILED}%`)))
+        .orderBy(desc(platformEvents.receivedAt))
+        .limit(1)
+      return { topic, at: last ? iso(last.at) : null }
+    })
+  )
+}
+
+async function eventFigures(db: Executor, since: Date): Promise<Platform['events']> {
+  const [waiting] = await db
+    .select({ count: count(), oldest: min(platformEvents.receivedAt) })
+    .from(platformEvents)
+    .where(isNull(platformEvents.processedAt))
+  const attention = await db.$count(
+    platformEvents,
+    and(
+      gt(platformEvents.receivedAt, since),
+      eq(platformEvents.topic, 'orders/paid'),
+      inArray(platformEvents.outcome, ATTENTION_OUTCOMES)
+    )
+  )
+  return { waiting: waiting?.count ?? 0, oldest_waiting: isoOrNull(waiting?.oldest ?? null), attention }
+}

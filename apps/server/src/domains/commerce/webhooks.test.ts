@@ -1,0 +1,185 @@
+import { routes, type Health } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { auditLog } from '../../infra/tables.ts'
+import { createShopify } from '../../integrations/shopify/index.ts'
+import { paidEvent } from '../../testing/buying.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { writeSettings } from '../settings/index.ts'
+import { storeEvent } from './events.ts'
+import { platformHealth } from './health.ts'
+import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
+import { registerWebhooks } from './register-webhooks.ts'
+import { commerceRoutes } from './routes.ts'
+import { watchForSilence } from './silence.ts'
+import { platformChecks, platformEvents, webhookAddresses } from './tables.ts'
+
+const OURS = 'https://shop.example.com'
+const OTHER = 'https://staging.example.com'
+
+let shop: TestShop
+let admin: TestClient
+let sandbox: Sandbox
+let dataDir: string
+
+beforeAll(async () => {
+  shop = await startTestShop({
+    routes: (mount, ctx) => commerceRoutes(mount, ctx),
+    queues: [settlePaymentQueue, applyProductEventQueue, registerWebhooksQueue],
+    config: { publicUrl: OURS }
+  })
+  admin = await shop.admin({ username: 'boss' })
+  dataDir = await newDataDir()
+  sandbox = await launch(dataDir, 'http://127.0.0.1:9')
+  await writeSettings(shop.ctx, {
+    shopify_shop_url: sandbox.url,
+    shopify_app_key: secrets.accessToken,
+    shopify_api_secret: secrets.appSecret
+  })
+})
+
+beforeEach(async () => {
+  const { db } = shop.ctx
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
+  await control(sandbox, 'DELETE', '/webhooks/subscriptions')
+  for (const table of [platformChecks, platformEvents, webhookAddresses]) await db.delete(table)
+  await db.execute(sql`delete from pgboss.job where name = 'send-mail'`)
+})
+
+afterAll(async () => {
+  await shop?.close()
+  await sandbox?.close()
+  await removeDataDir(dataDir)
+})
+
+/** The same database under another PUBLIC_URL. */
+const at = (publicUrl: string): AppContext => ({ ...shop.ctx, config: { ...shop.ctx.config, publicUrl } })
+const elsewhere = () =>
+  createShopify({ shopUrl: sandbox.url, accessToken: secrets.accessToken, apiSecret: secrets.appSecret })
+const origins = async () => {
+  const found = await control<{ subscriptions: { uri: string }[] }>(sandbox, 'GET', '/webhooks')
+  return [...new Set(found.subscriptions.map(one => new URL(one.uri).origin))]
+}
+const topics = async () =>
+  (await control<{ subscriptions: { topic: string }[] }>(sandbox, 'GET', '/webhooks')).subscriptions.length
+const mails = async () => {
+  const { rows } = await shop.ctx.db.execute<{ subject: string }>(
+    sql`select data -> 'data' ->> 'subject' as subject from pgboss.job where name = 'send-mail' order by created_on`
+  )
+  return rows.map(row => row.subject)
+}
+const health = () => platformHealth(shop.ctx, async () => 0)
+
+test('subscriptions that the platform dropped are back at the next comparison', async () => {
+  await registerWebhooks(shop.ctx)
+  const all = await topics()
+  expect(all).toBeGreaterThanOrEqual(4)
+  await control(sandbox, 'DELETE', '/webhooks/subscriptions')
+  await registerWebhooks(shop.ctx)
+  expect(await topics()).toBe(all)
+  expect(await origins()).toEqual([OURS])
+  expect(await mails()).toEqual([])
+})
+
+test('the shop’s own earlier address is moved to the new one', async () => {
+  await registerWebhooks(at('https://old.example.com'))
+  await registerWebhooks(shop.ctx)
+  expect(await origins()).toEqual([OURS])
+  expect(await mails()).toEqual([])
+})
+
+test('another installation’s subscriptions are not touched by a newcomer: it warns once, until it is told to', async () => {
+  await elsewhere().registerWebhooks({ callbackBase: OTHER, earlier: [] })
+  await registerWebhooks(shop.ctx)
+  await registerWebhooks(shop.ctx)
+  expect(await origins()).toEqual([OTHER])
+  expect(await mails()).toEqual(['Another installation uses the same platform keys'])
+  expect((await health()).webhooks).toMatchObject({ foreign: [OTHER], present: [], blocked: true })
+
+  const path = routes.settings.takeOverWebhooks.path
+  expect(await (await shop.customer()).post(path)).toMatchObject({ status: 403 })
+  expect(await origins()).toEqual([OTHER])
+  expect(await admin.post(path)).toMatchObject({ code: 2000, data: { taken: [OTHER] } })
+  expect(await origins()).toEqual([OURS])
+  expect((await health()).webhooks).toMatchObject({ foreign: [], blocked: false })
+  const entries = await shop.ctx.db.select().from(auditLog).where(eq(auditLog.action, 'settings.take_over_webhooks'))
+  expect(entries).toMatchObject([{ actorName: 'boss', before: { origins: [OTHER] }, after: { origin: OURS } }])
+  // From now on the addresses are its own, and it restores them.
+  await registerWebhooks(shop.ctx)
+  expect(await mails()).toHaveLength(1)
+})
+
+test('an installation that was here first keeps its own beside a second one, and warns', async () => {
+  await registerWebhooks(shop.ctx)
+  await control(sandbox, 'DELETE', '/webhooks/subscriptions')
+  await elsewhere().registerWebhooks({ callbackBase: OTHER, earlier: [] })
+  await registerWebhooks(shop.ctx)
+  expect((await origins()).toSorted()).toEqual([OURS, OTHER])
+  expect(await mails()).toHaveLength(1)
+})
+
+test('a platform that does not answer is on the health page, and is asked again', async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 1 })
+  await expect(registerWebhooks(shop.ctx)).rejects.toThrow('has a fault of its own')
+  expect((await health()).webhooks.error).toContain('has a fault of its own')
+  await registerWebhooks(shop.ctx)
+  expect((await health()).webhooks).toMatchObject({ error: null, wanted: expect.arrayContaining(['orders/paid']) })
+})
+
+const stored = (eventId: string, payload: unknown, topic = 'orders/paid') =>
+  command(shop.ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic, payload }))
+const received = (eventId: string, ago: number) =>
+  shop.ctx.db
+    .update(platformEvents)
+    .set({ receivedAt: new Date(Date.now() - ago) })
+    .where(eq(platformEvents.eventId, eventId))
+
+test('payments of which no webhook tells are an alarm, once a day; a webhook that is only late is none', async () => {
+  const found = (id: number) => paidEvent({ publicId: 'NL-x', amount: '1.00', id })
+  await stored('reconciled:1', found(1))
+  await watchForSilence(shop.ctx)
+  expect(await mails()).toEqual([])
+  await received('reconciled:1', 20 * MINUTE)
+  await stored('orders/paid late', found(1))
+  await watchForSilence(shop.ctx)
+  expect(await mails()).toEqual([])
+
+  await stored('reconciled:2', found(2))
+  await received('reconciled:2', 20 * MINUTE)
+  await watchForSilence(shop.ctx)
+  await watchForSilence(shop.ctx)
+  expect(await mails()).toEqual(['Webhooks of the platform do not arrive'])
+  expect((await health()).webhooks.missed).toBe(1)
+  const tomorrow = { ...shop.ctx, now: () => new Date(Date.now() + 23 * HOUR) }
+  await watchForSilence(tomorrow)
+  expect(await mails()).toHaveLength(1)
+  const later = { ...shop.ctx, now: () => new Date(Date.now() + 25 * HOUR) }
+  await stored('reconciled:3', found(3))
+  await received('reconciled:3', -24 * HOUR)
+  await watchForSilence(later)
+  expect(await mails()).toHaveLength(2)
+})
+
+test('the health page tells what came, what waits, and what needs a hand', async () => {
+  await registerWebhooks(shop.ctx)
+  await stored('orders/paid 1', {})
+  await stored('products/update 1', {}, 'products/update')
+  await stored('reconciled:7', {})
+  await shop.ctx.db
+    .update(platformEvents)
+    .set({ processedAt: new Date(), outcome: 'unknown_order' })
+    .where(eq(platformEvents.eventId, 'orders/paid 1'))
+  await received('orders/paid 1', 2 * HOUR)
+  const found: NonNullable<Health['platform']> = await health()
+  expect(found.events).toMatchObject({ waiting: 2, attention: 1 })
+  const paid = found.webhooks.last_events.find(one => one.topic === 'orders/paid')
+  expect(Date.now() - Date.parse(paid?.at ?? '')).toBeGreaterThan(HOUR)
+  expect(found.webhooks.last_events.find(one => one.topic === 'products/delete')?.at).toBeNull()
+})

@@ -1,0 +1,90 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { aclRules } from './tables.ts'
+
+/** What the platform says of the variant that a rule is sold as. */
+export type PlatformPrice = {
+  /** Decimal with 2 places: '1.50'. */
+  price: string
+  productId: string
+  /** Its product can be bought. */
+  forSale: boolean
+  /** The platform's own time of the product's last change. */
+  updatedAt: Date | null
+}
+
+/** Rules on sale with the variants of the platform that they are sold as. */
+export const rulesOnPlatform = (db: Executor) =>
+  db
+    .select({
+      id: aclRules.id,
+      name: aclRules.name,
+      price: aclRules.price,
+      platformVariantId: aclRules.platformVariantId,
+      platformProductId: aclRules.platformProductId,
+      valid: aclRules.valid
+    })
+    .from(aclRules)
+    .where(isNull(aclRules.deletedAt))
+
+/**
+ * Takes over what the platform says of the variants that rules are sold as; older news change nothing. Repeating it
+ * changes nothing more.
+ * @param seen by the platform's variant id; undefined: the platform has no such variant
+ * @param at the platform's own time of the news about variants that it has no more
+ * @returns how many rules are sold as one of these variants
+ */
+export async function followRules(
+  unit: Unit,
+  seen: ReadonlyMap<string, PlatformPrice | undefined>,
+  at: Date | null = null
+): Promise<{ id: number; platformVariantId: string }[]> {
+  if (seen.size === 0) return []
+  const rules = await unit.tx
+    .select()
+    .from(aclRules)
+    .where(and(isNull(aclRules.deletedAt), inArray(aclRules.platformVariantId, [...seen.keys()])))
+    .orderBy(aclRules.id)
+    .for('update')
+  for (const rule of rules) {
+    const now = seen.get(rule.platformVariantId)
+    const toldAt = now ? now.updatedAt : at
+    if (toldAt && rule.platformUpdatedAt && toldAt < rule.platformUpdatedAt) continue
+    const before = { price: rule.price, valid: rule.valid }
+    const after = now ? { price: now.price, valid: now.forSale } : { price: rule.price, valid: false }
+    await unit.tx
+      .update(aclRules)
+      .set({
+        ...after,
+        ...(now ? { platformProductId: now.productId } : {}),
+        ...(toldAt ? { platformUpdatedAt: toldAt } : {})
+      })
+      .where(eq(aclRules.id, rule.id))
+    if (before.price !== after.price || before.valid !== after.valid)
+      unit.audit('acl_rule.follow', rule.id, { before, after })
+  }
+  return rules.map(({ id, platformVariantId }) => ({ id, platformVariantId }))
+}
+
+/** The platform's variants that rules of one of its products are sold as, as far as it is known. */
+export async function ruleVariantsOf(db: Executor, platformProductId: string): Promise<string[]> {
+  const rows = await db
+    .select({ id: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(and(isNull(aclRules.deletedAt), eq(aclRules.platformProductId, platformProductId)))
+  return rows.map(row => row.id)
+}
+
+/** Gives a rule the platform's price, because an administrator says so. @returns what it was; undefined: no such rule */
+export async function takeRulePrice(unit: Unit, ruleId: number, price: string): Promise<string | undefined> {
+  const [rule] = await unit.tx
+    .select({ price: aclRules.price })
+    .from(aclRules)
+    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+    .for('update')
+  if (!rule) return undefined
+  await unit.tx.update(aclRules).set({ price }).where(eq(aclRules.id, ruleId))
+  unit.audit('acl_rule.take_price', ruleId, { before: { price: rule.price }, after: { price } })
+  return rule.price
+}

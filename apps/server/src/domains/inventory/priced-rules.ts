@@ -1,0 +1,65 @@
+import type { AclRule, AclRuleForm } from '@netlet/contract'
+import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { Edit } from '../../infra/version.ts'
+import { parseDomains } from './domains.ts'
+import { followRules, type PlatformPrice } from './follow-platform.ts'
+import { addAclRule, editAclRule, readRule, type OnRulesChanged } from './manage-rules.ts'
+
+/** Rules' prices belong to the platform: what the inventory needs of it. Every failure has the platform's own words. */
+export type RulePrices = {
+  /** The variant that a rule is to be sold as; null where no platform is set up: then the form's price stands. */
+  read(ctx: AppContext, platformVariantId: string): Promise<Result<PlatformPrice | null>>
+  /** Writes a price to the platform, where one is set up. */
+  write(ctx: AppContext, platformVariantId: string, price: string): Promise<Result<null>>
+}
+
+export type RulePorts = { onRulesChanged: OnRulesChanged; prices?: RulePrices | undefined }
+
+/** Adds a rule at the price that the platform asks for it. */
+export async function addPricedRule(
+  ctx: AppContext,
+  by: Actor,
+  form: AclRuleForm,
+  { onRulesChanged, prices }: RulePorts
+): Promise<Result<AclRule>> {
+  if (!prices || !parseDomains(form.acl_value).ok) return addAclRule(ctx, by, form, onRulesChanged)
+  // Before the transaction: nobody waits for the platform with the inventory locked.
+  const there = await prices.read(ctx, form.shopify_variant_id)
+  if (!there.ok) return there
+  const price = there.data?.price ?? form.price
+  const added = await addAclRule(ctx, by, { ...form, price }, onRulesChanged)
+  if (added.ok && there.data) await follow(ctx, by, form.shopify_variant_id, there.data)
+  return added
+}
+
+/**
+ * Edits a rule. A price that the form changed is written to the platform first; one that it did not change is not, so
+ * that nothing stale goes there. Where our own write fails afterwards, the platform's webhook or the next reading of
+ * prices brings the new price here. A rule that is to be sold as another variant takes that one's price.
+ */
+export async function editPricedRule(
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  form: Edit<AclRuleForm>,
+  { onRulesChanged, prices }: RulePorts
+): Promise<Result<AclRule>> {
+  const save = (price: string) => editAclRule(ctx, by, id, { ...form, price }, onRulesChanged)
+  const before = await readRule(ctx.db, id)
+  const refused =
+    !before || (form.version !== undefined && form.version !== before.version) || !parseDomains(form.acl_value).ok
+  const moved = before?.shopify_variant_id !== form.shopify_variant_id
+  const repriced = before?.price !== form.price
+  if (!prices || refused || (!moved && !repriced)) return save(form.price)
+  const there = await prices.read(ctx, form.shopify_variant_id)
+  if (!there.ok) return there
+  if (!repriced) return save(there.data?.price ?? form.price)
+  const written = await prices.write(ctx, form.shopify_variant_id, form.price)
+  return written.ok ? save(form.price) : written
+}
+
+const follow = (ctx: AppContext, by: Actor, platformVariantId: string, there: PlatformPrice) =>
+  command(ctx, by, async unit => ok(await followRules(unit, new Map([[platformVariantId, there]]))))

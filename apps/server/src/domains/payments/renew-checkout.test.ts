@@ -1,0 +1,152 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
+import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { DAY } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { startTestShop, type TestShop, type TestUser } from '../../testing/shop.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { addGroup, addProduct } from '../catalog/products.fixture.ts'
+import { products, variants } from '../catalog/tables.ts'
+import { createRule } from '../inventory/index.ts'
+import { aclRules } from '../inventory/tables.ts'
+import { orders } from '../orders/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { paymentRoutes } from './routes.ts'
+
+const PLAN_GONE =
+  'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
+const RULE_GONE =
+  'The access rule Nike of this order is no longer sold, so the order cannot be renewed. Your proxies work until they expire; please place a new order.'
+
+const planId = demoPlans[0]?.id ?? ''
+const variantId = demoPlans[0]?.variants[0]?.id ?? ''
+const ruleVariantId = demoRules[0]?.variantId ?? ''
+
+let shop: TestShop
+let sandbox: Sandbox
+let dataDir: string
+let customer: TestClient & { user: TestUser }
+let orderId: number
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: (mount, ctx) => paymentRoutes(mount, ctx) })
+  dataDir = await newDataDir()
+  sandbox = await launch(dataDir, 'http://127.0.0.1:9')
+  await writeSettings(shop.ctx, {
+    shopify_shop_url: sandbox.url,
+    shopify_app_key: secrets.accessToken,
+    shopify_api_secret: secrets.appSecret
+  })
+  customer = await shop.customer()
+  const { db } = shop.ctx
+  const { groupId } = await addGroup(db, [{ cidr: '10.5.0.0/24' }])
+  const product = await addProduct(db, { platformId: planId }, [{ platformId: variantId, serverGroupId: groupId }])
+  const rule = await command(shop.ctx, SYSTEM, unit =>
+    createRule(unit, {
+      name: 'Nike',
+      description: '',
+      price: '0.50',
+      platformVariantId: ruleVariantId,
+      aclValue: 'nike.example'
+    })
+  )
+  if (!rule.ok) throw new Error(rule.reason)
+  const [order] = await db
+    .insert(orders)
+    .values({
+      publicId: 'NL-RENEW',
+      userId: customer.user.id,
+      productId: product.id,
+      variantId: product.variants[0]?.id ?? 0,
+      serverGroupId: groupId,
+      productName: 'Plan',
+      variantName: 'London',
+      quantity: 1,
+      cartStep: 1,
+      proxyTime: 30,
+      variantPrice: '2.20',
+      aclPrice: '0.50',
+      amount: '2.70',
+      rules: [rule.rule.id],
+      checkoutUrl: 'https://shop.example.com',
+      reservedUntil: new Date(),
+      proxyUsername: 'u1',
+      proxyPassword: 'p1',
+      state: 'delivered',
+      payAmount: '2.70',
+      platformOrderId: '1',
+      platformOrderNumber: '#1',
+      paidAt: new Date(),
+      expiredAt: new Date(Date.now() + 10 * DAY)
+    })
+    .returning({ id: orders.id })
+  orderId = order?.id ?? 0
+})
+
+beforeEach(async () => {
+  const { db } = shop.ctx
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
+  for (const id of [planId, demoRulesProduct.id])
+    await control(sandbox, 'PATCH', `/products/${id}`, { status: 'ACTIVE', silent: true })
+  await db.update(products).set({ valid: true, active: true, deletedAt: null })
+  await db.update(variants).set({ isActive: true, deletedAt: null })
+  await db.update(aclRules).set({ valid: true, deletedAt: null })
+})
+
+afterAll(async () => {
+  await shop?.close()
+  await sandbox?.close()
+  await removeDataDir(dataDir)
+})
+
+const renew = () => customer.post<{ checkout_url: string }>(`/api/orders/order_list/${orderId}/order-renew-checkout/`)
+
+test('a plan that is sold has a link that the platform opens', async () => {
+  const reply = await renew()
+  expect(reply.code).toBe(2000)
+  expect((await fetch(reply.data.checkout_url, { redirect: 'manual' })).status).toBe(302)
+})
+
+test.each([
+  ['its product was withdrawn on the platform', () => shop.ctx.db.update(products).set({ valid: false })],
+  ['its product was removed from the shop', () => shop.ctx.db.update(products).set({ deletedAt: new Date() })],
+  ['its product is not offered', () => shop.ctx.db.update(products).set({ active: false })],
+  ['its variant is gone', () => shop.ctx.db.update(variants).set({ deletedAt: new Date() })],
+  ['its variant is not offered', () => shop.ctx.db.update(variants).set({ isActive: false })],
+  [
+    'the platform archived it, and nobody has told us',
+    () => control(sandbox, 'PATCH', `/products/${planId}`, { status: 'ARCHIVED', silent: true })
+  ]
+])('a plan is not renewed once %s: the customer learns it before paying', async (_why, withdraw) => {
+  await withdraw()
+  expect(await renew()).toMatchObject({ status: 409, msg: PLAN_GONE, data: { reason: 'plan_withdrawn' } })
+})
+
+test.each([
+  ['deleted', () => shop.ctx.db.update(aclRules).set({ deletedAt: new Date() })],
+  ['withdrawn on the platform', () => shop.ctx.db.update(aclRules).set({ valid: false })],
+  [
+    'archived on the platform, and nobody has told us',
+    () => control(sandbox, 'PATCH', `/products/${demoRulesProduct.id}`, { status: 'DRAFT', silent: true })
+  ]
+])('an order whose access rule was %s is not renewed, and says which rule', async (_how, withdraw) => {
+  await withdraw()
+  expect(await renew()).toMatchObject({ status: 409, msg: RULE_GONE, data: { params: { rule: 'Nike' } } })
+})
+
+test('while the platform’s API does not answer, what is known here decides', async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 2 })
+  expect(await renew()).toMatchObject({ code: 2000 })
+  await shop.ctx.db.update(products).set({ valid: false })
+  expect(await renew()).toMatchObject({ status: 409 })
+})
+
+test('another customer’s order is none', async () => {
+  const [row] = await shop.ctx.db.select().from(orders).where(eq(orders.id, orderId))
+  expect(row?.state).toBe('delivered')
+  const other = await shop.customer()
+  expect(await other.post(`/api/orders/order_list/${orderId}/order-renew-checkout/`)).toMatchObject({ status: 404 })
+})

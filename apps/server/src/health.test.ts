@@ -1,0 +1,90 @@
+import type { Health } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
+import type { Sandbox } from '../../sandbox/src/sandbox.ts'
+import { servers } from './domains/fleet/tables.ts'
+import { enqueueMail } from './domains/mail/index.ts'
+import { writeSettings } from './domains/settings/index.ts'
+import { SYSTEM } from './infra/actor.ts'
+import { command } from './infra/command.ts'
+import type { TestClient } from './testing/client.ts'
+import { startTestShop, type TestShop } from './testing/shop.ts'
+
+let shop: TestShop
+let admin: TestClient
+let sandbox: Sandbox
+let dataDir: string
+
+beforeAll(async () => {
+  shop = await startTestShop({ config: { trustProxy: false } })
+  admin = await shop.admin()
+  dataDir = await newDataDir()
+  sandbox = await launch(dataDir, 'http://127.0.0.1:9')
+  await writeSettings(shop.ctx, {
+    shopify_shop_url: sandbox.url,
+    shopify_app_key: secrets.accessToken,
+    shopify_api_secret: secrets.appSecret,
+    shop_currency: 'EUR'
+  })
+})
+afterAll(async () => {
+  await shop?.close()
+  await sandbox?.close()
+  await removeDataDir(dataDir)
+})
+
+const check = async () => (await admin.post<Health>('/api/settings/health/check')).data
+
+test('every section is read; nothing is asked of the platform until somebody looks', async () => {
+  const { data } = await admin.get<Health>('/api/settings/health')
+  expect(data.platform).toMatchObject({ configured: true, shop: { at: null, name: null }, webhooks: { at: null } })
+  expect(data.database?.bytes).toBeGreaterThan(1_000_000)
+  expect(data.database?.pool.size).toBeGreaterThan(0)
+  expect(Object.values(data)).not.toContain(null)
+})
+
+test('a look says who the platform is, whether the currency fits, and what the token may not do', async () => {
+  expect((await check()).platform).toMatchObject({
+    shop: { name: 'Netlet stand-in', currency: 'USD', expected_currency: 'EUR', missing_scopes: [], error: null },
+    webhooks: { address: 'http://shop.example.com', blocked: false },
+    prices: { differ: 0, error: null }
+  })
+})
+
+test('a platform that is gone shows as such, with its words', async () => {
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'unauthorized', next: 20 })
+  const { platform } = await check()
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
+  for (const part of [platform?.shop, platform?.webhooks]) expect(part?.error).toContain('refused the access token')
+})
+
+test('servers that do not answer, mail that waits and jobs that failed for good are counted', async () => {
+  const { db } = shop.ctx
+  await db.insert(servers).values({ name: 'away', ip: '192.0.2.7', unreachableSince: new Date('2026-07-01T10:00:00Z') })
+  await command(shop.ctx, SYSTEM, async unit =>
+    enqueueMail(unit, { to: 'a@example.com', template: 'admin-notice', data: { subject: 's', text: 't' }, key: 'one' })
+  )
+  await db.execute(sql`insert into pgboss.job (name, data, source_name) values ('dead-letter', '{}', 'send-mail')`)
+  const { data } = await admin.get<Health>('/api/settings/health')
+  expect(data.servers).toMatchObject({
+    total: 1,
+    reachable: 0,
+    unreachable: [{ name: 'away', since: '2026-07-01T10:00:00.000Z' }]
+  })
+  expect(data.mail).toMatchObject({ waiting: 1, failed: 1, oldest: expect.any(String) })
+  expect(data.jobs?.queues.find(queue => queue.name === 'send-mail')).toMatchObject({ waiting: 1, dead: 1 })
+})
+
+test('a reverse proxy that TRUST_PROXY does not name is shown', async () => {
+  const { data } = await admin.get<Health>('/api/settings/health', { 'x-forwarded-for': '203.0.113.5' })
+  expect(data.http?.untrusted_proxies).toMatchObject([{ address: '127.0.0.1' }])
+})
+
+test('a section that cannot be read does not hide the others', async () => {
+  await shop.ctx.db.execute(sql`alter table platform_checks rename to platform_checks_away`)
+  const { data } = await admin.get<Health>('/api/settings/health')
+  await shop.ctx.db.execute(sql`alter table platform_checks_away rename to platform_checks`)
+  expect(data.platform).toBeNull()
+  expect(data.servers?.total).toBe(1)
+})

@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm'
+import { comparePrices, countPriceDrifts } from './domains/catalog/index.ts'
+import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
+import { serversHealth } from './domains/fleet/index.ts'
+import { sendMailQueue } from './domains/mail/index.ts'
+import type { HealthPorts } from './domains/settings/index.ts'
+import { iso, isoOrNull } from './infra/clock.ts'
+import type { AppContext } from './infra/context.ts'
+import { untrustedProxies } from './infra/http/untrusted-proxies.ts'
+import { queueFigures } from './infra/job-figures.ts'
+
+/** What the health page shows of each part, and how it looks at the platform at once. */
+export const healthPorts = (ctx: AppContext): HealthPorts => ({
+  sections: {
+    platform: () => platformHealth(ctx, countPriceDrifts),
+    jobs: async () => ({
+      queues: (await queueFigures(ctx.db)).map(queue => ({ ...queue, oldest: isoOrNull(queue.oldest) }))
+    }),
+    servers: () => serversHealth(ctx.db),
+    async mail() {
+      const mails = (await queueFigures(ctx.db)).find(queue => queue.name === sendMailQueue.name)
+      return { waiting: mails?.waiting ?? 0, oldest: isoOrNull(mails?.oldest ?? null), failed: mails?.dead ?? 0 }
+    },
+    database: () => databaseHealth(ctx),
+    http: async () => ({
+      public_url: ctx.config.publicUrl,
+      untrusted_proxies: untrustedProxies().map(({ address, at }) => ({ address, at: iso(at) }))
+    })
+  },
+  async look() {
+    await checkPlatform(ctx)
+    await registerWebhooks(ctx).catch((error: unknown) => ctx.log.warn({ err: error }, 'webhooks were not compared'))
+    await comparePrices(ctx)
+  }
+})
+
+async function databaseHealth({ db }: AppContext) {
+  const { rows } = await db.execute<{ bytes: number; connections: number; most: number }>(sql`
+    select pg_database_size(current_database())::float8 as bytes,
+      (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
+      current_setting('max_connections')::int as most`)
+  const { totalCount, idleCount, waitingCount } = db.$client
+  return {
+    bytes: rows[0]?.bytes ?? 0,
+    connections: rows[0]?.connections ?? 0,
+    max_connections: rows[0]?.most ?? 0,
+    pool: { size: totalCount, idle: idleCount, waiting: waitingCount }
+  }
+}

@@ -1,0 +1,67 @@
+import { BlockList, isIP } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Log } from '../log.ts'
+import { plainAddress } from './client-address.ts'
+
+/** Addresses that no customer comes from, but a proxy in front may. */
+const LOCAL = new BlockList()
+for (const [net, prefix] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+  ['100.64.0.0', 10]
+] as const)
+  LOCAL.addSubnet(net, prefix, 'ipv4')
+LOCAL.addAddress('::1', 'ipv6')
+LOCAL.addSubnet('fc00::', 7, 'ipv6')
+LOCAL.addSubnet('fe80::', 10, 'ipv6')
+
+type Peer = Pick<FastifyRequest, 'ip' | 'socket' | 'headers'>
+
+/**
+ * The peer's address, where it is evidently a reverse proxy that TRUST_PROXY does not name: it is a local one, and says
+ * whom it forwards for.
+ */
+export function untrustedProxyOf({ ip, socket, headers }: Peer): string | null {
+  const peer = plainAddress(socket.remoteAddress)
+  const trusted = plainAddress(ip) !== peer
+  if (!peer || trusted || headers['x-forwarded-for'] === undefined) return null
+  return LOCAL.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4') ? peer : null
+}
+
+/**
+ * For whom such a proxy forwards, by the last entry of its header, which is the one that the proxy itself wrote. Good for
+ * telling clients apart where a limit would count all of them as one; never for who somebody is, since the proxy may
+ * pass on what its client made up.
+ */
+export function forwardedClient(request: Peer): string | null {
+  if (untrustedProxyOf(request) === null) return null
+  const header = request.headers['x-forwarded-for']
+  const last = plainAddress(String(header).split(',').at(-1)?.trim())
+  return last && isIP(last) ? last : null
+}
+
+const MOST_PEERS = 20
+const seen = new Map<string, Date>()
+
+/** The untrusted proxies that this process has seen since it started, with the last time. */
+export const untrustedProxies = (): { address: string; at: Date }[] =>
+  [...seen].map(([address, at]) => ({ address, at }))
+
+/** Notices reverse proxies that TRUST_PROXY does not name; each is logged once. */
+export function watchForProxies(app: FastifyInstance, log: Log): void {
+  app.addHook('onRequest', async request => {
+    const peer = untrustedProxyOf(request)
+    if (peer === null) return
+    if (!seen.has(peer)) {
+      if (seen.size >= MOST_PEERS) return
+      log.warn(
+        { peer },
+        `${peer} forwards requests of others, and TRUST_PROXY does not name it: every visitor counts as one client. Set TRUST_PROXY=${peer} if it is your reverse proxy.`
+      )
+    }
+    seen.set(peer, new Date())
+  })
+}

@@ -1,0 +1,167 @@
+import type { Health, PriceDrift } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { afterEach, describe, expect, it } from 'vitest'
+import { catalog, settings } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { pageOf } from '../../testing/shapes.ts'
+import { renderScreen } from '../kit/screen.fixture.tsx'
+import HealthPage from './page.tsx'
+
+const AT = '2026-11-22T10:00:00.000Z'
+const looked = { at: AT, error: null }
+const topics = ['orders/paid', 'products/update']
+const platform: NonNullable<Health['platform']> = {
+  configured: true,
+  shop: { ...looked, name: 'My shop', currency: 'USD', expected_currency: 'USD', missing_scopes: [] },
+  webhooks: {
+    ...looked,
+    address: 'https://shop.example.com',
+    wanted: topics,
+    present: topics,
+    foreign: [],
+    blocked: false,
+    missed: 0,
+    last_events: [{ topic: 'orders/paid', at: AT }]
+  },
+  events: { waiting: 0, oldest_waiting: null, attention: 0 },
+  reconciliation: { at: AT, found: 0 },
+  products: looked,
+  prices: { ...looked, differ: 0 }
+}
+const good: Health = {
+  at: AT,
+  platform,
+  jobs: { queues: [{ name: 'send-mail', waiting: 2, active: 1, oldest: AT, dead: 0 }] },
+  servers: { total: 3, reachable: 3, unreachable: [] },
+  mail: { waiting: 2, oldest: AT, failed: 0 },
+  database: { bytes: 52_428_800, connections: 9, max_connections: 100, pool: { size: 3, idle: 2, waiting: 0 } },
+  http: { public_url: 'https://shop.example.com', untrusted_proxies: [] }
+}
+const drift: PriceDrift = {
+  id: 4,
+  kind: 'variant',
+  target_id: 1,
+  name: 'Metro ISP: New York',
+  shopify_variant_id: '1',
+  price: '2.20',
+  platform_price: '2.75',
+  since: AT
+}
+
+function open(health: Health = good, drifts: PriceDrift[] = []) {
+  answer(settings.health, health)
+  answer(catalog.priceDrift, pageOf(...drifts))
+  return renderScreen(<HealthPage />)
+}
+const problems = async () =>
+  within(await screen.findByRole('list', { name: 'What needs a look' }))
+    .getAllByRole('listitem')
+    .map(item => item.textContent)
+
+afterEach(() => setLanguage('en'))
+
+describe('the health page', () => {
+  it('says that all is well, with the figures of each part', async () => {
+    open()
+    expect(await screen.findByText('Everything is as it should be.')).toBeTruthy()
+    expect(within(screen.getByRole('region', { name: 'E-commerce platform' })).getByText('My shop')).toBeTruthy()
+    expect(within(screen.getByRole('region', { name: 'Servers' })).getByText('3 / 3')).toBeTruthy()
+    expect(screen.getByText('2 waiting, 1 running, 0 failed')).toBeTruthy()
+    expect(screen.getByText('50 MB')).toBeTruthy()
+    expect(await screen.findByText('No price differs')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Take over webhooks' })).toBeNull()
+  })
+
+  it('says what needs somebody, in words', async () => {
+    open({
+      ...good,
+      platform: {
+        ...platform,
+        shop: { ...platform.shop, currency: 'VND', missing_scopes: ['write_products'] },
+        webhooks: { ...platform.webhooks, present: ['orders/paid'], missed: 3 },
+        events: { waiting: 7, oldest_waiting: '2026-11-22T09:30:00.000Z', attention: 2 },
+        prices: { ...looked, differ: 1 }
+      },
+      jobs: { queues: [{ name: 'send-mail', waiting: 0, active: 0, oldest: null, dead: 5 }] },
+      servers: { total: 3, reachable: 2, unreachable: [{ id: 1, name: 'fr-1', since: AT }] },
+      http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
+    })
+    expect(await problems()).toEqual([
+      'The platform charges in VND, and the shop expects USD: no payment would count.',
+      'The access token lacks these permissions: write_products',
+      'The platform does not send: products/update',
+      '3 payments of the last day came without a webhook.',
+      '2 payments of the last 30 days need a hand.',
+      '7 events of the platform have waited for more than ten minutes.',
+      '1 prices differ from those of the platform.',
+      'Server fr-1 does not answer.',
+      'send-mail: 5 jobs failed for good.',
+      '172.17.0.1 forwards requests of others, and TRUST_PROXY does not name it: every visitor counts as one client.'
+    ])
+  })
+
+  it('shows the others where one part could not be read', async () => {
+    open({ ...good, platform: null, database: null })
+    expect(await screen.findAllByText('This could not be read. The log says why.')).toHaveLength(3)
+    expect(screen.getByText('3 / 3')).toBeTruthy()
+  })
+
+  it('looks at the platform and reads the products again when asked', async () => {
+    answer(settings.checkHealth, good)
+    answer(catalog.rereadProducts, { status: 'queued' })
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Check now' }))
+    expect(await screen.findByText('Checked')).toBeTruthy()
+    await waitFor(() => expect(requestsOf(settings.health).length).toBeGreaterThan(1))
+    await user.click(screen.getByRole('button', { name: 'Re-read products' }))
+    expect(await screen.findByText('All products will be read again in the background')).toBeTruthy()
+    expect(requestsOf(catalog.rereadProducts)).toHaveLength(1)
+  })
+
+  it('takes webhooks over only after YES, and names both addresses before', async () => {
+    answer(settings.takeOverWebhooks, { taken: ['https://old.example.com'] })
+    const foreign = { ...platform.webhooks, foreign: ['https://old.example.com'], blocked: true, present: [] }
+    const { user } = open({ ...good, platform: { ...platform, webhooks: foreign } })
+    const button = await screen.findByRole('button', { name: 'Take over webhooks' })
+    await user.click(button)
+    expect(
+      await screen.findByText(/to https:\/\/shop\.example\.com instead of https:\/\/old\.example\.com/)
+    ).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(settings.takeOverWebhooks)).toEqual([])
+    await user.click(button)
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(settings.takeOverWebhooks)).toHaveLength(1))
+  })
+
+  it('lists prices that differ with both ways out, and says why one failed', async () => {
+    answer(catalog.takePlatformPrice, null)
+    answerRefused(catalog.writePlatformPrice, 'platform_unavailable', { params: { message: 'no such variant' } })
+    const { user } = open(good, [drift])
+    const row = (await screen.findByText('Metro ISP: New York')).closest('tr') as HTMLElement
+    expect(within(row).getByText('$2.20')).toBeTruthy()
+    expect(within(row).getByText('$2.75')).toBeTruthy()
+    await user.click(within(row).getByRole('button', { name: 'Write ours to the platform' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    expect(await screen.findByText('The e-commerce platform did not do this: no such variant')).toBeTruthy()
+    await user.click(within(row).getByRole('button', { name: "Take the platform's price" }))
+    await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '4' } }]))
+  })
+
+  it('speaks Chinese', async () => {
+    await setLanguage('zh-CN')
+    const { unmount } = open()
+    expect(await screen.findByText('一切正常。')).toBeTruthy()
+    expect(screen.getByRole('button', { name: '重新读取商品' })).toBeTruthy()
+    unmount()
+  })
+
+  it('says so where nothing could be read', async () => {
+    answerRefused(settings.health, 'unavailable')
+    answer(catalog.priceDrift, pageOf())
+    renderScreen(<HealthPage />)
+    expect(await screen.findByRole('alert')).toBeTruthy()
+  })
+})

@@ -1,0 +1,74 @@
+import '../kit/styles.ts'
+import { Button, Skeleton } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { catalog, settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { useCommand } from '../kit/index.ts'
+import classes from './health.module.css'
+import { PriceDriftList } from './price-drift.tsx'
+import { problemsOf } from './problems.ts'
+import { Sections } from './sections.tsx'
+
+/** Queues and mail change all the time, and nobody publishes that. */
+const EVERY = 15_000
+
+/** How the shop and what it depends on are doing, what needs somebody, and what can be done about it. */
+export default function HealthPage() {
+  const t = useT()
+  const { data, error, refetch } = useQuery({ ...read(settings.health), refetchInterval: EVERY })
+  const invalidate = [settings.health, catalog.priceDrift]
+  const check = useCommand(settings.checkHealth, { invalidate, success: t('health.checked') })
+  const reread = useCommand(catalog.rereadProducts, { invalidate, success: t('health.rereadAsked') })
+  const foreign = data?.platform?.webhooks.foreign ?? []
+  const takeOver = useCommand(settings.takeOverWebhooks, {
+    invalidate,
+    confirm: {
+      title: t('health.takeOver'),
+      body: t('health.takeOverBody', { origins: foreign.join(', '), address: data?.platform?.webhooks.address ?? '' }),
+      danger: true
+    }
+  })
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  const problems = data ? problemsOf(data, t) : []
+  return (
+    <div className={classes.page}>
+      <div className={classes.actions}>
+        <Button
+          leftSection={<IconRefresh size={18} aria-hidden />}
+          loading={check.running}
+          onClick={() => void check.run({})}
+        >
+          {t('health.check')}
+        </Button>
+        <Button variant="default" loading={reread.running} onClick={() => void reread.run({})}>
+          {t('health.reread')}
+        </Button>
+        {foreign.length > 0 && (
+          <Button variant="default" color="red" loading={takeOver.running} onClick={() => void takeOver.run({})}>
+            {t('health.takeOver')}
+          </Button>
+        )}
+      </div>
+      {data ? (
+        <>
+          {problems.length > 0 ? (
+            <ul className={`card ${classes.problems}`} aria-label={t('health.problems')}>
+              {problems.map(problem => (
+                <li key={problem}>{problem}</li>
+              ))}
+            </ul>
+          ) : (
+            <p className={`card ${classes.good}`}>{t('health.good')}</p>
+          )}
+          <Sections health={data} />
+          <PriceDriftList />
+        </>
+      ) : (
+        <Skeleton height={320} aria-label={t('health.loading')} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import type { Health } from '@netlet/contract'
+import type { T } from '../kit/index.ts'
+
+/** How long a job or an event may wait before it is a problem, in milliseconds. */
+const LATE = 10 * 60_000
+
+/** What somebody has to look at, in words, the worst first. */
+export function problemsOf({ at, platform, jobs, servers, mail, http }: Health, t: T): string[] {
+  const late = (time: string | null | undefined) => typeof time === 'string' && Date.parse(at) - Date.parse(time) > LATE
+  const found: (string | false | undefined)[] = []
+  if (platform && !platform.configured) found.push(t('health.problem.notConfigured'))
+  if (platform) {
+    const { shop, webhooks, events, prices } = platform
+    const missing = webhooks.wanted.filter(topic => !webhooks.present.includes(topic))
+    found.push(
+      shop.error !== null && t('health.problem.platform', { message: shop.error }),
+      shop.currency !== null &&
+        shop.currency !== shop.expected_currency &&
+        t('health.problem.currency', { currency: shop.currency, expected: shop.expected_currency }),
+      shop.missing_scopes.length > 0 && t('health.problem.scopes', { scopes: shop.missing_scopes.join(', ') }),
+      webhooks.error !== null &&
+        webhooks.error !== shop.error &&
+        t('health.problem.webhooks', { message: webhooks.error }),
+      webhooks.foreign.length > 0 && t('health.problem.foreign', { origins: webhooks.foreign.join(', ') }),
+      missing.length > 0 && t('health.problem.missing', { topics: missing.join(', ') }),
+      webhooks.missed > 0 && t('health.problem.missed', { count: webhooks.missed }),
+      events.attention > 0 && t('health.problem.attention', { count: events.attention }),
+      late(events.oldest_waiting) && t('health.problem.events', { count: events.waiting }),
+      prices.differ > 0 && t('health.problem.prices', { count: prices.differ })
+    )
+  }
+  for (const { name, since } of servers?.unreachable ?? [])
+    found.push(since === null ? false : t('health.problem.server', { name }))
+  for (const queue of jobs?.queues ?? []) {
+    found.push(queue.dead > 0 && t('health.problem.dead', { queue: queue.name, count: queue.dead }))
+    found.push(late(queue.oldest) && t('health.problem.queue', { queue: queue.name, count: queue.waiting }))
+  }
+  found.push(late(mail?.oldest) && t('health.problem.mail', { count: mail?.waiting ?? 0 }))
+  for (const { address } of http?.untrusted_proxies ?? []) found.push(t('health.problem.proxy', { address }))
+  return found.filter(text => typeof text === 'string')
+}

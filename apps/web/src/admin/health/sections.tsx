@@ -1,0 +1,105 @@
+import type { Health } from '@netlet/contract'
+import type { ReactNode } from 'react'
+import { useT } from '../../i18n/admin.ts'
+import { Ago } from '../../kit/time.tsx'
+import classes from './health.module.css'
+
+type Facts = readonly (readonly [name: string, value: ReactNode])[]
+
+/** One part of the shop: its facts, or that they could not be read. */
+function Section({ title, facts }: { title: string; facts: Facts | null }) {
+  const t = useT()
+  return (
+    <section className={`card ${classes.section}`} aria-label={title}>
+      <h3>{title}</h3>
+      {facts ? (
+        <dl>
+          {facts.map(([name, value]) => (
+            <div key={name} style={{ display: 'contents' }}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      ) : (
+        <p className="dim">{t('health.unread')}</p>
+      )}
+    </section>
+  )
+}
+
+function When({ at }: { at: string | null | undefined }) {
+  const t = useT()
+  return at ? <Ago at={at} /> : <span className="dim">{t('health.never')}</span>
+}
+
+const megabytes = (bytes: number): string =>
+  `${(bytes / 1_048_576).toLocaleString('en-US', { maximumFractionDigits: 0 })} MB`
+
+export function Sections({ health: { platform, jobs, servers, mail, database, http } }: { health: Health }) {
+  const t = useT()
+  return (
+    <div className={classes.sections}>
+      <Section
+        title={t('health.platform')}
+        facts={
+          platform && [
+            [t('health.shop'), platform.shop.name ?? '–'],
+            [t('health.currency'), platform.shop.currency ?? '–'],
+            [t('health.looked'), <When key="at" at={platform.shop.at} />],
+            [t('health.reconciliation'), <When key="at" at={platform.reconciliation.at} />],
+            [t('health.products'), <When key="at" at={platform.products.at} />],
+            [t('health.prices'), <When key="at" at={platform.prices.at} />]
+          ]
+        }
+      />
+      <Section
+        title={t('health.webhooks')}
+        facts={
+          platform && [
+            [t('health.address'), platform.webhooks.address],
+            [t('health.subscriptions'), `${platform.webhooks.present.length} / ${platform.webhooks.wanted.length}`],
+            ...platform.webhooks.last_events.map(({ topic, at }) => [topic, <When key={topic} at={at} />] as const),
+            [t('health.waiting'), platform.events.waiting.toLocaleString('en-US')]
+          ]
+        }
+      />
+      <Section
+        title={t('health.jobs')}
+        facts={
+          jobs &&
+          jobs.queues.map(({ name, waiting, active, dead }) => [name, t('health.queue', { waiting, active, dead })])
+        }
+      />
+      <Section
+        title={t('health.servers')}
+        facts={
+          servers && [
+            [t('health.reachable'), `${servers.reachable} / ${servers.total}`],
+            ...servers.unreachable.map(({ id, name, since }) => [name, <When key={id} at={since} />] as const)
+          ]
+        }
+      />
+      <Section
+        title={t('health.mail')}
+        facts={
+          mail && [
+            [t('health.waiting'), mail.waiting.toLocaleString('en-US')],
+            [t('health.failed'), mail.failed.toLocaleString('en-US')]
+          ]
+        }
+      />
+      <Section
+        title={t('health.database')}
+        facts={
+          database && [
+            [t('health.size'), megabytes(database.bytes)],
+            [t('health.connections'), `${database.connections} / ${database.max_connections}`],
+            [t('health.pool'), t('health.poolFigures', database.pool)]
+          ]
+        }
+      />
+      <Section title={t('health.http')} facts={http && [[t('health.publicUrl'), http.public_url]]} />
+    </div>
+  )
+}

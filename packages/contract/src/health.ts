@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { route } from './route.ts'
+import { Money, Time } from './shapes.ts'
+
+/** What was found by a look at the platform, which is not repeated for each reader. */
+const Looked = z.object({ at: Time.nullable(), error: z.string().nullable() })
+
+export const PlatformHealth = z.object({
+  configured: z.boolean(),
+  /** The last look at the platform itself. */
+  shop: Looked.extend({
+    name: z.string().nullable(),
+    currency: z.string().nullable(),
+    /** What Web Settings say; another currency at the platform settles nothing. */
+    expected_currency: z.string(),
+    missing_scopes: z.array(z.string())
+  }),
+  webhooks: Looked.extend({
+    address: z.string(),
+    wanted: z.array(z.string()),
+    present: z.array(z.string()),
+    /** Addresses of other installations on the same keys. */
+    foreign: z.array(z.string()),
+    /** Another installation is there, so this one has registered nothing. */
+    blocked: z.boolean(),
+    /** Payments of the last day that no webhook told of. */
+    missed: z.number(),
+    last_events: z.array(z.object({ topic: z.string(), at: Time.nullable() }))
+  }),
+  events: z.object({
+    waiting: z.number(),
+    oldest_waiting: Time.nullable(),
+    /** Payments of the last 30 days that could not simply be delivered. */
+    attention: z.number()
+  }),
+  reconciliation: z.object({ at: Time.nullable(), found: z.number() }),
+  products: Looked,
+  prices: Looked.extend({ differ: z.number() })
+})
+
+export const JobsHealth = z.object({
+  queues: z.array(
+    z.object({
+      name: z.string(),
+      waiting: z.number(),
+      active: z.number(),
+      /** When the one that has waited longest was due. */
+      oldest: Time.nullable(),
+      /** Jobs that failed as often as they may. */
+      dead: z.number()
+    })
+  )
+})
+
+export const ServersHealth = z.object({
+  total: z.number(),
+  reachable: z.number(),
+  unreachable: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable() }))
+})
+
+export const MailHealth = z.object({ waiting: z.number(), oldest: Time.nullable(), failed: z.number() })
+
+export const DatabaseHealth = z.object({
+  bytes: z.number(),
+  connections: z.number(),
+  max_connections: z.number(),
+  /** Of this process. */
+  pool: z.object({ size: z.number(), idle: z.number(), waiting: z.number() })
+})
+
+export const HttpHealth = z.object({
+  public_url: z.string(),
+  /** Reverse proxies that forward for others and that TRUST_PROXY does not name, as this process saw them. */
+  untrusted_proxies: z.array(z.object({ address: z.string(), at: Time }))
+})
+
+/** How the shop is doing, by sections; null where a section could not be read. */
+export const Health = z.object({
+  at: Time,
+  platform: PlatformHealth.nullable(),
+  jobs: JobsHealth.nullable(),
+  servers: ServersHealth.nullable(),
+  mail: MailHealth.nullable(),
+  database: DatabaseHealth.nullable(),
+  http: HttpHealth.nullable()
+})
+export type Health = z.infer<typeof Health>
+
+/** A price that is another one on the platform. */
+export const PriceDrift = z.object({
+  id: z.number(),
+  kind: z.enum(['variant', 'rule']),
+  /** The product or the rule. */
+  target_id: z.number(),
+  name: z.string(),
+  shopify_variant_id: z.string(),
+  price: Money,
+  platform_price: Money,
+  since: Time
+})
+export type PriceDrift = z.infer<typeof PriceDrift>
+
+/** A part of the settings' calls. */
+export const healthRoutes = {
+  health: route('GET', '/api/settings/health', {
+    summary: 'How the shop and what it depends on are doing',
+    access: 'admin',
+    reply: Health
+  }),
+  checkHealth: route('POST', '/api/settings/health/check', {
+    summary: 'Look at the platform now: shop, webhooks and prices',
+    access: 'admin',
+    body: z.object({}).optional(),
+    reply: Health
+  }),
+  takeOverWebhooks: route('POST', '/api/settings/webhooks/take_over', {
+    summary: "Move the webhooks of other installations on the same platform keys to this shop's address",
+    access: 'admin',
+    body: z.object({}).optional(),
+    reply: z.object({ taken: z.array(z.string()) })
+  })
+}
