@@ -3,6 +3,7 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createAclGroup, deleteAclGroup, updateAclGroup, aclGroupList } from './acl-groups.ts'
+import { checkRule, ruleConflicts } from './rule-conflicts.ts'
 import { addAclRule, editAclRule, type OnRulesChanged, removeAclRule, ruleList } from './manage-rules.ts'
 
 /**
@@ -16,6 +17,8 @@ export function inventoryRoutes(
 ): void {
   const { inventory } = routes
   mountList(mount, ctx, inventory.rules, () => ruleList)
+  mount(inventory.ruleConflicts, () => ruleConflicts(ctx))
+  mount(inventory.checkRule, call => checkRule(ctx, call.body))
   mount(inventory.createRule, call => addAclRule(ctx, call.caller, call.body, onRulesChanged))
   mount(inventory.updateRule, call => editAclRule(ctx, call.caller, call.params.id, call.body, onRulesChanged))
   mount(inventory.deleteRule, call => removeAclRule(ctx, call.caller, call.params.id, onRulesChanged))
