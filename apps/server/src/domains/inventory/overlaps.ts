@@ -103,24 +103,32 @@ export async function sharedAddresses(db: Executor, pairs: [number, number][]): 
  * written the rules of the plan.
  */
 export async function saveOverlaps({ tx }: InTransaction, plan: RulesPlan): Promise<void> {
-  await tx.delete(ruleOverlaps)
-  await tx.delete(ruleIntersections)
-  if (plan.overlaps.length > 0) {
-    const { overlaps } = plan
-    // As arrays: so many parameters as a list of rows would need are more than a statement may have.
-    await tx.execute(sql`
-      insert into rule_overlaps (narrow_rule_id, broad_rule_id, domain, winner)
-      select * from unnest(
-        ${sql.param(overlaps.map(overlap => overlap.narrow))}::int[],
-        ${sql.param(overlaps.map(overlap => overlap.broad))}::int[],
-        ${sql.param(overlaps.map(overlap => overlap.domain))}::text[],
-        ${sql.param(overlaps.map(overlap => overlap.winner))}::text[])`)
-  }
-  if (plan.intersections.length === 0) return
-  const both = plan.intersections.flatMap(([one, other]) => [
+  const { overlaps, intersections } = plan
+  // As arrays: so many parameters as a list of rows would need are more than a statement may have.
+  const wanted = sql`unnest(
+    ${sql.param(overlaps.map(overlap => overlap.narrow))}::int[],
+    ${sql.param(overlaps.map(overlap => overlap.broad))}::int[],
+    ${sql.param(overlaps.map(overlap => overlap.domain))}::text[],
+    ${sql.param(overlaps.map(overlap => overlap.winner))}::text[]) as w (narrow_rule_id, broad_rule_id, domain, winner)`
+  // Only what differs: there can be very many, and everyone who leases waits.
+  await tx.execute(sql`
+    with w as materialized (select * from ${wanted})
+    delete from rule_overlaps o where not exists (
+      select 1 from w where (w.narrow_rule_id, w.broad_rule_id, w.domain) = (o.narrow_rule_id, o.broad_rule_id, o.domain))`)
+  await tx.execute(sql`
+    insert into rule_overlaps as o (narrow_rule_id, broad_rule_id, domain, winner)
+    select w.* from ${wanted}
+    where not exists (
+      select 1 from rule_overlaps k
+      where (k.narrow_rule_id, k.broad_rule_id, k.domain) = (w.narrow_rule_id, w.broad_rule_id, w.domain)
+        and k.winner is not distinct from w.winner)
+    on conflict (narrow_rule_id, broad_rule_id, domain) do update set winner = excluded.winner`)
+
+  const both = intersections.flatMap(([one, other]) => [
     { ruleId: one, otherId: other },
     { ruleId: other, otherId: one }
   ])
+  await tx.delete(ruleIntersections)
   await tx.execute(sql`
     insert into rule_intersections (rule_id, other_id)
     select * from unnest(
