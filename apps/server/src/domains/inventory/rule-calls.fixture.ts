@@ -4,7 +4,7 @@ import type { TestClient } from '../../testing/client.ts'
 import { addGroup, addOrders, addServer, inTransaction } from './fixtures.ts'
 import { addCidr } from './index.ts'
 
-export const RULES_PATH = '/api/servers/acls/'
+const RULES_PATH = '/api/servers/acls/'
 
 export type Decision = { rule_id: number; domain?: string; winner: 'narrow' | 'broad' }
 type Refused = { errors: { acl_value: string }; overlaps: RuleOverlap[]; overlap_total: number }
