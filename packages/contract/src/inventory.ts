@@ -87,8 +87,8 @@ const RuleConflicts = z.object({
   /** The rules named above, with how many orders hold addresses under each. */
   rules: z.array(IdName.extend({ orders: z.number() })),
   /**
-   * Pairs of rules with a site in common, or that would have one, and the orders (at most 200) that hold the same
-   * address under the one and the other.
+   * Pairs of rules with a site in common of which orders (at most 200 are listed) hold the same address under the one
+   * and the other. Of a check: the pairs that would come to share one, for which saving is refused.
    */
   shared: z.array(z.object({ rules: z.array(OverlapSide), orders: z.array(z.number()) }))
 })

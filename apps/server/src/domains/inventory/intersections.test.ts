@@ -129,4 +129,25 @@ describe('rules of which the broader one won', () => {
     expect((await decide()).code).toBe(2000)
     expect((await reserve(db, { orderId: second, groupId, step: 1, rules: [low], quantity: 1 })).ok).toBe(false)
   })
+
+  test('are also two that both win a domain of a third: saving that one is refused, and the check says so before', async () => {
+    const { db } = world.ctx
+    const outer = await rules.add('Outer', ['outer.test'])
+    const inner = await rules.add('Inner', ['inner.outer.test'], [{ rule_id: outer, winner: 'narrow' }])
+    const { groupId, orders } = await addStock(db, 'outer', { cidr: '10.26.0.0/32', orders: 2 })
+    const [first = 0, second = 0] = orders
+    await reserve(db, { orderId: first, groupId, step: 1, rules: [outer], quantity: 1 })
+    await reserve(db, { orderId: second, groupId, step: 1, rules: [inner], quantity: 1 })
+    const domain = 'third.inner.outer.test'
+    const decisions = [outer, inner].map(rule_id => ({ rule_id, winner: 'broad' as const }))
+    const checked = await rules.check({ acl_value: domain, decisions })
+    expect(checked.data.shared).toMatchObject([{ rules: [{ id: outer }, { id: inner }], orders: [first, second] }])
+    expect(await rules.post('Third', [domain], decisions)).toMatchObject({
+      code: 409,
+      data: { reason: 'rules_share_addresses' }
+    })
+    await release(db, { orderId: second })
+    expect((await rules.post('Third', [domain], decisions)).code).toBe(2000)
+    expect((await reserve(db, { orderId: second, groupId, step: 1, rules: [inner], quantity: 1 })).ok).toBe(false)
+  })
 })

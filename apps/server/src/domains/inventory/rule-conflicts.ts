@@ -13,7 +13,14 @@ import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { parseDomains } from './domains.ts'
-import { ordersHolding, planRules, type RulesPlan, sharedAddresses } from './overlaps.ts'
+import {
+  newlyShared,
+  ordersHolding,
+  planRules,
+  type RulesPlan,
+  sharedAddresses,
+  type SharedAddresses
+} from './overlaps.ts'
 import type { DecidedOverlap } from './ownership.ts'
 import type { RuleRefusal } from './rules.ts'
 
@@ -26,7 +33,9 @@ const UNSAVED = 0
 
 /** What the rules on sale have in common. Reads only. */
 export async function ruleConflicts(ctx: AppContext): Promise<Result<RuleConflicts>> {
-  return ok(await presentPlan(ctx.db, await planRules(ctx.db)))
+  const plan = await planRules(ctx.db)
+  const shared = await sharedAddresses(ctx.db, plan.intersections.slice(0, LISTED))
+  return ok(await presentPlan(ctx.db, plan, shared))
 }
 
 /** What saving a rule would come to. It may be refused all the same: others save meanwhile. */
@@ -48,18 +57,17 @@ export async function checkRule(
   const rule = { id, name: form.name ?? saved?.name ?? '…', domains: parsed.domains }
   const plan = await planRules(ctx.db, { rule, decisions: form.decisions })
   const own = (ids: readonly number[]) => ids.includes(id)
-  return ok(
-    await presentPlan(ctx.db, {
-      ...plan,
-      duplicates: plan.duplicates.filter(duplicate => own(duplicate.rules)),
-      overlaps: plan.overlaps.filter(({ narrow, broad }) => own([narrow, broad])),
-      intersections: plan.intersections.filter(own)
-    })
-  )
+  const concerned = {
+    ...plan,
+    duplicates: plan.duplicates.filter(duplicate => own(duplicate.rules)),
+    overlaps: plan.overlaps.filter(({ narrow, broad }) => own([narrow, broad]))
+  }
+  // Also between two others that would both win a domain of this rule.
+  return ok(await presentPlan(ctx.db, concerned, await newlyShared(ctx.db, plan)))
 }
 
-async function presentPlan(db: Executor, plan: RulesPlan): Promise<RuleConflicts> {
-  const { duplicates, overlaps, intersections } = plan
+async function presentPlan(db: Executor, plan: RulesPlan, shared: SharedAddresses[]): Promise<RuleConflicts> {
+  const { duplicates, overlaps } = plan
   const side = sidesOf(plan)
   const undecided = overlaps.filter(({ winner }) => winner === null)
   const first = [...undecided, ...overlaps.filter(({ winner }) => winner !== null)].slice(0, LISTED)
@@ -69,7 +77,6 @@ async function presentPlan(db: Executor, plan: RulesPlan): Promise<RuleConflicts
     ...first.flatMap(({ narrow, broad }) => [narrow, broad])
   ])
   const holding = await ordersHolding(db, [...named])
-  const shared = await sharedAddresses(db, intersections.slice(0, LISTED))
   return {
     duplicates: listed.map(({ domain, rules }) => ({ domain, rules: rules.map(side) })),
     duplicate_total: duplicates.length,
