@@ -60,24 +60,22 @@ export const overlapKey = ({ narrow, broad, domain }: Pick<Overlap, 'narrow' | '
   `${narrow} ${broad} ${domain}`
 
 /**
- * For each listed domain the rules whose buyers reach the hosts of which it is the longest listed domain: those that list
- * it, and the broader ones that won it.
- */
-function openersOf(rules: Iterable<Listing>, overlaps: Iterable<Decision>): Map<string, Set<number>> {
-  const openers = new Map([...listed(rules)].map(([domain, ids]) => [domain, new Set(ids)]))
-  for (const { domain, broad, winner } of overlaps) if (winner === 'broad') openers.get(domain)?.add(broad)
-  return openers
-}
-
-/**
  * Rules with a site in common, the lower id first, ascending: buyers of either reach it, so an address leased under both
- * to two orders would sell it twice.
+ * to two orders would sell it twice. Those are all that list a domain, and the broader ones that won it.
  */
 export function intersectionsOf(rules: Iterable<Listing>, overlaps: Iterable<Decision>): [number, number][] {
+  const byDomain = listed(rules)
+  const shared = new Map<string, Set<number>>()
+  for (const [domain, ids] of byDomain) if (ids.length > 1) shared.set(domain, new Set(ids))
+  for (const { domain, broad, winner } of overlaps) {
+    if (winner !== 'broad') continue
+    const ids = shared.get(domain)
+    if (ids === undefined) shared.set(domain, new Set([...(byDomain.get(domain) ?? []), broad]))
+    else ids.add(broad)
+  }
   const pairs = new Map<string, [number, number]>()
-  for (const ids of openersOf(rules, overlaps).values()) {
-    if (ids.size < 2) continue
-    const ascending = [...ids].toSorted((a, b) => a - b)
+  for (const ids of shared.values()) {
+    const ascending = [...ids].toSorted((one, other) => one - other)
     for (const [at, one] of ascending.entries())
       for (const other of ascending.slice(at + 1)) pairs.set(`${one} ${other}`, [one, other])
   }
@@ -93,18 +91,28 @@ export type DenyLists = { denied: string[]; allowed: string[] }
  */
 export function denyLists(rules: Iterable<Listing>, overlaps: Iterable<Decision>, bought: Iterable<number>): DenyLists {
   const own = new Set(bought)
+  // Plain values: this runs for each selection of rules that is delivered, over all the domains there are.
   const open = new Map<string, boolean>()
-  for (const [domain, ids] of openersOf(rules, overlaps))
-    open.set(
-      domain,
-      [...ids].some(id => own.has(id))
-    )
+  for (const { id, domains } of rules) {
+    const isOwn = own.has(id)
+    for (const domain of domains) if (isOwn || !open.has(domain)) open.set(domain, isOwn)
+  }
+  for (const { domain, broad, winner } of overlaps)
+    if (winner === 'broad' && own.has(broad) && open.has(domain)) open.set(domain, true)
   const denied: string[] = []
   const allowed: string[] = []
   for (const [domain, isOpen] of open) {
-    const above = parentsOf(domain).find(parent => open.has(parent))
-    const openAbove = above === undefined || open.get(above) === true
+    const openAbove = nearestAbove(domain, open) ?? true
     if (isOpen !== openAbove) (isOpen ? allowed : denied).push(domain)
   }
   return { denied: denied.toSorted(), allowed: allowed.toSorted() }
+}
+
+/** What is known of the nearest parent of a domain. */
+function nearestAbove(domain: string, known: ReadonlyMap<string, boolean>): boolean | undefined {
+  for (let dot = domain.indexOf('.'); dot !== -1; dot = domain.indexOf('.', dot + 1)) {
+    const found = known.get(domain.slice(dot + 1))
+    if (found !== undefined) return found
+  }
+  return undefined
 }
