@@ -1,4 +1,5 @@
 // How long a look into the agent's access table takes, and what it weighs, with a full server. Run with --expose-gc.
+import { EXCEPTION_MARK } from '@netlet/contract/agent'
 import { AccessTable } from '../../apps/agent/src/proxy/access-table.ts'
 import { formatV4, parseAddress } from '../../apps/agent/src/net/ip.ts'
 import { parseBasic } from '../../apps/agent/src/proxy/request-head.ts'
@@ -6,7 +7,11 @@ import type { Op } from '../../apps/agent/src/state/ops.ts'
 
 const users = 10_000
 const addresses = 65_536
-const domains = Array.from({ length: 50_000 }, (_, n) => `site-${n}.example-${n % 977}.com`)
+/** 50,000 lines, of which one in fifty is an exception. */
+const domains = Array.from(
+  { length: 50_000 },
+  (_, n) => `${n % 50 === 0 ? EXCEPTION_MARK : ''}site-${n}.example-${n % 977}.com`
+)
 const gc = (globalThis as { gc?: () => void }).gc ?? ((): void => {})
 const mb = (): number => {
   gc()

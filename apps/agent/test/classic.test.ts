@@ -117,6 +117,31 @@ test('write-user-acl replaces every deny list, export/user.acl gives it back', a
   expect((await call('GET', '/api/export/user.acl')).text).toBe('ivy three.test\n')
 })
 
+test('a line with a mark is an exception, which the export gives back and the blacklist overrules', async () => {
+  const [line = ''] = linesOf(await call('POST', '/api/create-user', { user: 'nora', num_of_ips: 1 }))
+  const [ip = '', port, user = '', password] = line.split(':')
+  const status = async (host: string): Promise<number> =>
+    (await tunnel(ip, Number(port), user, `${host}:443`, password)).status
+  const acl_str = 'nora wide.test\nnora !Open.wide.test\n'
+  expect((await call('POST', '/api/write-user-acl', { acl_str })).json['data']).toMatchObject({ users: 1, domains: 2 })
+  const exported = (await call('GET', '/api/export/user.acl')).text
+  expect(exported).toBe('nora !open.wide.test\nnora wide.test\n')
+  expect(await status('a.wide.test')).toBe(403)
+  expect(await status('a.open.wide.test')).not.toBe(403)
+  // What was exported says the same when it is written again.
+  await call('POST', '/api/write-user-acl', { acl_str: exported })
+  expect((await call('GET', '/api/export/user.acl')).text).toBe(exported)
+  await call('POST', '/api/add-blacklist', { domain: 'open.wide.test' })
+  expect(await status('a.open.wide.test')).toBe(403)
+  expect((await call('POST', '/api/add-blacklist', { domain: '!wide.test' })).status).toBe(400)
+  await call('POST', '/api/del-blacklist', { domain: 'open.wide.test' })
+  expect(await status('a.open.wide.test')).not.toBe(403)
+  for (const wrong of ['nora !10.0.0.1', 'nora !a b', 'nora !!a.test']) {
+    expect((await call('POST', '/api/write-user-acl', { acl_str: wrong })).status).toBe(400)
+  }
+  expect((await call('GET', '/api/export/user.acl')).text).toBe(exported)
+})
+
 test('the blacklist closes a domain to everyone', async () => {
   const [line = ''] = linesOf(await call('POST', '/api/create-user', { user: 'jack', num_of_ips: 1 }))
   const [ip = '', port, user = '', password] = line.split(':')

@@ -1,3 +1,4 @@
+import { denySetHash } from '@netlet/contract/agent'
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
@@ -85,6 +86,10 @@ test('what does not fit is refused with a reason, and changes nothing', async ()
     ['bob', { ...good, prefixes: ['::/0'] }, 'outsidePrefixes'],
     ['bob', { ...good, denied_domains: ['not a domain'] }, 'badDomain'],
     ['bob', { ...good, denied_domains: ['10.0.0.1/8'] }, 'badDomain'],
+    ['bob', { ...good, denied_domains: ['!a.test'] }, 'badDomain'],
+    ['bob', { ...good, allowed_domains: ['not a domain'] }, 'badDomain'],
+    ['bob', { ...good, allowed_domains: ['10.0.0.1'] }, 'badDomain'],
+    ['bob', { ...good, allowed_domains: 'a.test' }, 'badBody'],
     ['bob', { ...good, allowed_client_ips: ['x'] }, 'badClientIp'],
     ['bob', { ...good, password: 'has:colon' }, 'badPassword'],
     ['bob', { ...good, password: '' }, 'badPassword'],
@@ -130,6 +135,37 @@ test('50,000 denied domains fit, are kept once for all who have them, and are lo
   const size = (await readFile(join(agent.folder, 'state.journal'))).length
   await lease(agent.call, 'wide3', [`${agent.net}.4.3/32`], { denied_domains })
   expect((await readFile(join(agent.folder, 'state.journal'))).length - size).toBeLessThan(1000)
+})
+
+test('exceptions open what lies below a denied domain, after a restart too, and have a deny set of their own', async () => {
+  const first = await testAgent()
+  const ip = `${first.net}.1.1`
+  const lists = { denied_domains: ['wide.test', 'x.open.wide.test'], allowed_domains: ['Open.wide.test.'] }
+  const put = await lease(first.call, 'buyer', [`${ip}/32`], lists)
+  expect(put['deny_set']).toBe(denySetHash(['wide.test', 'x.open.wide.test'], ['open.wide.test']))
+  const plain = { ...lists, allowed_domains: [] }
+  expect((await lease(first.call, 'other', [`${first.net}.1.2/32`], plain))['deny_set']).not.toBe(put['deny_set'])
+  const named = { denied_domains: undefined, deny_set: put['deny_set'] }
+  await lease(first.call, 'same', [`${first.net}.1.3/32`], named)
+  const answers = async (port: number): Promise<boolean[]> =>
+    Promise.all(
+      [
+        'wide.test',
+        'a.wide.test',
+        'open.wide.test',
+        'www.open.wide.test',
+        'x.open.wide.test',
+        'z.x.open.wide.test'
+      ].map(async host => (await tunnel(ip, port, 'buyer', `${host}:443`)).status === 403)
+    )
+  expect(await answers(first.proxyPort)).toEqual([true, true, false, false, true, true])
+  expect((await tunnel(`${first.net}.1.3`, first.proxyPort, 'same', 'open.wide.test:443')).status).not.toBe(403)
+  expect((await tunnel(`${first.net}.1.2`, first.proxyPort, 'other', 'open.wide.test:443')).status).toBe(403)
+  await first.close()
+  const second = await startAgent(testConfig(first.folder), { log: silent })
+  if (!second.ok) throw new Error(second.message)
+  onEnd(() => second.agent.close())
+  expect(await answers(second.agent.proxyPort)).toEqual([true, true, false, false, true, true])
 })
 
 test("a change cuts the tunnels that it ends within a second, and nobody else's", async () => {

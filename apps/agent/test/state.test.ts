@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { appendFile, copyFile, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
 import { putPrefixes, putUser } from '../src/state/commands.ts'
 import { Journal } from '../src/state/journal.ts'
@@ -100,6 +102,41 @@ test('a disk that fails takes the change back, tells the caller, and goes on whe
   await store.close()
   const again = await open(folder)
   expect(await users(again)).toEqual(['first', 'second'])
+  await again.close()
+})
+
+test('a folder of an agent before exceptions is read as it is, and exceptions survive a rewrite of the file', async () => {
+  const folder = await tempFolder()
+  const hash = createHash('sha256').update('d1.test').digest('hex')
+  const user = { password: 'password1', prefixes: ['127.9.0.1/32'], denySet: hash, allowedClientIps: [] }
+  const lines = [
+    { format: 1, epoch: '0011223344556677', version: 0 },
+    { version: 1, ops: [{ op: 'prefixes', prefixes: ['127.9.0.0/16'] }] },
+    {
+      version: 2,
+      ops: [
+        { op: 'deny-set', hash, domains: ['d1.test'] },
+        { op: 'user', user: 'old', record: user }
+      ]
+    }
+  ].map(value => JSON.stringify(value))
+  const sealed = lines.map(json => `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
+  await writeFile(join(folder, 'state.journal'), sealed.join(''))
+  const store = await open(folder)
+  const same = await store.change(putUser('old', body(1)))
+  expect(same.ok && same.version).toBe(2)
+  expect(await store.read(state => state.denySets.get(hash))).toEqual(['d1.test'])
+  const lists = { denied_domains: ['wide.test'], allowed_domains: ['open.wide.test'] }
+  await store.change(putUser('new', { ...body(2), ...lists }))
+  const stored = ['!open.wide.test', 'wide.test']
+  expect(await store.read(state => state.denySets.get(state.users.get('new')?.denySet ?? ''))).toEqual(stored)
+  for (let n = 0; n < 60; n++) {
+    const denied_domains = Array.from({ length: 5000 }, (_, i) => `site${n}-${i}.example.com`)
+    await store.change(putUser('third', { ...body(3), denied_domains }))
+  }
+  await store.close()
+  const again = await open(folder)
+  expect(await again.read(state => state.denySets.get(state.users.get('new')?.denySet ?? ''))).toEqual(stored)
   await again.close()
 })
 

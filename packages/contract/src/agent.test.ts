@@ -30,6 +30,18 @@ test('equal lists have equal hashes, whatever their order and spelling', () => {
   expect(normaliseDenyList(['fine.com', 'not fine'])).toEqual({ ok: false, bad: 'not fine' })
 })
 
+test('exceptions are part of the list and of its hash, and are domains', () => {
+  const list = normaliseDenyList(['b.com', 'a.com', '10.0.0.0/8', '2001:db8::/32'], ['X.b.com', '*.x.b.com.', ' '])
+  if (!list.ok) throw new Error(list.bad)
+  expect(list.domains).toEqual(['!x.b.com', '10.0.0.0/8', '2001:db8::/32', 'a.com', 'b.com'])
+  expect(denySetHash(['10.0.0.0/8', '2001:db8::/32', 'a.com', 'b.com'], ['x.b.com'])).toBe(denySetHash(list.domains))
+  expect(denySetHash(['a.com'])).not.toBe(denySetHash([], ['a.com']))
+  for (const bad of ['10.0.0.1', '10.0.0.0/8', '2001:db8::1', '!a.com', 'not fine']) {
+    expect(normaliseDenyList(['a.com'], [bad])).toEqual({ ok: false, bad })
+  }
+  expect(normaliseDenyList(['!a.com'])).toEqual({ ok: false, bad: '!a.com' })
+})
+
 test('the hash of a user tells every field apart', () => {
   const user = { password: 'p', prefixes: ['1.0.0.0/30', '2.0.0.0/30'], denySet: 'd', allowedClientIps: ['3.0.0.0/32'] }
   const hash = userHash(user)

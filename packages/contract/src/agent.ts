@@ -20,7 +20,7 @@ export const agentTexts = {
   noFreeAddresses: 'Not enough free addresses.',
   unknownUser: 'No such user.',
   userExists: 'The user exists already.',
-  unknownDenySet: 'No user has this deny set: send denied_domains in full.',
+  unknownDenySet: 'No user has this deny set: send the lists in full.',
   badToken: 'Missing or wrong bearer token.',
   unknownPath: 'No such call.',
   tooLarge: 'The request body is too large.',
@@ -41,13 +41,16 @@ export const agentPassword = z.string().regex(/^[!-9;-~]{1,128}$/, agentTexts.ba
 
 /**
  * Body of `PUT /api/users/{user}`: the whole of what the user is to be; what is left out is empty.
- * `deny_set` (a hash of {@link denySetHash}) may stand in for `denied_domains` when another user of this agent already
- * has the same set; otherwise the reply is 409 `unknownDenySet` and the caller sends the domains.
+ * `allowed_domains` are exceptions from `denied_domains`: of all lines that match a name, the longest decides, and a
+ * domain that is in both lists is denied. Agents of before this field drop it, and so deny the exceptions too.
+ * `deny_set` (a hash of {@link denySetHash}) may stand in for both lists when another user of this agent already has the
+ * same set; otherwise the reply is 409 `unknownDenySet` and the caller sends the domains.
  */
 export const agentUserBody = z.object({
   password: agentPassword,
   prefixes: z.array(z.string().max(64)).max(65_536),
   denied_domains: z.array(z.string().max(1024)).max(1_000_000).optional(),
+  allowed_domains: z.array(z.string().max(1024)).max(1_000_000).optional(),
   deny_set: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -185,23 +188,40 @@ export function normaliseDenied(line: string): string | null {
   return hostName.test(text) ? text : null
 }
 
-/** Normalises a deny list: sorted, without repetitions. The first line that is none comes back as `bad`. */
+/** Before a domain, in a stored deny list and in the lines of `write-user-acl`: an exception, open below a denied one. */
+export const EXCEPTION_MARK = '!'
+
+/**
+ * Normalises a deny list and its exceptions to one list as it is stored: sorted, without repetitions, exceptions with
+ * {@link EXCEPTION_MARK}. The first line that does not fit comes back as `bad`; an exception is a domain, no address.
+ */
 export function normaliseDenyList(
-  lines: Iterable<string>
+  denied: Iterable<string>,
+  allowed: Iterable<string> = []
 ): { ok: true; domains: string[] } | { ok: false; bad: string } {
   const domains = new Set<string>()
-  for (const line of lines) {
+  for (const line of denied) {
     const domain = normaliseDenied(line)
     if (domain === null) return { ok: false, bad: line }
     if (domain !== '') domains.add(domain)
+  }
+  for (const line of allowed) {
+    const domain = normaliseDenied(line)
+    if (domain === null || isIP(domain.split('/', 1)[0] ?? '') !== 0) return { ok: false, bad: line }
+    if (domain !== '') domains.add(`${EXCEPTION_MARK}${domain}`)
   }
   return { ok: true, domains: [...domains].toSorted() }
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** The name of a deny set: equal sets have equal hashes. Takes what {@link normaliseDenyList} gives. */
-export const denySetHash = (domains: readonly string[]): string => sha256(domains.join('\n'))
+/**
+ * The name of a deny set: equal sets have equal hashes. Takes what {@link normaliseDenyList} gives, or sorted domains
+ * with the sorted exceptions from them beside.
+ */
+export const denySetHash = (domains: readonly string[], allowed: readonly string[] = []): string =>
+  // The mark sorts before whatever a domain or an address begins with.
+  sha256([...allowed.map(domain => `${EXCEPTION_MARK}${domain}`), ...domains].join('\n'))
 
 /** The hash that `GET /api/state` shows for a user. Prefixes and client addresses in canonical notation, any order. */
 export function userHash(user: {

@@ -88,6 +88,10 @@ export const formMessages = {
   enter_price: 'Please enter price',
   enter_variant_id: 'Please enter Shopify Variant Id',
   enter_rule: 'Please enter rule',
+  overlap_narrow_wins:
+    '{domain} belongs to {narrow} alone. Who bought {narrow} reaches it; who bought only {broad} does not.',
+  overlap_broad_wins:
+    '{domain} is part of {broad} too. Who bought {narrow} or {broad} reaches it, and no address is leased under both to two customers.',
   enter_group_name: 'Please enter group name',
   select_acl: 'Please select acl',
   enter_proxy_user: 'please enter a username',

@@ -2,7 +2,19 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, Id, IdName, IdParams, Money, MoneyInput, RuleId, Time, formVersion, text } from './shapes.ts'
+import {
+  Done,
+  Id,
+  IdName,
+  IdParams,
+  Money,
+  MoneyInput,
+  ReasonParams,
+  RuleId,
+  Time,
+  formVersion,
+  text
+} from './shapes.ts'
 
 export const AclRule = z.object({
   id: z.number(),
@@ -17,6 +29,21 @@ export const AclRule = z.object({
 })
 export type AclRule = z.infer<typeof AclRule>
 
+/**
+ * Which of two rules has a domain that lies below a domain of the other. `narrow`: the rule of the lower domain alone.
+ * `broad`: the other one too, so that buyers of either reach it, and no address is leased under both to two orders.
+ */
+export const OverlapWinner = z.enum(['narrow', 'broad'])
+export type OverlapWinner = z.output<typeof OverlapWinner>
+
+/** What an operator decided of overlaps with the rule `rule_id`: at one lower domain, or (without `domain`) at them all. */
+export const OverlapDecision = z.object({
+  rule_id: RuleId,
+  domain: z.string().max(253).optional(),
+  winner: OverlapWinner
+})
+export type OverlapDecision = z.output<typeof OverlapDecision>
+
 export const AclRuleForm = z.object({
   name: text(message('enter_name')),
   price: MoneyInput(message('enter_price')),
@@ -25,10 +52,47 @@ export const AclRuleForm = z.object({
     .trim()
     .regex(/^\d{1,20}$/, message('enter_variant_id')),
   acl_value: text(message('enter_rule'), 2_000_000),
-  description: text(message('enter_description'), 2000)
+  description: text(message('enter_description'), 2000),
+  /** Needed where domains overlap with those of other rules; what was decided before holds on. */
+  decisions: z.array(OverlapDecision).max(10_000).optional()
 })
 
 export type AclRuleForm = z.output<typeof AclRuleForm>
+
+/** A rule as one side of an overlap; without an id it is not saved yet. */
+const OverlapSide = z.object({ id: z.number().nullable(), name: z.string() })
+
+/** The lower `domain` of one rule, and the domain of the other that it lies within. */
+export const RuleOverlap = z.object({
+  domain: z.string(),
+  within: z.string(),
+  narrow: OverlapSide,
+  broad: OverlapSide,
+  /** Null: not decided. Until then it is as if `narrow` had won. */
+  winner: OverlapWinner.nullable(),
+  /** What each choice means, as a reason with its parameters and its sentence. */
+  choices: z.array(z.object({ winner: OverlapWinner, reason: z.string(), params: ReasonParams, msg: z.string() }))
+})
+export type RuleOverlap = z.infer<typeof RuleOverlap>
+
+/** What rules have in common. Lists are cut at 200 entries; the totals are whole. */
+const RuleConflicts = z.object({
+  /** Domains that several rules have: from times when that was not refused, or what the checked list repeats. */
+  duplicates: z.array(z.object({ domain: z.string(), rules: z.array(OverlapSide) })),
+  duplicate_total: z.number(),
+  /** Those that are not decided come first. */
+  overlaps: z.array(RuleOverlap),
+  overlap_total: z.number(),
+  undecided_total: z.number(),
+  /** The rules named above, with how many orders hold addresses under each. */
+  rules: z.array(IdName.extend({ orders: z.number() })),
+  /**
+   * Pairs of rules with a site in common of which orders (at most 200 are listed) hold the same address under the one
+   * and the other. Of a check: the pairs that would come to share one, for which saving is refused.
+   */
+  shared: z.array(z.object({ rules: z.array(OverlapSide), orders: z.array(z.number()) }))
+})
+export type RuleConflicts = z.infer<typeof RuleConflicts>
 
 export const AclGroup = z.object({
   id: z.number(),
@@ -75,6 +139,22 @@ export const inventory = {
     access: 'admin',
     query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(AclRule)
+  }),
+  ruleConflicts: route('GET', `${S}/acls/conflicts/`, {
+    summary: 'Domains that access rules have in common, and what was decided of them',
+    access: 'admin',
+    reply: RuleConflicts
+  }),
+  checkRule: route('POST', `${S}/acls/check/`, {
+    summary: 'What saving a list of domains would come to: conflicts, overlaps, orders concerned. Nothing is saved.',
+    access: 'admin',
+    body: AclRuleForm.pick({ acl_value: true, decisions: true }).extend({
+      /** The rule that is edited. */
+      id: RuleId.optional(),
+      /** Stands in the sentences for a rule that is not saved yet. */
+      name: z.string().trim().min(1).max(255).optional()
+    }),
+    reply: RuleConflicts
   }),
   createRule: route('POST', `${S}/acls/`, {
     summary: 'Add an access rule',

@@ -121,6 +121,16 @@ export const refusals = {
   server_group_sells: [409, 'Variants still sell from this server group: {variants}'],
   server_gone: [400, 'One of the selected servers does not exist any more'],
   invalid_domains: [400, '{problem}'],
+  domain_taken: [409, '{domain} is already in the access rule {rule}'],
+  domains_taken: [409, '{domain} is already in the access rule {rule}, and {more} more domains are in other rules'],
+  overlap_undecided: [
+    409,
+    '{domain} of {narrow} lies within {within} of {broad}: decide which rule wins. Overlaps to decide: {count}'
+  ],
+  rules_share_addresses: [
+    409,
+    'The rules {rule} and {other} cannot share a domain while orders hold the same addresses under them: {orders}. Let the narrower rule win, or wait until these orders end.'
+  ],
   prefix_too_large: [400, '{prefix} is too large: at most a /16'],
   prefix_not_on_server: [400, '{prefix} is not within the ranges of this server'],
   username_reserved: [400, 'The names of orders look like {username}. Please choose another one.'],

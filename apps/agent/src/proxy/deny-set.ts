@@ -1,17 +1,24 @@
+import { EXCEPTION_MARK } from '@netlet/contract/agent'
 import { type Address, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 
 /**
- * Denied domains (with all subdomains) and denied addresses. Users with the same list share one set, and a lookup walks
- * the labels of the asked name, so its cost hangs on the name, not on the list.
+ * Denied domains (with all subdomains), exceptions from them, and denied addresses: the longest line that matches a name
+ * decides. Users with the same list share one set, and a lookup walks the labels of the asked name, so its cost hangs
+ * on the name, not on the list.
  */
 export class DenySet {
   readonly #domains = new Set<string>()
+  readonly #exceptions = new Set<string>()
   readonly #ranges: RangeSet
 
-  /** Takes normalised entries: lower-case domains, addresses, prefixes. */
+  /** Takes normalised entries: lower-case domains, exceptions with their mark, addresses, prefixes. */
   constructor(entries: readonly string[]) {
     const prefixes: Prefix[] = []
     for (const entry of entries) {
+      if (entry.startsWith(EXCEPTION_MARK)) {
+        this.#exceptions.add(entry.slice(EXCEPTION_MARK.length))
+        continue
+      }
       const last = entry.charCodeAt(entry.length - 1)
       // A top-level label never ends in a digit followed by nothing but digits, so most entries need no parsing.
       const prefix = (last >= 48 && last <= 57) || entry.includes(':') ? parsePrefix(entry) : null
@@ -29,9 +36,12 @@ export class DenySet {
   /** Takes a lower-case name without trailing dot. */
   deniesName(name: string): boolean {
     if (this.#domains.size === 0) return false
+    // Most lists have no exception: they cost one look a label.
+    const excepting = this.#exceptions.size > 0
     let rest = name
     for (;;) {
       if (this.#domains.has(rest)) return true
+      if (excepting && this.#exceptions.has(rest)) return false
       const dot = rest.indexOf('.')
       if (dot < 0) return false
       rest = rest.slice(dot + 1)

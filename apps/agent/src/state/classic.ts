@@ -1,4 +1,10 @@
-import { type AgentReason, denySetHash, normaliseDenied, normaliseDenyList } from '@netlet/contract/agent'
+import {
+  type AgentReason,
+  denySetHash,
+  EXCEPTION_MARK,
+  normaliseDenied,
+  normaliseDenyList
+} from '@netlet/contract/agent'
 import { mergeRanges, parsePrefix, type Prefix, rangeToPrefixes } from '../net/ip.ts'
 import { clientPrefix, MAX_LISTED, noDenySet, type UserChange, userOps } from './commands.ts'
 import type { Definitions } from './definitions.ts'
@@ -118,7 +124,8 @@ export function changeWhitelist(user: string, ip: string, add: boolean): Planner
 export type AclChange = { users: number; domains: number; ignored_users: string[] }
 
 /**
- * Replaces the deny lists of all users by lines of `user domain`. A user without a line gets an empty list; lines of
+ * Replaces the deny lists of all users by lines of `user domain`, or `user !domain` for what stays open below a denied
+ * domain. A user without a line gets an empty list; lines of
  * users that do not exist are left out and told.
  */
 export function writeUserAcl(text: string): Planner<AclChange> {
@@ -134,7 +141,10 @@ export function writeUserAcl(text: string): Planner<AclChange> {
   }
   const sets = new Map<string, { hash: string; domains: string[] }>()
   for (const [user, lines] of lists) {
-    const normal = normaliseDenyList(lines)
+    const isException = (line: string): boolean => line.startsWith(EXCEPTION_MARK)
+    const allowed = lines.filter(isException).map(line => line.slice(EXCEPTION_MARK.length))
+    const denied = lines.filter(line => !isException(line))
+    const normal = normaliseDenyList(denied, allowed)
     if (!normal.ok) return () => refuse('badDomain', normal.bad.slice(0, 100))
     sets.set(user, { hash: denySetHash(normal.domains), domains: normal.domains })
   }

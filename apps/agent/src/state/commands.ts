@@ -65,12 +65,13 @@ export function putUser(user: string, body: z.output<typeof agentUserBody>): Pla
   }
   const clients = parsePrefixes(body.allowed_client_ips)
   if (!clients.ok) return () => refuse('badClientIp', clients.bad)
-  const denied = normaliseDenyList(body.denied_domains ?? [])
+  const denied = normaliseDenyList(body.denied_domains ?? [], body.allowed_domains ?? [])
   if (!denied.ok) return () => refuse('badDomain', denied.bad.slice(0, 100))
   if (denied.domains.some(entry => /^[\d.]+\/|:/.test(entry) && parsePrefix(entry) === null)) {
     return () => refuse('badDomain')
   }
-  const byName = body.denied_domains === undefined && body.deny_set !== undefined && body.deny_set !== noDenySet
+  const listed = body.denied_domains !== undefined || body.allowed_domains !== undefined
+  const byName = !listed && body.deny_set !== undefined && body.deny_set !== noDenySet
   const denySet = byName ? (body.deny_set ?? noDenySet) : denySetHash(denied.domains)
   const record: UserRecord = {
     password: body.password,

@@ -7,7 +7,7 @@ export type UserRecord = {
 }
 
 /**
- * One change. The journal on disk, the definitions in the managing process and the lookup tables of every worker are
+ * One change. The domains of a deny set are as `normaliseDenyList` gives them: sorted, exceptions with their mark. The journal on disk, the definitions in the managing process and the lookup tables of every worker are
  * all folds over the same changes, so that they cannot disagree.
  */
 export type Op =

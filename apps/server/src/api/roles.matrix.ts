@@ -90,6 +90,8 @@ GET /api/orders/order_list/:id/export_proxies/                401  in   404  401
 GET /api/orders/order_list/:id/copy_proxies/                  401  in   404  401  in   in   403
 GET /api/orders/order_list/:id/events/                        401  403  403  401  in   403  403
 GET /api/servers/acls/                                        401  403  403  401  in   403  403
+GET /api/servers/acls/conflicts/                              401  403  403  401  in   403  403
+POST /api/servers/acls/check/                                 401  403  403  401  in   403  403
 POST /api/servers/acls/                                       401  403  403  401  in   403  403
 PUT /api/servers/acls/:id/                                    401  403  403  401  in   403  403
 DELETE /api/servers/acls/:id/                                 401  403  403  401  in   403  403

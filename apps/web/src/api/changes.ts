@@ -8,7 +8,7 @@ import { accounts, bulk, catalog, changes, fleet, inventory, orders, rewards, se
 /** Which calls read what the shop keeps: these are asked again when it changes. */
 export const readsOf: Record<Resource, readonly Endpoint[]> = {
   acl_group: [inventory.groups],
-  acl_rule: [inventory.rules, inventory.groups, catalog.ruleStock, catalog.priceDrift],
+  acl_rule: [inventory.rules, inventory.ruleConflicts, inventory.groups, catalog.ruleStock, catalog.priceDrift],
   api_key: [accounts.apiKeys],
   bulk_run: [bulk.runs, bulk.run, bulk.rows],
   cidr: [inventory.cidrs, fleet.servers],

@@ -3,6 +3,7 @@ import { denySetHash } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import type { DenyLists } from '../inventory/index.ts'
 import { agentUsers } from './tables.ts'
 
 export type AgentUser = typeof agentUsers.$inferSelect
@@ -21,16 +22,20 @@ export type Outcome =
   | { kind: 'unreachable'; message: string }
 
 /** Makes the agent hold what is wanted for one user. */
-export async function applyUser(agent: AgentClient, user: AgentUser, denied: string[]): Promise<Outcome> {
+export async function applyUser(agent: AgentClient, user: AgentUser, denied: DenyLists): Promise<Outcome> {
   if (!user.wanted) {
     const reply = await agent.deleteUser(user.username)
     return reply.ok ? { kind: 'applied', digest: null, reply: reply.data } : reply
   }
   const body = { password: user.password, prefixes: user.prefixes, allowed_client_ips: [] }
   // Most users of a server share a deny list that its agent has already: naming it spares sending it.
-  let reply = await agent.putUser(user.username, { ...body, deny_set: denySetHash(denied) })
+  let reply = await agent.putUser(user.username, { ...body, deny_set: denySetHash(denied.denied, denied.allowed) })
   if (!reply.ok && reply.kind === 'refused' && reply.reason === 'unknownDenySet') {
-    reply = await agent.putUser(user.username, { ...body, denied_domains: denied })
+    reply = await agent.putUser(user.username, {
+      ...body,
+      denied_domains: denied.denied,
+      allowed_domains: denied.allowed
+    })
   }
   return reply.ok ? { kind: 'applied', digest: reply.data.hash, reply: reply.data } : reply
 }

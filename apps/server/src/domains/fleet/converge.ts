@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import { deniedDomains } from '../inventory/index.ts'
+import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { agentOf, markReachable, markUnreachable, setTrouble, type ServerRow, type SyncContext } from './agents.ts'
@@ -12,6 +12,7 @@ import { agentUsers, servers } from './tables.ts'
 
 const BATCH = 64
 const AT_ONCE = 8
+const NOTHING_DENIED: DenyLists = { denied: [], allowed: [] }
 
 /** The agent did not answer; the job is tried again. */
 export class AgentUnreachable extends Error {
@@ -137,7 +138,7 @@ async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boole
 
 async function applyAll(ctx: SyncContext, agent: AgentClient, users: AgentUser[]) {
   // Read after the users: a rule edited since then has given them another generation, and they come again.
-  const deniedBy = new Map<string, string[]>()
+  const deniedBy = new Map<string, DenyLists>()
   for (const user of users) {
     const key = user.rules.join()
     if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(ctx.db, { bought: user.rules }))
@@ -145,7 +146,7 @@ async function applyAll(ctx: SyncContext, agent: AgentClient, users: AgentUser[]
   const outcomes: { user: AgentUser; outcome: Outcome }[] = []
   for (let at = 0; at < users.length; at += AT_ONCE) {
     const some = users.slice(at, at + AT_ONCE).map(async user => {
-      return { user, outcome: await applyUser(agent, user, deniedBy.get(user.rules.join()) ?? []) }
+      return { user, outcome: await applyUser(agent, user, deniedBy.get(user.rules.join()) ?? NOTHING_DENIED) }
     })
     const results = await Promise.all(some)
     outcomes.push(...results)

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { denyList, parseDomains } from './domains.ts'
+import { parseDomains } from './domains.ts'
 
 const domainsOf = (text: string) => {
   const parsed = parseDomains(text)
@@ -47,36 +47,6 @@ describe('parseDomains', () => {
         const once = domainsOf(names.join('\n'))
         expect(once).toEqual([...new Set(names.map(name => name.toLowerCase()))].toSorted())
         expect(domainsOf(once.join('\n'))).toEqual(once)
-      })
-    )
-  })
-})
-
-describe('denyList', () => {
-  it('is the unbought domains less the bought ones', () => {
-    expect(denyList(['b.example', 'a.example', 'c.example'], ['a.example'])).toEqual(['b.example', 'c.example'])
-    expect(denyList([], ['a.example'])).toEqual([])
-  })
-
-  it('opens what lies below a bought domain, and keeps what lies above one', () => {
-    expect(denyList(['shop.example.com', 'notexample.com'], ['example.com'])).toEqual(['notexample.com'])
-    expect(denyList(['example.com'], ['shop.example.com'])).toEqual(['example.com'])
-  })
-
-  it('leaves out what another denied domain covers', () => {
-    expect(denyList(['a.b.example', 'b.example', 'c.b.example', 'xb.example'], [])).toEqual(['b.example', 'xb.example'])
-  })
-
-  it('denies a name exactly where an unbought line matches it and no bought line opens that line', () => {
-    const name = fc
-      .array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 })
-      .map(labels => labels.join('.'))
-    const matches = (line: string, host: string) => host === line || host.endsWith(`.${line}`)
-    fc.assert(
-      fc.property(fc.array(name), fc.array(name), name, (unbought, bought, host) => {
-        const list = denyList(unbought, bought)
-        const denied = unbought.some(line => matches(line, host) && !bought.some(open => matches(open, line)))
-        expect(list.some(line => matches(line, host))).toBe(denied)
       })
     )
   })

@@ -58,17 +58,3 @@ export function parentsOf(domain: string): string[] {
     parents.push(domain.slice(dot + 1))
   return parents
 }
-
-/**
- * What an agent must deny: the unbought domains less the bought ones, each standing for its subdomains too. So a bought
- * `example.com` opens an unbought `shop.example.com`. The other way round, `example.com` stays denied as a whole, the
- * bought `shop.example.com` with it: a deny list cannot except a subdomain, and opening all of `example.com` would give
- * away what another customer may hold alone on the same address. `createRule` and `updateRule` report such pairs.
- * Domains below another denied one are left out. Ascending.
- */
-export function denyList(unbought: Iterable<string>, bought: Iterable<string>): string[] {
-  const open = new Set(bought)
-  const opened = (domain: string) => open.has(domain) || parentsOf(domain).some(parent => open.has(parent))
-  const denied = new Set([...unbought].filter(domain => !opened(domain)))
-  return [...denied].filter(domain => !parentsOf(domain).some(parent => denied.has(parent))).toSorted()
-}

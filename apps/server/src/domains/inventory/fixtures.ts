@@ -9,12 +9,34 @@ export async function addServer(db: Executor, name: string): Promise<number> {
   return firstId(db, sql`insert into servers (name, ip) values (${name}, '127.0.0.1') returning id`)
 }
 
-/** Runs one step of a write as a whole one. */
-export const inTransaction = <Args extends unknown[], T>(
+class Refused extends Error {
+  readonly result: unknown
+
+  constructor(result: unknown) {
+    super('refused')
+    this.result = result
+  }
+}
+
+/** Runs one step of a write as a whole one; what it refuses is undone, as a command does. */
+export async function inTransaction<Args extends unknown[], T>(
   db: Executor,
   step: (unit: InTransaction, ...args: Args) => Promise<T>,
   ...args: Args
-): Promise<T> => db.transaction(tx => step({ tx }, ...args))
+): Promise<T> {
+  try {
+    return await db.transaction(async tx => {
+      const result = await step({ tx }, ...args)
+      if (typeof result === 'object' && result !== null && 'ok' in result && result.ok === false) {
+        throw new Refused(result)
+      }
+      return result
+    })
+  } catch (error) {
+    if (error instanceof Refused) return error.result as T
+    throw error
+  }
+}
 
 /** A server group of these servers. */
 export async function addGroup(db: Executor, name: string, serverIds: number[]): Promise<number> {

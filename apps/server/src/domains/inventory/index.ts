@@ -1,6 +1,7 @@
 /**
  * The inventory: address ranges cut into chunks, access rules, and which order leases which addresses under which rules. It
- * owns cidrs, chunks, acl_rules, acl_groups, acl_group_rules, rule_usage, leases and lease_blocks.
+ * owns cidrs, chunks, acl_rules, rule_overlaps, rule_intersections, acl_groups, acl_group_rules, rule_usage, leases and
+ * lease_blocks.
  * Others lease by `reserve`, `activate` and `release`, and change ranges and rules by the functions below, within their own
  * command; nobody else writes these tables, and the database itself refuses a double lease.
  * It knows no server and no order but their ids (docs/INVENTORY.md says how it works).
@@ -20,5 +21,7 @@ export { addAclRule } from './manage-rules.ts'
 export { followRules, type PlatformPrice, rulesOnPlatform, ruleVariantsOf, takeRulePrice } from './follow-platform.ts'
 export { type RulePrices } from './priced-rules.ts'
 export { inventoryRoutes } from './routes.ts'
-export { createRule, deleteRule, deniedDomains, liveRules, updateRule } from './rules.ts'
+export { deniedDomains } from './overlaps.ts'
+export type { DenyLists } from './ownership.ts'
+export { createRule, deleteRule, liveRules, updateRule } from './rules.ts'
 export { maxStep, quoteRules, quoteSelection } from './stock.ts'

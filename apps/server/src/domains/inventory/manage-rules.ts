@@ -1,4 +1,4 @@
-import { refusals, refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
+import { refusals, refuse, type AclRule, type AclRuleForm } from '@netlet/contract'
 import { and, eq, isNull, ilike, or } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
@@ -9,8 +9,10 @@ import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { lockInventory } from './leasing.ts'
 import { leasedBy } from './refusals.ts'
-import { createRule, deleteRule, RULE_NAME, type Rule, type RuleRefusal, updateRule } from './rules.ts'
+import { ruleRefusal } from './rule-conflicts.ts'
+import { createRule, deleteRule, RULE_NAME, type Rule, updateRule } from './rules.ts'
 import { aclRules } from './tables.ts'
 
 /** Called within the command that changed what the rules deny: the agents have to learn it. */
@@ -45,7 +47,7 @@ export const addAclRule = (
     if (!created.ok) return ruleRefusal(created)
     const after = present(created.rule)
     onRulesChanged(unit)
-    unit.audit('acl_rule.create', after.id, { after: abridged(after) })
+    unit.audit('acl_rule.create', after.id, { after: { ...abridged(after), ...decisionsOf(form) } })
     return ok(after)
   })
 
@@ -57,15 +59,20 @@ export const editAclRule = (
   onRulesChanged: OnRulesChanged
 ): Promise<Result<AclRule>> =>
   command(ctx, by, { unique }, async unit => {
+    // Before the row: whoever deletes a rule takes them in this order.
+    await lockInventory(unit.tx)
     const [row] = await selectRule(unit.tx, id).for('update')
     const before = row && present(row)
     const stale = before && staleEdit(version, before, { now: fieldsOf(before), sent: form })
     if (stale) return stale
     const updated = await updateRule(unit, id, inputOf(form))
-    if (!updated.ok) return ruleRefusal(updated)
+    if (!updated.ok) return updated.reason === 'not_found' ? refuse('not_found') : ruleRefusal(updated)
     const after = present(updated.rule)
-    if (updated.domainsChanged) onRulesChanged(unit)
-    unit.audit('acl_rule.edit', id, { before: before && abridged(before), after: abridged(after) })
+    if (updated.denialsChanged) onRulesChanged(unit)
+    unit.audit('acl_rule.edit', id, {
+      before: before && abridged(before),
+      after: { ...abridged(after), ...decisionsOf(form) }
+    })
     return ok(after)
   })
 
@@ -96,27 +103,18 @@ const selectRule = (db: Executor, id: number) =>
     .from(aclRules)
     .where(and(eq(aclRules.id, id), isNull(aclRules.deletedAt)))
 
-function ruleRefusal(refusal: RuleRefusal | { ok: false; reason: 'not_found' }): Refusal {
-  if (refusal.reason === 'invalid_domains') {
-    const problem = refusal.lines
-      .slice(0, 5)
-      .map(line => line.message)
-      .join('; ')
-    return refuse('invalid_domains', {
-      params: { problem },
-      data: { errors: { acl_value: problem }, lines: refusal.lines.slice(0, 100) }
-    })
-  }
-  return refuse('not_found')
-}
-
 const inputOf = (form: AclRuleForm) => ({
   name: form.name,
   description: form.description,
   price: form.price,
   platformVariantId: form.shopify_variant_id,
-  aclValue: form.acl_value
+  aclValue: form.acl_value,
+  decisions: form.decisions
 })
+
+/** Decisions as the audit log keeps them. */
+const decisionsOf = ({ decisions }: AclRuleForm) =>
+  decisions && decisions.length > 0 ? { decisions: decisions.slice(0, 200) } : {}
 
 /** What the form of a rule shows. */
 const fieldsOf = ({ name, price, shopify_variant_id, description, acl_value }: AclRuleForm) => ({

@@ -13,19 +13,28 @@ import {
   quoteSelection,
   release,
   reserve,
-  reserveOther
+  reserveOther,
+  updateRule
 } from './index.ts'
 import { addressToNumber } from './ranges.ts'
+
+/** The second rule lies within the first, the fourth within both; the third has nothing to do with them. */
+const domains = ['one.example', 'two.one.example', 'three.example', 'four.two.one.example']
 
 let database: TestDatabase
 let db: Database
 let rules: number[] = []
 let serial = 0
+/** Every order so far: what a run before holds would keep rules from being told to share a site. */
+const everyOrder: number[] = []
 
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url, { max: 2 })
-  for (const name of ['one', 'two', 'three', 'four']) rules.push(await addRule(db, name))
+  for (const aclValue of domains) {
+    const decisions = rules.map(rule_id => ({ rule_id, winner: 'narrow' as const }))
+    rules.push(await addRule(db, aclValue, { aclValue, decisions }))
+  }
 })
 
 afterAll(async () => {
@@ -44,19 +53,28 @@ type Range = {
 class Model {
   readonly ranges: Range[]
   readonly used = new Map<string, Set<number>>()
+  /** Sets of rules whose buyers reach one site. */
+  readonly sites: number[][]
 
-  constructor(ranges: Range[]) {
+  constructor(ranges: Range[], sites: number[][]) {
     this.ranges = ranges
+    this.sites = sites
+  }
+
+  /** These rules and those that have a site in common with one of them. */
+  intersecting(wanted: number[]): number[] {
+    return [...wanted, ...this.sites.filter(site => site.some(rule => wanted.includes(rule))).flat()]
   }
 
   /** Aligned blocks that are free for all the rules. */
   free(step: number, wanted: number[]): number {
+    const taken = this.intersecting(wanted)
     let blocks = 0
     for (const range of this.ranges) {
       if (range.excluded.some(rule => wanted.includes(rule))) continue
       for (let start = 0; start + step <= range.units; start += step) {
         const units = Array.from({ length: step }, (_, nth) => this.used.get(`${range.id} ${start + nth}`))
-        if (!units.some(held => wanted.some(rule => held?.has(rule)))) blocks += 1
+        if (!units.some(held => taken.some(rule => held?.has(rule)))) blocks += 1
       }
     }
     return blocks
@@ -89,16 +107,42 @@ const command = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), at: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change' as const), at: fc.nat() }) }
 )
+const winner = fc.constantFrom('narrow' as const, 'broad' as const)
 /** Prefix lengths: from one address to several windows of 256; IPv6 ones in /64s. */
 const shape = fc.record({
   v4: fc.array(fc.constantFrom(32, 31, 30, 29, 28, 26, 25, 24, 23), { minLength: 1, maxLength: 4 }),
   v6: fc.array(fc.constantFrom(64, 62, 60, 56), { maxLength: 1 }),
-  excluded: fc.array(fc.subarray([0, 1, 2, 3], { maxLength: 2 }), { minLength: 5, maxLength: 5 })
+  excluded: fc.array(fc.subarray([0, 1, 2, 3], { maxLength: 2 }), { minLength: 5, maxLength: 5 }),
+  /** What is decided of the second within the first, the fourth within the second, the fourth within the first. */
+  winners: fc.tuple(winner, winner, winner)
 })
 
 const ruleIds = (chosen: number[]) => chosen.map(at => rules[at] ?? 0)
 
-async function build({ v4, v6, excluded }: { v4: number[]; v6: number[]; excluded: number[][] }) {
+type Winner = 'narrow' | 'broad'
+
+/** Decides who has what; gives back the rules that reach the second domain, and those that reach the fourth. */
+async function decide([second, fourth, deep]: [Winner, Winner, Winner]): Promise<number[][]> {
+  const [one = 0, two = 0, , four = 0] = rules
+  const say = async (at: number, decisions: { rule_id: number; winner: Winner }[]) => {
+    const aclValue = domains[at] ?? ''
+    const input = { name: aclValue, description: '', price: '1.00', platformVariantId: '1', aclValue, decisions }
+    expect(await inTransaction(db, updateRule, rules[at] ?? 0, input)).toMatchObject({ ok: true })
+  }
+  await say(1, [{ rule_id: one, winner: second }])
+  await say(3, [
+    { rule_id: two, winner: fourth },
+    { rule_id: one, winner: deep }
+  ])
+  return [
+    [two, ...(second === 'broad' ? [one] : [])],
+    [four, ...(fourth === 'broad' ? [two] : []), ...(deep === 'broad' ? [one] : [])]
+  ]
+}
+
+type Shape = { v4: number[]; v6: number[]; excluded: number[][]; winners: [Winner, Winner, Winner] }
+
+async function build({ v4, v6, excluded, winners }: Shape) {
   const name = `shop ${(serial += 1)}`
   const serverId = await addServer(db, name)
   const groupId = await addGroup(db, name, [serverId])
@@ -114,8 +158,10 @@ async function build({ v4, v6, excluded }: { v4: number[]; v6: number[]; exclude
     await inTransaction(db, excludeRules, added.cidrId, without)
     ranges.push({ cidr, id: added.cidrId, units: addressCount(cidr), excluded: without })
   }
+  await release(db, { orderIds: everyOrder })
   const [orderId = 0] = await addOrders(db, groupId, 1)
-  return { groupId, orderId, model: new Model(ranges) }
+  everyOrder.push(orderId)
+  return { groupId, orderId, model: new Model(ranges, await decide(winners)) }
 }
 
 type Lease = {
@@ -141,10 +187,8 @@ async function hold(model: Model, leaseId: number, size: number, wanted: number[
     expect(Number(start) % size).toBe(at % size)
     expect(model.ranges.find(({ id }) => id === range)?.excluded.filter(rule => wanted.includes(rule))).toEqual([])
     const held = model.used.get(unit) ?? new Set()
-    for (const rule of wanted) {
-      expect(held.has(rule)).toBe(false)
-      held.add(rule)
-    }
+    for (const rule of model.intersecting(wanted)) expect(held.has(rule)).toBe(false)
+    for (const rule of wanted) held.add(rule)
     model.used.set(unit, held)
   }
   return { id: leaseId, step: size, rules: wanted, units }

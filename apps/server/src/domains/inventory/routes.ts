@@ -5,6 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { createAclGroup, deleteAclGroup, updateAclGroup, aclGroupList } from './acl-groups.ts'
 import { removeAclRule, ruleList } from './manage-rules.ts'
 import { addPricedRule, editPricedRule, type RulePorts } from './priced-rules.ts'
+import { checkRule, ruleConflicts } from './rule-conflicts.ts'
 
 /**
  * Puts the calls for access rules and their groups on the server; those for ranges are the fleet's, which knows servers.
@@ -13,6 +14,8 @@ import { addPricedRule, editPricedRule, type RulePorts } from './priced-rules.ts
 export function inventoryRoutes(mount: Mount, ctx: AppContext, ports: RulePorts): void {
   const { inventory } = routes
   mountList(mount, ctx, inventory.rules, () => ruleList)
+  mount(inventory.ruleConflicts, () => ruleConflicts(ctx))
+  mount(inventory.checkRule, call => checkRule(ctx, call.body))
   mount(inventory.createRule, call => addPricedRule(ctx, call.caller, call.body, ports))
   mount(inventory.updateRule, call => editPricedRule(ctx, call.caller, call.params.id, call.body, ports))
   mount(inventory.deleteRule, call => removeAclRule(ctx, call.caller, call.params.id, ports.onRulesChanged))

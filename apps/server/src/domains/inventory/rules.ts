@@ -1,9 +1,11 @@
-import { and, asc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm'
+import type { OverlapDecision } from '@netlet/contract'
+import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import type { InTransaction } from './cidr-commands.ts'
-import { denyList, type DomainLine, parentsOf, parseDomains } from './domains.ts'
+import { type DomainLine, parseDomains } from './domains.ts'
 import { lockInventory } from './leasing.ts'
-import { sortedIds } from './sql.ts'
+import { newlyShared, planRules, type RulesPlan, saveOverlaps, type SharedAddresses } from './overlaps.ts'
+import type { DecidedOverlap } from './ownership.ts'
 import { aclRules, leases } from './tables.ts'
 
 export type Rule = typeof aclRules.$inferSelect
@@ -16,27 +18,27 @@ export type RuleInput = {
   platformVariantId: string
   /** One domain a line, see `parseDomains`. */
   aclValue: string
+  /** What is decided of overlaps with other rules, besides what was decided before. */
+  decisions?: OverlapDecision[] | undefined
 }
 
-/** Two rules of which one covers a part of the other: who buys only the narrower one still cannot reach it. */
-export type RuleOverlap = {
-  domain: string
-  within: string
-  /** The other rule of the pair. */
-  ruleId: number
-  ruleName: string
-}
-
-export type RuleRefusal = { ok: false; reason: 'invalid_domains'; lines: DomainLine[] }
+export type RuleRefusal =
+  | { ok: false; reason: 'invalid_domains'; lines: DomainLine[] }
+  /** Other rules on sale list some of the domains; the plan names them all. */
+  | { ok: false; reason: 'domain_taken'; ruleId: number; taken: RulesPlan['duplicates']; plan: RulesPlan }
+  | { ok: false; reason: 'overlap_undecided'; undecided: DecidedOverlap[]; plan: RulesPlan }
+  /** A broader rule cannot win: two orders hold the same address under the two rules. */
+  | { ok: false; reason: 'rules_share_addresses'; shared: SharedAddresses[]; plan: RulesPlan }
 
 /** The constraint that a write of a rule violates where another rule on sale has its name. */
 export const RULE_NAME = 'acl_rules_name_key'
 
 /** Creates a rule, at once in stock on every address of every range that does not come to exclude it. */
 export async function createRule(
-  { tx }: InTransaction,
+  unit: InTransaction,
   input: RuleInput
-): Promise<{ ok: true; rule: Rule; overlaps: RuleOverlap[] } | RuleRefusal> {
+): Promise<{ ok: true; rule: Rule } | RuleRefusal> {
+  const { tx } = unit
   const parsed = parseDomains(input.aclValue)
   if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
   await lockInventory(tx)
@@ -45,25 +47,25 @@ export async function createRule(
     .values({ ...ruleColumns(input), domains: parsed.domains })
     .returning()
   if (!saved) throw new Error('the rule was not created')
+  const refused = await settleOverlaps(unit, saved, input.decisions)
+  if (refused) return refused
   await tx.execute(sql`select inventory.open_rule(${saved.id})`)
-  return { ok: true, rule: saved, overlaps: await overlapsOf(tx, saved) }
+  return { ok: true, rule: saved }
 }
 
 /**
- * Changes a rule. `domainsChanged` tells the caller that the agents have to learn another deny list. Orders keep the
- * price they were sold at.
+ * Changes a rule. `denialsChanged` tells the caller that the agents have to learn other deny lists. Orders keep the price
+ * they were sold at. An edit that leaves the domains alone asks for no decision.
  */
 export async function updateRule(
-  { tx }: InTransaction,
+  unit: InTransaction,
   ruleId: number,
   input: RuleInput
-): Promise<
-  | { ok: true; rule: Rule; domainsChanged: boolean; overlaps: RuleOverlap[] }
-  | RuleRefusal
-  | { ok: false; reason: 'not_found' }
-> {
+): Promise<{ ok: true; rule: Rule; denialsChanged: boolean } | RuleRefusal | { ok: false; reason: 'not_found' }> {
+  const { tx } = unit
   const parsed = parseDomains(input.aclValue)
   if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+  await lockInventory(tx)
   const [before] = await tx
     .select({ domains: aclRules.domains })
     .from(aclRules)
@@ -77,14 +79,40 @@ export async function updateRule(
     .returning()
   if (!saved) return { ok: false, reason: 'not_found' }
   const domainsChanged = before.domains.join('\n') !== parsed.domains.join('\n')
-  return { ok: true, rule: saved, domainsChanged, overlaps: await overlapsOf(tx, saved) }
+  const decided = input.decisions !== undefined && input.decisions.length > 0
+  if (!domainsChanged && !decided) return { ok: true, rule: saved, denialsChanged: false }
+  const refused = await settleOverlaps(unit, saved, input.decisions)
+  return refused ?? { ok: true, rule: saved, denialsChanged: true }
+}
+
+/**
+ * Holds a rule that was just written against all others, and keeps what was decided of it. After a refusal the caller
+ * has to undo the write. The caller holds the inventory alone, so of two rules with one domain the second is refused.
+ */
+async function settleOverlaps(
+  unit: InTransaction,
+  rule: Rule,
+  decisions: OverlapDecision[] | undefined
+): Promise<RuleRefusal | undefined> {
+  const plan = await planRules(unit.tx, { rule, decisions })
+  const taken = plan.duplicates.filter(({ rules }) => rules.includes(rule.id))
+  if (taken.length > 0) return { ok: false, reason: 'domain_taken', ruleId: rule.id, taken, plan }
+  const undecided = plan.overlaps.filter(
+    ({ narrow, broad, winner }) => winner === null && (narrow === rule.id || broad === rule.id)
+  )
+  if (undecided.length > 0) return { ok: false, reason: 'overlap_undecided', undecided, plan }
+  const shared = await newlyShared(unit.tx, plan)
+  if (shared.length > 0) return { ok: false, reason: 'rules_share_addresses', shared, plan }
+  await saveOverlaps(unit, plan)
+  return undefined
 }
 
 /** Takes a rule out of sale; its row stays for the history. Refused while orders hold addresses under it. */
 export async function deleteRule(
-  { tx }: InTransaction,
+  unit: InTransaction,
   ruleId: number
 ): Promise<{ ok: true } | { ok: false; reason: 'not_found' } | { ok: false; reason: 'leased'; orders: number[] }> {
+  const { tx } = unit
   await lockInventory(tx)
   const [found] = await tx
     .select({ id: aclRules.id })
@@ -98,50 +126,13 @@ export async function deleteRule(
     .orderBy(asc(leases.orderId))
   if (holders.length > 0) return { ok: false, reason: 'leased', orders: holders.map(holder => holder.orderId) }
   await tx.execute(sql`select inventory.close_rule(${ruleId})`)
+  await saveOverlaps(unit, await planRules(tx))
   return { ok: true }
 }
 
 /** Rules on sale, oldest first. */
 export async function liveRules(db: Executor): Promise<Rule[]> {
   return db.select().from(aclRules).where(isNull(aclRules.deletedAt)).orderBy(asc(aclRules.id))
-}
-
-/**
- * The domains that a proxy must not reach when its order bought these rules: see `denyList`. The same for every order
- * with the same rules.
- */
-export async function deniedDomains(db: Executor, { bought }: { bought: number[] }): Promise<string[]> {
-  const ids = sortedIds(bought)
-  const rules = await db
-    .select({ id: aclRules.id, domains: aclRules.domains })
-    .from(aclRules)
-    .where(or(isNull(aclRules.deletedAt), inArray(aclRules.id, ids)))
-  const open = rules.filter(rule => ids.includes(rule.id))
-  const closed = rules.filter(rule => !ids.includes(rule.id))
-  return denyList(
-    closed.flatMap(rule => rule.domains),
-    open.flatMap(rule => rule.domains)
-  )
-}
-
-async function overlapsOf(tx: Executor, rule: Rule): Promise<RuleOverlap[]> {
-  const others = (await liveRules(tx)).filter(other => other.id !== rule.id)
-  return others.flatMap(other => {
-    const name = { ruleId: other.id, ruleName: other.name }
-    return [
-      ...covered(rule.domains, other.domains).map(pair => ({ ...pair, ...name })),
-      ...covered(other.domains, rule.domains).map(pair => ({ ...pair, ...name }))
-    ]
-  })
-}
-
-/** Domains of one list that lie below a domain of another. */
-function covered(narrow: string[], wide: string[]): { domain: string; within: string }[] {
-  const above = new Set(wide)
-  return narrow.flatMap(domain => {
-    const within = parentsOf(domain).find(parent => above.has(parent))
-    return within === undefined ? [] : [{ domain, within }]
-  })
 }
 
 function ruleColumns({ name, description, price, platformVariantId, aclValue }: RuleInput) {

@@ -1,3 +1,4 @@
+import type { OverlapWinner } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { boolean, check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { cidr, createdAt, id, inet, instant, money, ref } from '../../infra/db/columns.ts'
@@ -33,6 +34,52 @@ export const aclRules = pgTable(
       .on(sql`lower(${t.name})`)
       .where(sql`${t.deletedAt} is null`),
     check('acl_rules_price', sql`${t.price} >= 0`)
+  ]
+)
+
+/**
+ * Where a domain of one live rule lies below a domain of another: which of the two has it. Null is not decided, which is
+ * as if the narrow one had won. Kept in step with the rules' domains by whoever changes those.
+ */
+export const ruleOverlaps = pgTable(
+  'rule_overlaps',
+  {
+    narrowRuleId: integer()
+      .notNull()
+      .references(() => aclRules.id, { onDelete: 'cascade' }),
+    broadRuleId: integer()
+      .notNull()
+      .references(() => aclRules.id, { onDelete: 'cascade' }),
+    /** The narrow rule's, the lower one. */
+    domain: text().notNull(),
+    winner: text().$type<OverlapWinner>()
+  },
+  t => [
+    primaryKey({ columns: [t.narrowRuleId, t.broadRuleId, t.domain] }),
+    index('rule_overlaps_broad').on(t.broadRuleId),
+    check('rule_overlaps_winner', sql`${t.winner} in ('narrow', 'broad')`),
+    check('rule_overlaps_two', sql`${t.narrowRuleId} <> ${t.broadRuleId}`)
+  ]
+)
+
+/**
+ * Derived from the domains and `rule_overlaps`: rules with a site in common, each pair in both directions. The database
+ * leases no address under two of them to two leases.
+ */
+export const ruleIntersections = pgTable(
+  'rule_intersections',
+  {
+    ruleId: integer()
+      .notNull()
+      .references(() => aclRules.id, { onDelete: 'cascade' }),
+    otherId: integer()
+      .notNull()
+      .references(() => aclRules.id, { onDelete: 'cascade' })
+  },
+  t => [
+    primaryKey({ columns: [t.ruleId, t.otherId] }),
+    index('rule_intersections_other').on(t.otherId),
+    check('rule_intersections_two', sql`${t.ruleId} <> ${t.otherId}`)
   ]
 )
 

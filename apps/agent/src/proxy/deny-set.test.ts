@@ -1,0 +1,26 @@
+import * as fc from 'fast-check'
+import { normaliseDenyList } from '@netlet/contract/agent'
+import { expect, test } from 'vitest'
+import { DenySet } from './deny-set.ts'
+
+const name = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }).map(labels => labels.join('.'))
+
+/** The lines that match a host, the longest first. */
+const matching = (lines: string[], host: string): string[] =>
+  lines.filter(line => host === line || host.endsWith(`.${line}`)).toSorted((a, b) => b.length - a.length)
+
+test('of denied domains and exceptions the longest that matches a name decides, and a tie denies', () => {
+  fc.assert(
+    fc.property(fc.array(name), fc.array(name), name, (denied, allowed, host) => {
+      const list = normaliseDenyList(denied, allowed)
+      if (!list.ok) throw new Error(list.bad)
+      const [deciding] = matching([...denied, ...allowed], host)
+      expect(new DenySet(list.domains).deniesName(host)).toBe(deciding !== undefined && denied.includes(deciding))
+    })
+  )
+})
+
+test('an exception opens no address, and stands beside addresses that are denied', () => {
+  const set = new DenySet(['!open.wide.test', '10.0.0.0/8', 'wide.test'])
+  expect([set.hasAddresses, set.deniesName('open.wide.test'), set.deniesName('wide.test')]).toEqual([true, false, true])
+})

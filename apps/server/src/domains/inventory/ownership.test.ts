@@ -1,0 +1,160 @@
+import { normaliseDenyList } from '@netlet/contract/agent'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DenySet } from '../../../../agent/src/proxy/deny-set.ts'
+import { type DecidedOverlap, denyLists, duplicatesOf, intersectionsOf, type Listing, overlapsOf } from './ownership.ts'
+
+const nike: Listing = { id: 1, domains: ['nike.com'] }
+const shop: Listing = { id: 2, domains: ['shop.nike.com'] }
+const decided = (rules: Listing[], winner: DecidedOverlap['winner']): DecidedOverlap[] =>
+  overlapsOf(rules).map(overlap => ({ ...overlap, winner }))
+
+describe('overlaps', () => {
+  it('are the domains of one rule below a domain of another, each with the nearest', () => {
+    const deep: Listing = { id: 3, domains: ['eu.shop.nike.com', 'other.com', 'xnike.com'] }
+    expect(overlapsOf([nike, shop, deep])).toEqual([
+      { narrow: 3, broad: 1, domain: 'eu.shop.nike.com', within: 'nike.com' },
+      { narrow: 3, broad: 2, domain: 'eu.shop.nike.com', within: 'shop.nike.com' },
+      { narrow: 2, broad: 1, domain: 'shop.nike.com', within: 'nike.com' }
+    ])
+  })
+
+  it('are none within one rule, and none of unrelated domains', () => {
+    expect(overlapsOf([{ id: 1, domains: ['nike.com', 'shop.nike.com'] }])).toEqual([])
+    expect(overlapsOf([nike, { id: 2, domains: ['ike.com', 'nike.com.br', 'com.nike'] }])).toEqual([])
+  })
+
+  it('can go both ways between two rules', () => {
+    const outer: Listing = { id: 1, domains: ['nike.com', 'eu.shop.nike.com'] }
+    expect(overlapsOf([outer, shop]).map(({ narrow, broad, domain }) => [narrow, broad, domain])).toEqual([
+      [1, 2, 'eu.shop.nike.com'],
+      [2, 1, 'shop.nike.com']
+    ])
+  })
+
+  it('are told from domains that two rules list', () => {
+    const again: Listing = { id: 3, domains: ['nike.com', 'nike.com'] }
+    expect(duplicatesOf([nike, shop, again])).toEqual([{ domain: 'nike.com', rules: [1, 3] }])
+    expect(duplicatesOf([again])).toEqual([])
+  })
+})
+
+describe('deny lists', () => {
+  const rules = [nike, shop]
+
+  it('open the narrower rule to its buyers, and to those of the broader one only where that one won', () => {
+    for (const winner of [null, 'narrow'] as const) {
+      const overlaps = decided(rules, winner)
+      expect(denyLists(rules, overlaps, [])).toEqual({ denied: ['nike.com'], allowed: [] })
+      expect(denyLists(rules, overlaps, [1])).toEqual({ denied: ['shop.nike.com'], allowed: [] })
+      expect(denyLists(rules, overlaps, [2])).toEqual({ denied: ['nike.com'], allowed: ['shop.nike.com'] })
+      expect(denyLists(rules, overlaps, [1, 2])).toEqual({ denied: [], allowed: [] })
+    }
+    const overlaps = decided(rules, 'broad')
+    expect(denyLists(rules, overlaps, [1])).toEqual({ denied: [], allowed: [] })
+    expect(denyLists(rules, overlaps, [2])).toEqual({ denied: ['nike.com'], allowed: ['shop.nike.com'] })
+  })
+
+  it('leave open what several rules list and one was bought', () => {
+    const twice = [nike, { id: 3, domains: ['nike.com'] }]
+    expect(denyLists(twice, [], [3])).toEqual({ denied: [], allowed: [] })
+  })
+})
+
+describe('intersections', () => {
+  it('are the rules whose buyers reach one site', () => {
+    expect(intersectionsOf([nike, shop], decided([nike, shop], 'narrow'))).toEqual([])
+    expect(intersectionsOf([nike, shop], decided([nike, shop], 'broad'))).toEqual([[1, 2]])
+    expect(intersectionsOf([nike, { id: 3, domains: ['nike.com'] }], [])).toEqual([[1, 3]])
+  })
+
+  it('join two broader rules that both won the same domain', () => {
+    const rules = [nike, shop, { id: 3, domains: ['eu.shop.nike.com'] }]
+    const overlaps = overlapsOf(rules).map((overlap): DecidedOverlap => ({
+      ...overlap,
+      winner: overlap.narrow === 3 ? 'broad' : 'narrow'
+    }))
+    expect(intersectionsOf(rules, overlaps)).toEqual([
+      [1, 2],
+      [1, 3],
+      [2, 3]
+    ])
+  })
+})
+
+const name = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 4 }).map(labels => labels.join('.'))
+const domainsOfRules = fc.array(fc.array(name, { maxLength: 4 }), { minLength: 1, maxLength: 5 })
+const world = fc.record({
+  /** No domain in two rules, as saving them sees to it. */
+  rules: domainsOfRules.map(lists => {
+    const seen = new Set<string>()
+    return lists.map((domains, at): Listing => ({
+      id: at + 1,
+      domains: domains.filter(domain => !seen.has(domain) && seen.add(domain))
+    }))
+  }),
+  winners: fc.infiniteStream(fc.constantFrom('narrow' as const, 'broad' as const, null)),
+  bought: fc.subarray([1, 2, 3, 4, 5]),
+  other: fc.subarray([1, 2, 3, 4, 5]),
+  host: name
+})
+const matches = (line: string, host: string) => host === line || host.endsWith(`.${line}`)
+
+/** By the rules alone: the longest line that matches says whose the host is, and the decisions who else has it. */
+function reaches(rules: Listing[], overlaps: DecidedOverlap[], bought: number[], host: string): boolean {
+  const line = rules
+    .flatMap(({ id, domains }) => domains.map(domain => ({ id, domain })))
+    .filter(({ domain }) => matches(domain, host))
+    .toSorted((a, b) => b.domain.length - a.domain.length)[0]
+  if (!line) return true
+  const won = overlaps.filter(({ domain, winner }) => domain === line.domain && winner === 'broad')
+  return [line.id, ...won.map(({ broad }) => broad)].some(id => bought.includes(id))
+}
+
+describe('for any rules, decisions and purchases', () => {
+  const overlapsIn = (rules: Listing[], winners: Iterator<DecidedOverlap['winner']>): DecidedOverlap[] =>
+    overlapsOf(rules).map(overlap => ({ ...overlap, winner: winners.next().value ?? null }))
+
+  it('the agent answers by the longest matching line of all rules, and who won it', () => {
+    fc.assert(
+      fc.property(world, ({ rules, winners, bought, host }) => {
+        const overlaps = overlapsIn(rules, winners[Symbol.iterator]())
+        const { denied, allowed } = denyLists(rules, overlaps, bought)
+        const list = normaliseDenyList(denied, allowed)
+        if (!list.ok) throw new Error(list.bad)
+        expect(new DenySet(list.domains).deniesName(host)).toBe(!reaches(rules, overlaps, bought, host))
+        // What is decided when the shop hashes the lists is what the agent hashes.
+        expect(list.domains).toEqual([...allowed.map(domain => `!${domain}`), ...denied])
+      }),
+      { numRuns: 2000 }
+    )
+  })
+
+  it('who bought a rule reaches its domains, whatever else there is', () => {
+    fc.assert(
+      fc.property(world, ({ rules, winners, bought }) => {
+        const overlaps = overlapsIn(rules, winners[Symbol.iterator]())
+        const { denied, allowed } = denyLists(rules, overlaps, bought)
+        const set = new DenySet([...allowed.map(domain => `!${domain}`), ...denied])
+        for (const { id, domains } of rules)
+          if (bought.includes(id)) for (const domain of domains) expect(set.deniesName(domain)).toBe(false)
+      })
+    )
+  })
+
+  it('buyers of rules that do not intersect never reach one listed site both', () => {
+    fc.assert(
+      fc.property(world, ({ rules, winners, bought, other, host }) => {
+        const overlaps = overlapsIn(rules, winners[Symbol.iterator]())
+        const meet = intersectionsOf(rules, overlaps).some(
+          ([a, b]) => (bought.includes(a) && other.includes(b)) || (bought.includes(b) && other.includes(a))
+        )
+        const apart = !meet && !bought.some(id => other.includes(id))
+        const isListed = rules.some(({ domains }) => domains.some(domain => matches(domain, host)))
+        fc.pre(apart && isListed)
+        const both = [bought, other].every(ids => reaches(rules, overlaps, ids, host))
+        expect(both).toBe(false)
+      })
+    )
+  })
+})

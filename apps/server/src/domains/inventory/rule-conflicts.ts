@@ -1,0 +1,161 @@
+import {
+  fillIn,
+  formMessages,
+  refuse,
+  type OverlapDecision,
+  type Params,
+  type Refusal,
+  type RuleConflicts,
+  type RuleOverlap
+} from '@netlet/contract'
+import type { Executor } from '../../infra/db/client.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { parseDomains } from './domains.ts'
+import {
+  newlyShared,
+  ordersHolding,
+  planRules,
+  type RulesPlan,
+  sharedAddresses,
+  type SharedAddresses
+} from './overlaps.ts'
+import type { DecidedOverlap } from './ownership.ts'
+import type { RuleRefusal } from './rules.ts'
+
+/** So many of a kind are listed; of the others only their number. */
+const LISTED = 200
+/** So many orders are named in a sentence. */
+const NAMED = 10
+/** Stands for a rule that is not saved yet. */
+const UNSAVED = 0
+
+/** What the rules on sale have in common. Reads only. */
+export async function ruleConflicts(ctx: AppContext): Promise<Result<RuleConflicts>> {
+  const plan = await planRules(ctx.db)
+  const shared = await sharedAddresses(ctx.db, plan.intersections.slice(0, LISTED))
+  return ok(await presentPlan(ctx.db, plan, shared))
+}
+
+/** What saving a rule would come to. It may be refused all the same: others save meanwhile. */
+export async function checkRule(
+  ctx: AppContext,
+  form: {
+    acl_value: string
+    decisions?: OverlapDecision[] | undefined
+    id?: number | undefined
+    name?: string | undefined
+  }
+): Promise<Result<RuleConflicts>> {
+  const parsed = parseDomains(form.acl_value)
+  if (!parsed.ok) return ruleRefusal({ ok: false, reason: 'invalid_domains', lines: parsed.lines })
+  const id = form.id ?? UNSAVED
+  const { rules } = await planRules(ctx.db)
+  const saved = rules.find(rule => rule.id === id)
+  if (form.id !== undefined && !saved) return refuse('not_found')
+  const rule = { id, name: form.name ?? saved?.name ?? '…', domains: parsed.domains }
+  const plan = await planRules(ctx.db, { rule, decisions: form.decisions })
+  const own = (ids: readonly number[]) => ids.includes(id)
+  const concerned = {
+    ...plan,
+    duplicates: plan.duplicates.filter(duplicate => own(duplicate.rules)),
+    overlaps: plan.overlaps.filter(({ narrow, broad }) => own([narrow, broad]))
+  }
+  // Also between two others that would both win a domain of this rule.
+  return ok(await presentPlan(ctx.db, concerned, await newlyShared(ctx.db, plan)))
+}
+
+async function presentPlan(db: Executor, plan: RulesPlan, shared: SharedAddresses[]): Promise<RuleConflicts> {
+  const { duplicates, overlaps } = plan
+  const side = sidesOf(plan)
+  const undecided = overlaps.filter(({ winner }) => winner === null)
+  const first = [...undecided, ...overlaps.filter(({ winner }) => winner !== null)].slice(0, LISTED)
+  const listed = duplicates.slice(0, LISTED)
+  const named = new Set([
+    ...listed.flatMap(({ rules }) => rules),
+    ...first.flatMap(({ narrow, broad }) => [narrow, broad])
+  ])
+  const holding = await ordersHolding(db, [...named])
+  return {
+    duplicates: listed.map(({ domain, rules }) => ({ domain, rules: rules.map(side) })),
+    duplicate_total: duplicates.length,
+    overlaps: first.map(overlap => presentOverlap(overlap, side)),
+    overlap_total: overlaps.length,
+    undecided_total: undecided.length,
+    rules: plan.rules
+      .filter(({ id }) => named.has(id) && id !== UNSAVED)
+      .map(({ id, name }) => ({ id, name, orders: holding.get(id) ?? 0 })),
+    shared: shared.map(({ rules, orders }) => ({ rules: rules.map(side), orders: orders.slice(0, LISTED) }))
+  }
+}
+
+type Side = { id: number | null; name: string }
+
+function sidesOf({ rules }: RulesPlan): (id: number) => Side {
+  const names = new Map(rules.map(rule => [rule.id, rule.name]))
+  return id => ({ id: id === UNSAVED ? null : id, name: names.get(id) ?? '' })
+}
+
+function presentOverlap(
+  { narrow, broad, domain, within, winner }: DecidedOverlap,
+  side: (id: number) => Side
+): RuleOverlap {
+  const params: Params = { domain, narrow: side(narrow).name, broad: side(broad).name }
+  const choice = (wins: 'narrow' | 'broad') => {
+    const reason = `overlap_${wins}_wins` as const
+    return { winner: wins, reason, params, msg: fillIn(formMessages[reason], params) }
+  }
+  return {
+    domain,
+    within,
+    narrow: side(narrow),
+    broad: side(broad),
+    winner,
+    choices: [choice('narrow'), choice('broad')]
+  }
+}
+
+/** Why a rule is not saved, with what the form needs to ask for a decision. */
+export function ruleRefusal(refusal: RuleRefusal): Refusal {
+  if (refusal.reason === 'invalid_domains') {
+    const problem = refusal.lines
+      .slice(0, 5)
+      .map(line => line.message)
+      .join('; ')
+    return onDomains('invalid_domains', { problem }, { lines: refusal.lines.slice(0, 100) })
+  }
+  const side = sidesOf(refusal.plan)
+  if (refusal.reason === 'domain_taken') {
+    const [first] = refusal.taken
+    const owner = first?.rules.find(id => id !== refusal.ruleId) ?? UNSAVED
+    const params = { domain: first?.domain ?? '', rule: side(owner).name }
+    const duplicates = refusal.taken
+      .slice(0, LISTED)
+      .map(({ domain, rules }) => ({ domain, rules: rules.filter(id => id !== refusal.ruleId).map(side) }))
+    const data = { duplicates, duplicate_total: refusal.taken.length }
+    const more = refusal.taken.length - 1
+    return more > 0 ? onDomains('domains_taken', { ...params, more }, data) : onDomains('domain_taken', params, data)
+  }
+  if (refusal.reason === 'overlap_undecided') {
+    const count = refusal.undecided.length
+    const overlaps = refusal.undecided.slice(0, LISTED).map(overlap => presentOverlap(overlap, side))
+    const { domain = '', within = '', narrow, broad } = overlaps[0] ?? {}
+    const params = { domain, within, narrow: narrow?.name ?? '', broad: broad?.name ?? '', count }
+    return onDomains('overlap_undecided', params, { overlaps, overlap_total: count })
+  }
+  const { shared } = refusal
+  const orders = (shared[0]?.orders ?? []).slice(0, NAMED).map(id => `#${id}`)
+  const [rule, other] = (shared[0]?.rules ?? []).map(id => side(id).name)
+  return onDomains(
+    'rules_share_addresses',
+    { rule: rule ?? '', other: other ?? '', orders: orders.join(', ') },
+    { shared: shared.map(pair => ({ rules: pair.rules.map(side), orders: pair.orders.slice(0, LISTED) })) }
+  )
+}
+
+/** A refusal that is about the list of domains, with more for the form. */
+function onDomains(reason: Parameters<typeof fieldRefusal>[1], params: Params, data: object): Refusal {
+  const refusal = fieldRefusal('acl_value', reason, params)
+  return { ...refusal, data: { ...refusal.data, ...data } }
+}
