@@ -5,6 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
+import { priorityOf } from './priority.ts'
 import { renderTemplate, type Template, type TemplateData } from './templates/index.ts'
 
 export type MailOrder<T extends Template = Template> = {
@@ -22,7 +23,7 @@ export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds:
 
 /** Sends a mail if, and only if, the command commits. */
 export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>): void {
-  unit.jobs.send(sendMailQueue, order, { key: order.key })
+  unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order) })
 }
 
 /** Fills the template and hands the mail to the service. */
