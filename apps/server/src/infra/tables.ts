@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet, ref } from './db/columns.ts'
+import { bigint, index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
+import { createdAt, id, inet, instant, ref } from './db/columns.ts'
 
 /** Who changed what, and when. Rows are only ever added, by commands (command.ts). */
 export const auditLog = pgTable(
@@ -22,6 +22,7 @@ export const auditLog = pgTable(
     ip: inet()
   },
   t => [
+    index('audit_log_at').on(t.at),
     index('audit_log_target').on(t.targetType, t.targetId, t.id.desc()),
     index('audit_log_search').using(
       'gin',
@@ -29,6 +30,17 @@ export const auditLog = pgTable(
     )
   ]
 )
+
+/** What retention last found in a table of its list, and removed from it; see infra/retention.ts. */
+export const retentionFigures = pgTable('retention_figures', {
+  what: text().primaryKey(),
+  rows: bigint({ mode: 'number' }).notNull(),
+  oldest: instant(),
+  /** How many rows the last removal took, and when that was; null where nothing was removed yet. */
+  removed: bigint({ mode: 'number' }).notNull().default(0),
+  removedAt: instant(),
+  countedAt: instant().notNull()
+})
 
 /** Numbers the events of the change feed, so that a browser can resume after any of them. */
 export const changeEventId = pgSequence('change_event_id')

@@ -91,6 +91,8 @@ export const orders = pgTable(
     taskAt: instant(),
     /** Its work was done, and the agents have to confirm it. */
     taskBegunAt: instant(),
+    /** How many proxies a running check has done. */
+    taskDone: integer(),
     taskErrorCode: text().$type<TaskFailure>(),
     taskErrorParams: jsonb().$type<Params>(),
     deletedAt: instant()
@@ -121,6 +123,10 @@ export const orders = pgTable(
     index('orders_reservations')
       .on(t.reservedUntil)
       .where(sql`${t.state} = 'placed'`),
+    // What retention removes.
+    index('orders_never_paid')
+      .on(t.createdAt)
+      .where(sql`${t.state} in ('timed_out', 'cancelled') and ${t.paidAt} is null`),
     index('orders_expiry')
       .on(t.expiredAt)
       .where(sql`${t.state} in ('paid', 'delivering', 'partly_delivered', 'delivered', 'failed')`),
@@ -158,7 +164,11 @@ export const orderEvents = pgTable(
     detail: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     at: createdAt()
   },
-  t => [index('order_events_order').on(t.orderId, t.id), check('order_events_kind', oneOf(t.kind, ORDER_EVENTS))]
+  t => [
+    index('order_events_order').on(t.orderId, t.id),
+    index('order_events_at').on(t.at),
+    check('order_events_kind', oneOf(t.kind, ORDER_EVENTS))
+  ]
 )
 
 /**
