@@ -9,6 +9,7 @@ CREATE TABLE "retention_figures" (
 --> statement-breakpoint
 ALTER TABLE "orders" ADD COLUMN "task_done" integer;--> statement-breakpoint
 CREATE INDEX "login_failures_at" ON "login_failures" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "platform_events_payload" ON "platform_events" USING btree ("received_at") WHERE "platform_events"."payload" <> '{}';--> statement-breakpoint
 CREATE INDEX "proxies_retired" ON "proxies" USING btree ("updated_at") WHERE "proxies"."state" = 'retired';--> statement-breakpoint
 CREATE INDEX "order_events_at" ON "order_events" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "orders_never_paid" ON "orders" USING btree ("created_at") WHERE "orders"."state" in ('timed_out', 'cancelled') and "orders"."paid_at" is null;--> statement-breakpoint

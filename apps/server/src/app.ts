@@ -11,6 +11,7 @@ import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
+import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
@@ -21,6 +22,7 @@ import { healthRoutes } from './infra/http/health.ts'
 import { serveWeb } from './infra/http/web.ts'
 import type { AppContext } from './infra/context.ts'
 import { accountPorts } from './ports.ts'
+import { retention } from './retention.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
 export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
@@ -41,6 +43,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   supportRoutes(mount, ctx)
   settingsRoutes(mount, ctx, { onPlatformChange: async unit => requestWebhooks(unit) })
   auditRoutes(mount, ctx)
+  retentionRoutes(mount, ctx, retention)
   bulkRoutes(mount, ctx, bulkActions)
   documentationRoutes(mount, ctx)
   await serveWeb(app, ctx.config)

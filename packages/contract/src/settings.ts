@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
+import { RetentionFigures } from './retention.ts'
 import { Done, Time, formVersion, storable } from './shapes.ts'
 
 const line = z
@@ -75,6 +76,16 @@ export const Settings = z.object({
   invite_rebate_rate: amount(0, 1000).default(0.05),
   /** Unpaid orders that a customer may hold at once. */
   max_unpaid_orders: whole(1, 1000).default(20),
+  // Days after which rows are removed, see retention.ts.
+  keep_logs_days: whole(1, 365).default(30),
+  keep_audit_days: whole(365, 3650).default(1825),
+  /** What the platform's events said; the events themselves are kept for longer. */
+  keep_event_payloads_days: whole(7, 3650).default(90),
+  keep_events_days: whole(90, 3650).default(730),
+  keep_bulk_runs_days: whole(1, 365).default(30),
+  keep_order_history_days: whole(90, 3650).default(730),
+  keep_retired_proxies_days: whole(7, 3650).default(90),
+  keep_unpaid_orders_days: whole(7, 365).default(30),
   /** RFC 8805 lines. */
   geofeed: z
     .string()
@@ -134,6 +145,11 @@ export const settings = {
     summary: 'The latest lines of the server log and the task log',
     access: 'admin',
     reply: z.object({ server_logs: z.string(), task_logs: z.string() })
+  }),
+  retention: route('GET', '/api/settings/retention', {
+    summary: 'What is kept how long, and what was found and removed last',
+    access: 'admin',
+    reply: z.array(RetentionFigures)
   }),
   social: route('GET', '/api/settings/social', {
     summary: 'Community links',

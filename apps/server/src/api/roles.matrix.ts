@@ -137,6 +137,7 @@ DELETE /api/tickets/ticket/:id/                               401  403  403  401
 GET /api/settings/config                                      401  403  403  401  in   403  403
 POST /api/settings/config                                     401  403  403  401  in   403  403
 GET /api/settings/logs                                        401  403  403  401  in   403  403
+GET /api/settings/retention                                   401  403  403  401  in   403  403
 GET /api/settings/social                                      in   in   in   in   in   in   in
 GET /api/settings/audit_log/                                  401  403  403  401  in   403  403
 GET /geofeed.csv                                              in   in   in   in   in   in   in

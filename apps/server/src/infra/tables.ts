@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { bigint, index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet, instant, ref } from './db/columns.ts'
+import { index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
+import { createdAt, id, inet, ref } from './db/columns.ts'
 
-/** Who changed what, and when. Rows are only ever added, by commands (command.ts). */
+/** Who changed what, and when. Rows are added by commands (command.ts), and only retention removes them. */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -30,17 +30,6 @@ export const auditLog = pgTable(
     )
   ]
 )
-
-/** What retention last found in a table of its list, and removed from it; see infra/retention.ts. */
-export const retentionFigures = pgTable('retention_figures', {
-  what: text().primaryKey(),
-  rows: bigint({ mode: 'number' }).notNull(),
-  oldest: instant(),
-  /** How many rows the last removal took, and when that was; null where nothing was removed yet. */
-  removed: bigint({ mode: 'number' }).notNull().default(0),
-  removedAt: instant(),
-  countedAt: instant().notNull()
-})
 
 /** Numbers the events of the change feed, so that a browser can resume after any of them. */
 export const changeEventId = pgSequence('change_event_id')

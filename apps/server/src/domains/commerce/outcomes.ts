@@ -33,6 +33,9 @@ const ATTENTION: Partial<Record<EventOutcome, string>> = {
   unreadable: 'unreadable: this is no paid order'
 }
 
+/** Outcomes of payments that somebody has to do something about. */
+export const NEEDS_HAND = Object.keys(ATTENTION) as EventOutcome[]
+
 /** The sentence for administrators; null where a payment's outcome needs nobody. */
 export function attentionSentence({ outcome, detail }: EventResult): string | null {
   const sentence = ATTENTION[outcome]

@@ -20,6 +20,10 @@ export const platformEvents = pgTable(
   },
   t => [
     index('platform_events_received').on(t.receivedAt),
+    // What retention empties.
+    index('platform_events_payload')
+      .on(t.receivedAt)
+      .where(sql`${t.payload} <> '{}'`),
     // Asked each minute, while the events of years gather.
     index('platform_events_waiting')
       .on(t.receivedAt)
