@@ -31,7 +31,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   product: [catalog.products, catalog.recommended, catalog.platformProducts],
   server: [fleet.servers, fleet.serverInfo, fleet.groups],
   server_group: [fleet.groups, fleet.servers],
-  settings: [settings.config, settings.social],
+  settings: [settings.config, settings.retention, settings.social],
   tag: [catalog.tags, catalog.products],
   ticket: [support.tickets],
   user: [accounts.users, accounts.currentUser, accounts.inviteLog, rewards.pointRecords]
