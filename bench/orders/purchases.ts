@@ -78,11 +78,12 @@ export async function buyAtOnce(
       break
     }
     for (const proxy of await delivered(stack, waiting)) {
-      const works = through(proxy, `${stack.platform.url}/echo`).then(status => {
+      const works = async () => {
+        const status = await through(proxy, `${stack.platform.url}/echo`)
         if (status !== 200) throw new Error(`a delivered proxy answered ${status}`)
         took.set(proxy.orderId, performance.now() - (begun.get(proxy.orderId) ?? 0))
-      })
-      asked.set(proxy.orderId, works)
+      }
+      asked.set(proxy.orderId, works())
     }
   }
   await Promise.all(paying)

@@ -16,7 +16,7 @@ export function jobsMarkdown(jobs: readonly Job[]): string {
     'cron expressions in UTC, and each runs once over all processes. _Tries_ is how often a job that fails is run, with',
     'growing pauses; 151 tries take about a day. After the last one it is kept in `dead-letter`. What is tried once is run',
     'again at its next time. A worker takes the next job as soon as one ends. Some queues have workers more for urgent jobs,',
-    'and some limit how many jobs of one customer or one server run at once over all processes.',
+    'and some limit how many jobs of one customer or one server run at once in a process.',
     '',
     '| queue | what for | runs by itself | tries | at once in one process |',
     '| --- | --- | --- | --- | --- |',

@@ -18,8 +18,8 @@ export type Job = {
   concurrency: number
   /** So many more, for urgent ones only (`URGENT` in jobs.ts). */
   reserved: number
-  /** How many of one group, such as a customer, run at once over all processes. */
-  perGroup?: number
+  /** How many of one group, such as a customer, run at once in one process. */
+  perGroup?: 1
   /** Also runs when a worker starts: it takes up what a process that died left behind. */
   atStart: boolean
   run: (ctx: AppContext, data: never, jobId: string) => Promise<unknown>
@@ -30,7 +30,7 @@ type JobOptions<T extends object> = {
   cron?: string
   concurrency?: number
   reserved?: number
-  perGroup?: number
+  perGroup?: 1
   atStart?: boolean
   run: (ctx: AppContext, data: T, jobId: string) => Promise<unknown>
 }

@@ -57,8 +57,11 @@ export type WorkOptions = {
   concurrency?: number
   /** So many more, for jobs of the priority `URGENT` or above only. */
   reserved?: number
-  /** Jobs of one group that are worked on at once, over all processes. */
-  perGroup?: number
+  /**
+   * Jobs of one group that this process works on at once. Not over all processes: a job whose process was killed counts as
+   * running for half a minute, and would keep its group waiting.
+   */
+  perGroup?: 1
 }
 
 export type Sender = {
@@ -162,7 +165,7 @@ async function workAlone<T extends object>(
   log: Log,
   from: JobQueue<T>,
   handler: (data: T, jobId: string) => Promise<void>,
-  { minPriority, perGroup }: { minPriority?: number; perGroup?: number | undefined }
+  { minPriority, perGroup }: { minPriority?: number; perGroup?: 1 | undefined }
 ): Promise<void> {
   const worker = await boss.work<object>(
     from.name,
@@ -170,7 +173,7 @@ async function workAlone<T extends object>(
       pollingIntervalSeconds: POLL_SECONDS,
       notifyPollingIntervalSeconds: POLL_SECONDS,
       ...(minPriority === undefined ? {} : { minPriority }),
-      ...(perGroup === undefined ? {} : { groupConcurrency: perGroup })
+      ...(perGroup === undefined ? {} : { localGroupConcurrency: perGroup })
     },
     async ([job]) => {
       try {

@@ -10,7 +10,7 @@ export const deliveryJobs = (ports: DeliveryPorts): Job[] => [
   job(orderTaskQueue, {
     purpose: 'Does a task that someone asked for: new addresses, a new password, or delivers what is missing.',
     concurrency: 4,
-    perGroup: 2,
+    perGroup: 1,
     run: (ctx, task) => runTask(ctx, ports, task)
   }),
   job(checkTaskQueue, {
