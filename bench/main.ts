@@ -4,8 +4,14 @@ import { catalogBench } from './catalog/index.ts'
 import { type Bench, table } from './figures.ts'
 import { inventoryBench } from './inventory/index.ts'
 import { listsBench } from './lists/index.ts'
+import { ordersBench } from './orders/index.ts'
 
-const benches: Record<string, Bench> = { catalog: catalogBench, inventory: inventoryBench, lists: listsBench }
+const benches: Record<string, Bench> = {
+  catalog: catalogBench,
+  inventory: inventoryBench,
+  lists: listsBench,
+  orders: ordersBench
+}
 
 const chosen = process.argv.slice(2)
 const unknown = chosen.filter(name => !(name in benches))

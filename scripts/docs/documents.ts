@@ -5,7 +5,9 @@ import { apiMarkdown } from '../../apps/server/src/api/markdown.ts'
 import type { Job } from '../../apps/server/src/infra/job.ts'
 import { readImports } from '../rules/imports.ts'
 import { domainPicture } from './domains.ts'
+import type { RetentionEntry } from '../../apps/server/src/infra/retention.ts'
 import { jobsMarkdown } from './jobs.ts'
+import { retentionMarkdown } from './retention.ts'
 
 export type Document = { path: string; text: string }
 
@@ -19,10 +21,12 @@ export async function documents(root: string): Promise<Document[]> {
   const architecture = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
   const picture = domainPicture(await readImports(root))
   const jobs = await declaredJobs()
+  const retention = await declaredRetention()
   return [
     { path: 'docs/API.md', text: apiMarkdown() },
     await formatted('docs/ARCHITECTURE.md', replaceBetween(architecture, 'domains', picture)),
-    ...(jobs.length > 0 ? [await formatted('docs/JOBS.md', jobsMarkdown(jobs))] : [])
+    ...(jobs.length > 0 ? [await formatted('docs/JOBS.md', jobsMarkdown(jobs))] : []),
+    ...(retention.length > 0 ? [await formatted('docs/RETENTION.md', retentionMarkdown(retention))] : [])
   ]
 }
 
@@ -30,6 +34,12 @@ export async function documents(root: string): Promise<Document[]> {
 async function declaredJobs(): Promise<readonly Job[]> {
   const workers: Record<string, unknown> = await import('../../apps/server/src/workers.ts')
   return (workers['allJobs'] as readonly Job[] | undefined) ?? []
+}
+
+/** What the domains let retention remove, as retention.ts collects it. */
+async function declaredRetention(): Promise<readonly RetentionEntry[]> {
+  const collected: Record<string, unknown> = await import('../../apps/server/src/retention.ts')
+  return (collected['retention'] as readonly RetentionEntry[] | undefined) ?? []
 }
 
 /**

@@ -15,6 +15,7 @@ export const DOMAINS = [
   'support',
   'accounts',
   'mail',
+  'retention',
   'settings',
   'audit'
 ] as const

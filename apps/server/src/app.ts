@@ -12,6 +12,7 @@ import { inventoryRoutes } from './domains/inventory/index.ts'
 import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
+import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
@@ -23,6 +24,7 @@ import { serveWeb } from './infra/http/web.ts'
 import type { AppContext } from './infra/context.ts'
 import { healthPorts } from './health.ts'
 import { accountPorts } from './ports.ts'
+import { retention } from './retention.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
 export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
@@ -49,6 +51,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
     unsubscribeRoutes(mounter(scope, guard), ctx)
   })
   auditRoutes(mount, ctx)
+  retentionRoutes(mount, ctx, retention)
   bulkRoutes(mount, ctx, bulkActions)
   documentationRoutes(mount, ctx)
   await serveWeb(app, ctx.config)

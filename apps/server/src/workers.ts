@@ -1,4 +1,3 @@
-import { accountJobs } from './domains/accounts/index.ts'
 import { bulkActions } from './bulk-actions.ts'
 import { bulkJobs } from './domains/bulk/index.ts'
 import { applyProductUpdate, catalogJobs, withdrawProduct } from './domains/catalog/index.ts'
@@ -9,7 +8,9 @@ import { inventoryJobs } from './domains/inventory/index.ts'
 import { mailJobs } from './domains/mail/index.ts'
 import { orderJobs } from './domains/orders/index.ts'
 import { acceptPayment, paymentJobs, settlePayment } from './domains/payments/index.ts'
+import { retentionJobs } from './domains/retention/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'
+import { retention } from './retention.ts'
 import type { Job } from './infra/job.ts'
 import type { JobQueue } from './infra/jobs.ts'
 
@@ -25,7 +26,7 @@ export const deliveryPorts: DeliveryPorts = { acceptPayment }
 /** Every kind of background work, each declared by the domain that does it. */
 export const allJobs: Job[] = [
   ...mailJobs,
-  ...accountJobs,
+  ...retentionJobs(retention),
   ...rewardsJobs,
   ...bulkJobs(bulkActions),
   ...inventoryJobs,

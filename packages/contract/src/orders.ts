@@ -64,6 +64,8 @@ export const Order = z.object({
   delivery_num: z.number(),
   /** The piece of work that runs on this order now, and how the last one failed. */
   task: z.enum(ORDER_TASKS).nullable(),
+  /** Proxies that a running check has done. */
+  task_done: z.number().nullable(),
   task_error: z.string().nullable(),
   /** Where an unpaid order can still be paid. */
   checkout_url: z.string().nullable(),

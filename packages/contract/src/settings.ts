@@ -3,6 +3,7 @@ import { message } from './form-messages.ts'
 import { healthRoutes } from './health.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
+import { RetentionFigures } from './retention.ts'
 import { Done, Time, formVersion, storable } from './shapes.ts'
 
 const line = z
@@ -87,6 +88,16 @@ export const Settings = z.object({
   max_unpaid_addresses: whole(1, 1_000_000).default(1024),
   /** Hours for which the addresses of an expired order stay held for its customer. 0: not at all. */
   grace_hours: whole(0, 720).default(24),
+  // Days after which rows are removed, see retention.ts.
+  keep_logs_days: whole(1, 365).default(30),
+  keep_audit_days: whole(365, 3650).default(1825),
+  /** What the platform's events said; the events themselves are kept for longer. */
+  keep_event_payloads_days: whole(7, 3650).default(90),
+  keep_events_days: whole(90, 3650).default(730),
+  keep_bulk_runs_days: whole(1, 365).default(30),
+  keep_order_history_days: whole(90, 3650).default(730),
+  keep_retired_proxies_days: whole(7, 3650).default(90),
+  keep_unpaid_orders_days: whole(7, 365).default(30),
   /** RFC 8805 lines. */
   geofeed: z
     .string()
@@ -146,6 +157,11 @@ export const settings = {
     summary: 'The latest lines of the server log and the task log',
     access: 'admin',
     reply: z.object({ server_logs: z.string(), task_logs: z.string() })
+  }),
+  retention: route('GET', '/api/settings/retention', {
+    summary: 'What is kept how long, and what was found and removed last',
+    access: 'admin',
+    reply: z.array(RetentionFigures)
   }),
   social: route('GET', '/api/settings/social', {
     summary: 'Community links',

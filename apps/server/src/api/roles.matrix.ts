@@ -154,6 +154,7 @@ GET /api/settings/health                                      401  403  403  401
 POST /api/settings/health/check                               401  403  403  401  in   403  403
 POST /api/settings/webhooks/take_over                         401  403  403  401  in   403  403
 GET /api/settings/logs                                        401  403  403  401  in   403  403
+GET /api/settings/retention                                   401  403  403  401  in   403  403
 GET /api/settings/social                                      in   in   in   in   in   in   in
 GET /api/settings/audit_log/                                  401  403  403  401  in   403  403
 GET /geofeed.csv                                              in   in   in   in   in   in   in

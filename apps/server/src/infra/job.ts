@@ -16,6 +16,10 @@ export type Job = {
   cron?: string
   /** Jobs of this kind that one process works on at once. */
   concurrency: number
+  /** So many more, for urgent ones only (`URGENT` in jobs.ts). */
+  reserved: number
+  /** How many of one group, such as a customer, run at once in one process. */
+  perGroup?: 1
   /** Also runs when a worker starts: it takes up what a process that died left behind. */
   atStart: boolean
   run: (ctx: AppContext, data: never, jobId: string) => Promise<unknown>
@@ -25,6 +29,8 @@ type JobOptions<T extends object> = {
   purpose: string
   cron?: string
   concurrency?: number
+  reserved?: number
+  perGroup?: 1
   atStart?: boolean
   run: (ctx: AppContext, data: T, jobId: string) => Promise<unknown>
 }
@@ -33,14 +39,19 @@ type JobOptions<T extends object> = {
 export const job = <T extends object>(from: JobQueue<T>, options: JobOptions<T>): Job => ({
   queue: from,
   concurrency: 1,
+  reserved: 0,
   atStart: false,
   ...options
 })
 
 /** Lets this process work on jobs; those that run at the start have run when it returns. */
 export async function startJobs(ctx: AppContext, all: readonly Job[]): Promise<void> {
-  for (const { queue: from, cron, concurrency, run } of all) {
-    await ctx.jobs.work(from, async (data, id) => void (await run(ctx, data as never, id)), { concurrency })
+  for (const { queue: from, cron, concurrency, reserved, perGroup, run } of all) {
+    await ctx.jobs.work(from, async (data, id) => void (await run(ctx, data as never, id)), {
+      concurrency,
+      reserved,
+      ...(perGroup === undefined ? {} : { perGroup })
+    })
     if (cron) await ctx.jobs.schedule(from, cron)
   }
   for (const { atStart, run } of all) if (atStart) await run(ctx, {} as never, AT_START)

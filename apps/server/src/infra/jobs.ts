@@ -10,8 +10,18 @@ export type JobQueue<T extends object> = { name: string; options: Omit<Queue, 'n
 const DEAD_LETTER = 'dead-letter'
 
 /**
+ * How often an idle worker looks for jobs that no notification told of: tries again after a failure, and jobs that were
+ * to start later.
+ */
+const POLL_SECONDS = 2
+
+/** A job of this priority or more is also taken by the workers that are reserved for urgent ones. */
+export const URGENT = 10
+
+/**
  * Declares a queue. By default a job is tried for about a day with growing pauses (1 s up to 10 min), and only one job
- * for the same key waits at a time: asking for the same work twice is asking once.
+ * for the same key waits at a time: asking for the same work twice is asking once. A job whose process was killed is
+ * found by its missing heartbeat and run again within a minute; a finished one is kept for a day.
  */
 export function queue<T extends object>(name: string, options: Omit<Queue, 'name'> = {}): JobQueue<T> {
   return {
@@ -24,19 +34,39 @@ export function queue<T extends object>(name: string, options: Omit<Queue, 'name
       retryBackoff: true,
       retryDelayMax: 600,
       expireInSeconds: 120,
+      heartbeatSeconds: 20,
+      deleteAfterSeconds: 86_400,
       deadLetter: DEAD_LETTER,
       ...options
     }
   }
 }
 
-/** `key`: jobs of one queue with the same key wait only once. */
-export type SendOptions = { key?: string; startAfter?: Date }
+export type SendOptions = {
+  /** Jobs of one queue with the same key wait only once. */
+  key?: string
+  startAfter?: Date
+  /** Higher ones of a queue are taken first; see `URGENT`. By default 0. */
+  priority?: number
+  /** Whose work it is: a queue may limit how many jobs of one group run at once (`perGroup`). */
+  group?: string
+}
+
+export type WorkOptions = {
+  /** Jobs that this process works on at once. */
+  concurrency?: number
+  /** So many more, for jobs of the priority `URGENT` or above only. */
+  reserved?: number
+  /**
+   * Jobs of one group that this process works on at once. Not over all processes: a job whose process was killed counts as
+   * running for half a minute, and would keep its group waiting.
+   */
+  perGroup?: 1
+}
 
 export type Sender = {
   /**
    * Enqueues work within the caller's transaction: it happens if, and only if, the transaction commits.
-   * @param key jobs of one queue with the same key wait only once
    * @returns the job's id; null where one with this key waits already
    */
   send<T extends object>(tx: Executor, to: JobQueue<T>, data: T, options?: SendOptions): Promise<string | null>
@@ -47,7 +77,7 @@ export type Jobs = Sender & {
   work<T extends object>(
     from: JobQueue<T>,
     handler: (data: T, jobId: string) => Promise<void>,
-    options?: { concurrency?: number }
+    options?: WorkOptions
   ): Promise<void>
   /** Runs `name` at the times of `cron` (UTC), once over all processes. */
   schedule(to: JobQueue<object>, cron: string): Promise<void>
@@ -75,6 +105,9 @@ export async function openJobs(options: {
     supervise: worker,
     schedule: worker,
     useListenNotify: worker,
+    // How soon the jobs of a killed process are looked for.
+    superviseIntervalSeconds: 15,
+    monitorIntervalSeconds: 15,
     cronMonitorIntervalSeconds: 15,
     cronWorkerIntervalSeconds: 5
   })
@@ -87,31 +120,24 @@ export async function openJobs(options: {
   }
   if (worker) await removeOldSchedules(boss, options.queues)
   return {
-    async send(tx, to, data, { key, startAfter } = {}) {
+    async send(tx, to, data, { key, startAfter, priority, group } = {}) {
       for (;;) {
         const id = await boss.send(to.name, data, {
           db: fromDrizzle(tx, sql),
           ...(key === undefined ? {} : { singletonKey: key }),
-          ...(startAfter ? { startAfter } : {})
+          ...(startAfter ? { startAfter } : {}),
+          ...(priority === undefined ? {} : { priority }),
+          ...(group === undefined ? {} : { group: { id: group } })
         })
         if (id !== null || key === undefined || (await holdWaiting(tx, to, key))) return id
       }
     },
-    async work(from, handler, { concurrency = 1 } = {}) {
-      await boss.work<object>(
-        from.name,
-        { localConcurrency: concurrency, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5 },
-        async jobs => {
-          for (const job of jobs) {
-            try {
-              await handler(job.data as never, job.id)
-            } catch (error) {
-              log.warn({ err: error, queue: from.name, job: job.id }, 'job failed, it will be tried again')
-              throw error
-            }
-          }
-        }
-      )
+    async work(from, handler, { concurrency = 1, reserved = 0, perGroup } = {}) {
+      const workers = [
+        ...Array.from({ length: concurrency }, () => ({})),
+        ...Array.from({ length: reserved }, () => ({ minPriority: URGENT }))
+      ]
+      for (const only of workers) await workAlone(boss, log, from, handler, { ...only, perGroup })
     },
     async schedule(to, cron) {
       await boss.schedule(to.name, cron, {}, { tz: 'UTC', singletonKey: 'cron' })
@@ -127,6 +153,39 @@ export async function openJobs(options: {
       await boss.stop({ graceful: true, timeout: 10_000 })
     }
   }
+}
+
+/**
+ * One worker with one job at a time. When a job ends the worker asks for the next at once (`notifyWorker`), so that a
+ * burst is worked off without pauses; it waits for a notification, or for the next poll, only when there was none. Batches
+ * would save statements, but all jobs of a batch wait for its slowest one.
+ */
+async function workAlone<T extends object>(
+  boss: PgBoss,
+  log: Log,
+  from: JobQueue<T>,
+  handler: (data: T, jobId: string) => Promise<void>,
+  { minPriority, perGroup }: { minPriority?: number; perGroup?: 1 | undefined }
+): Promise<void> {
+  const worker = await boss.work<object>(
+    from.name,
+    {
+      pollingIntervalSeconds: POLL_SECONDS,
+      notifyPollingIntervalSeconds: POLL_SECONDS,
+      ...(minPriority === undefined ? {} : { minPriority }),
+      ...(perGroup === undefined ? {} : { localGroupConcurrency: perGroup })
+    },
+    async ([job]) => {
+      try {
+        if (job) await handler(job.data as never, job.id)
+      } catch (error) {
+        log.warn({ err: error, queue: from.name, job: job?.id }, 'job failed, it will be tried again')
+        throw error
+      } finally {
+        boss.notifyWorker(worker)
+      }
+    }
+  )
 }
 
 /** Removes the times of queues that an earlier version declared: nobody works on these any more. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, ref } from './db/columns.ts'
 
-/** Who changed what, and when. Rows are only ever added, by commands (command.ts). */
+/** Who changed what, and when. Rows are added by commands (command.ts), and only retention removes them. */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -22,6 +22,7 @@ export const auditLog = pgTable(
     ip: inet()
   },
   t => [
+    index('audit_log_at').on(t.at),
     index('audit_log_target').on(t.targetType, t.targetId, t.id.desc()),
     index('audit_log_search').using(
       'gin',

@@ -57,6 +57,10 @@ export type TestStackOptions = {
   cartStep?: number
   ruleCount?: number
   price?: string
+  /** A migrated, empty database instead of a copy of the tests' template; `close` drops it, too. */
+  database?: { url: string; drop(): Promise<void> }
+  /** More of the shop processes' environment. */
+  env?: Record<string, string>
 }
 
 /** `close()` it in `afterAll`. */
@@ -64,12 +68,13 @@ export async function startTestStack({
   range,
   cartStep = 8,
   ruleCount = 3,
-  price = '2.00'
+  price = '2.00',
+  ...options
 }: TestStackOptions): Promise<TestStack> {
   const ends: (() => Promise<unknown>)[] = []
   const dataDir = await mkdtemp(join(tmpdir(), 'netlet-stack-'))
   ends.push(() => rm(dataDir, { recursive: true, force: true }))
-  const database = await createTestDatabase()
+  const database = options.database ?? (await createTestDatabase())
   ends.push(() => database.drop())
   const publicPort = await freePort()
   const env = {
@@ -81,7 +86,8 @@ export async function startTestStack({
     // Where the platform sends its webhooks: the first shop process listens there.
     PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
-    NETLET_DEMO: '1'
+    NETLET_DEMO: '1',
+    ...options.env
   }
   const { ctx, close } = await openApp(readConfig(env), { worker: false })
   ends.push(close)
@@ -176,7 +182,10 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await once(child, 'exit')
 }
 
-type Stock = Required<TestStackOptions> & { agentPorts: AgentRunner['ports']; platformUrl: string }
+type Stock = Required<Omit<TestStackOptions, 'database' | 'env'>> & {
+  agentPorts: AgentRunner['ports']
+  platformUrl: string
+}
 
 /** One server with one range, one plan in one variant, and some access rules. */
 async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agentPorts, platformUrl }: Stock) {

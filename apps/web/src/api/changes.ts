@@ -31,7 +31,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
   product: [catalog.products, catalog.recommended, catalog.platformProducts, catalog.priceDrift],
   server: [fleet.servers, fleet.serverInfo, fleet.groups, settings.health],
   server_group: [fleet.groups, fleet.servers],
-  settings: [settings.config, settings.social, settings.health],
+  settings: [settings.config, settings.retention, settings.social, settings.health],
   tag: [catalog.tags, catalog.products],
   ticket: [support.tickets],
   user: [accounts.users, accounts.currentUser, accounts.inviteLog, rewards.pointRecords]

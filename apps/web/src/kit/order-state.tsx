@@ -35,6 +35,12 @@ export function OrderStateBadge({ order }: { order: Order }) {
         {t(`state.${order.state}`)}
       </span>
       {order.task && <span className={classes.more}>{t(`task.${order.task}`)}</span>}
+      {order.task && order.task_done !== null && (
+        <span className={classes.more}>
+          <progress value={order.task_done} max={order.delivery_num} aria-label={t(`task.${order.task}`)} />
+          {order.task_done}/{order.delivery_num}
+        </span>
+      )}
       {partly && (
         <span className={classes.more}>
           <progress value={order.delivery_num} max={order.proxy_num} aria-label={t('orders.delivered')} />

@@ -62,6 +62,7 @@ export const order: Order = {
   proxy_num: 8,
   delivery_num: 8,
   task: null,
+  task_done: null,
   task_error: null,
   checkout_url: null,
   reserved_until: null

@@ -19,10 +19,10 @@ export { consumeCaptcha } from './captcha.ts'
 export { clientNetwork } from './client-network.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
 export { createGuard } from './guard.ts'
-export { accountJobs } from './jobs.ts'
 export { levelOf, type Threshold } from './levels.ts'
 export { notifyAdmins } from './notify-admins.ts'
 export type { AccountPorts } from './ports.ts'
+export { accountRetention } from './retention.ts'
 export { insertSession, SESSION_COOKIE } from './sessions.ts'
 
 /** Puts the domain's calls on the server. */

@@ -116,7 +116,8 @@ export const captchas = pgTable('captchas', {
 
 /** Failed logins, counted per account and per client address (`key` is `user:…` or `ip:…`). */
 export const loginFailures = pgTable('login_failures', { id: id(), key: text().notNull(), at: createdAt() }, t => [
-  index('login_failures_key').on(t.key, t.at.desc())
+  index('login_failures_key').on(t.key, t.at.desc()),
+  index('login_failures_at').on(t.at)
 ])
 
 export const apiKeys = pgTable(

@@ -1,14 +1,27 @@
 /**
- * Shows the audit log to administrators. The table is infra's, and commands write it: nobody changes or removes a row.
- * Others need nothing from here but the routes.
+ * Shows the audit log to administrators. The table is infra's, and commands write it: nobody changes a row, and only
+ * retention removes those of years ago. Others need nothing from here but the routes and that entry.
  */
 import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { removeAuditEntries } from '../../infra/audit-retention.ts'
+import { countRows, type RetentionEntry } from '../../infra/retention.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { entryList } from './list-entries.ts'
 
 /** Puts the domain's calls on the server. */
 export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db' | 'now'>): void {
   mountList(mount, ctx, routes.settings.audit, () => entryList)
 }
+
+export const auditRetention: RetentionEntry[] = [
+  {
+    what: 'audit_log',
+    keep: { setting: 'keep_audit_days' },
+    why: 'Who changed what: kept for as long as anyone may ask or dispute.',
+    remove: removeAuditEntries,
+    count: db => countRows(db, auditLog, auditLog.at)
+  }
+]

@@ -6,4 +6,5 @@
 export type { BulkActions, BulkWork } from './actions.ts'
 export { bulkJobs } from './jobs.ts'
 export { bulkQueues } from './queues.ts'
+export { bulkRetention } from './retention.ts'
 export { bulkRoutes } from './routes.ts'

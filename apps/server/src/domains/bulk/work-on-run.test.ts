@@ -24,7 +24,8 @@ import {
   work,
   workOn
 } from './bulk.fixture.ts'
-import { bulkJobs, bulkQueues, bulkRoutes } from './index.ts'
+import { applyRetention } from '../retention/apply.ts'
+import { bulkJobs, bulkQueues, bulkRetention, bulkRoutes } from './index.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
 
 useBulkShop()
@@ -253,14 +254,14 @@ describe('working on a run', () => {
 })
 
 describe('jobs', () => {
-  const [runJob, cleanup] = bulkJobs(actions)
+  const [runJob, resume] = bulkJobs(actions)
   const call = (job: typeof runJob, data: object) => job?.run(shop.ctx, data as never, 'test')
 
   test('take up at the start what a process left behind', async () => {
     const id = await started([1])
     await shop.ctx.db.execute(sql`delete from pgboss.job where name = 'run-bulk-action'`)
-    expect(cleanup).toMatchObject({ atStart: true, cron: expect.any(String) })
-    await call(cleanup, {})
+    expect(resume).toMatchObject({ atStart: true, cron: expect.any(String) })
+    await call(resume, {})
     const { rows } = await shop.ctx.db.execute<{ data: { runId: number } }>(
       sql`select data from pgboss.job where name = 'run-bulk-action'`
     )
@@ -276,7 +277,7 @@ describe('jobs', () => {
     const ago = new Date(shop.ctx.now().getTime() - 30 * DAY - 1000)
     await shop.ctx.db.update(bulkRuns).set({ endedAt: ago }).where(eq(bulkRuns.id, old))
     await shop.ctx.db.update(bulkRuns).set({ createdAt: ago }).where(eq(bulkRuns.id, open))
-    await call(cleanup, {})
+    await applyRetention(shop.ctx, bulkRetention)
     expect(await admin.get(`/api/bulk/${old}/`)).toMatchObject({ code: 404 })
     expect(await shop.ctx.db.select().from(bulkRows).where(eq(bulkRows.runId, old))).toEqual([])
     for (const id of [fresh, open]) expect(await admin.get(`/api/bulk/${id}/`)).toMatchObject({ code: 2000 })

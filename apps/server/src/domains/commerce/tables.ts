@@ -22,6 +22,10 @@ export const platformEvents = pgTable(
     index('platform_events_received').on(t.receivedAt),
     // When the last event of a topic came.
     index('platform_events_topic').on(t.topic, t.receivedAt),
+    // What retention empties.
+    index('platform_events_payload')
+      .on(t.receivedAt)
+      .where(sql`${t.payload} <> '{}'`),
     // Asked each minute, while the events of years gather.
     index('platform_events_waiting')
       .on(t.receivedAt)

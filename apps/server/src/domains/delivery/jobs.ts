@@ -9,12 +9,14 @@ import { runTask, type DeliveryPorts } from './tasks.ts'
 export const deliveryJobs = (ports: DeliveryPorts): Job[] => [
   job(orderTaskQueue, {
     purpose: 'Does a task that someone asked for: new addresses, a new password, or delivers what is missing.',
-    concurrency: 2,
+    concurrency: 4,
+    perGroup: 1,
     run: (ctx, task) => runTask(ctx, ports, task)
   }),
   job(checkTaskQueue, {
-    purpose: "Checks an order's proxies because someone asked for it.",
-    concurrency: 2,
+    purpose: "Checks an order's proxies because someone asked for it, for 5 seconds at a time.",
+    concurrency: 4,
+    perGroup: 1,
     run: (ctx, task) => runTask(ctx, ports, task)
   }),
   job(deliveredQueue, {

@@ -1,26 +1,36 @@
+import type { OrderTask } from '@netlet/contract'
+import { actsAsAdmin, type Actor } from '../../infra/actor.ts'
+import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 
 /** All of an order's proxies work: tell the customer. */
 export const deliveredQueue = queue<{ orderId: number }>('order-delivered', { policy: 'standard' })
 
-export type TaskJob = { orderId: number; taskId: string }
+/** `group`: whose work it is, see `groupOf`. */
+export type TaskJob = { orderId: number; taskId: string; group?: string }
 
 /** A piece of work on one order that someone asked for. */
 export const orderTaskQueue = queue<TaskJob>('order-task')
 
-/** How long a check may run: 10,000 proxies that all stay silent. */
-const CHECK_SECONDS = 1800
+/** Checks wait for the world outside, so they have a queue of their own: nobody's new password waits behind them. */
+export const checkTaskQueue = queue<TaskJob>('check-order')
 
-/**
- * Checks wait for the world outside, so they have a queue of their own: nobody's new password waits behind them. The
- * heartbeat tells one that takes long from one whose process died.
- */
-export const checkTaskQueue = queue<TaskJob>('check-order', { expireInSeconds: CHECK_SECONDS, heartbeatSeconds: 30 })
+/** How long a check works before the others that wait get their turn. In milliseconds. */
+export const CHECK_SLICE_MS = 5_000
 
-export const queueOf = (task: string) => (task === 'check' ? checkTaskQueue : orderTaskQueue)
+/** Whose share of the workers a task takes: the customer's, or that of the administrator who asked for it. */
+export const groupOf = (userId: number, by?: Actor): string =>
+  by?.kind === 'user' && actsAsAdmin(by) ? `admin ${by.impersonator?.id ?? by.id}` : `customer ${userId}`
 
-/** When to ask again for a task whose job cannot be there any more. In milliseconds. */
-export const lostAfter = (task: string): number => (task === 'check' ? CHECK_SECONDS * 1000 : 60_000)
+/** Sends the job of an order's task. Where it waits already, it does once. */
+export function enqueueTask(unit: Unit, task: OrderTask, job: TaskJob): void {
+  const to = task === 'check' ? checkTaskQueue : orderTaskQueue
+  const { orderId, taskId, group } = job
+  unit.jobs.send(to, job, { key: `${orderId}:${taskId}`, ...(group === undefined ? {} : { group }) })
+}
+
+/** When to ask again for a task whose job may be gone. In milliseconds. */
+export const LOST_AFTER_MS = 60_000
 
 export const sweepQueue = queue<object>('sweep-deliveries', { retryLimit: 0, deleteAfterSeconds: 3600 })
 

@@ -36,10 +36,11 @@ export async function startDelivery(unit: Unit, order: OrderRow, acceptPayment: 
     }
     held = await leasesOf(tx, order.id)
   }
-  await activate(tx, order.id)
   for (const leaseId of new Set(held.map(share => share.leaseId))) await createProxies(unit, order.id, leaseId)
   await startDelivering(unit, order)
   if (order.state === 'failed') await acceptPayment(unit, order)
+  // Late: it locks the rows of the ranges, for which every other delivery from them waits until we commit.
+  await activate(tx, order.id)
   await setDesiredUsers(unit, usersOf(order, held))
   return true
 }

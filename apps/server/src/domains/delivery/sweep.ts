@@ -6,7 +6,7 @@ import { enqueueConverge, serversBehind } from '../fleet/index.ts'
 import { agentUsers } from '../fleet/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
-import { lostAfter, queueOf } from './queues.ts'
+import { enqueueTask, groupOf, LOST_AFTER_MS } from './queues.ts'
 
 const BATCH = 200
 
@@ -50,16 +50,14 @@ async function sweepDeliveries(ctx: AppContext): Promise<void> {
 }
 
 async function sweepTasks(ctx: AppContext): Promise<void> {
-  const now = ctx.now().getTime()
+  const before = new Date(ctx.now().getTime() - LOST_AFTER_MS)
   const tasks = await ctx.db
-    .select({ orderId: orders.id, taskId: orders.taskId, task: orders.task, at: orders.taskAt })
+    .select({ orderId: orders.id, userId: orders.userId, taskId: orders.taskId, task: orders.task })
     .from(orders)
-    .where(and(isNotNull(orders.task), lt(orders.taskAt, new Date(now - lostAfter('deliver')))))
+    .where(and(isNotNull(orders.task), lt(orders.taskAt, before)))
     .orderBy(asc(orders.taskAt))
   await command(ctx, SYSTEM, async unit => {
-    for (const { orderId, taskId, task, at } of tasks) {
-      if (!taskId || !task || !at || at.getTime() > now - lostAfter(task)) continue
-      unit.jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
-    }
+    for (const { orderId, userId, taskId, task } of tasks)
+      if (taskId && task) enqueueTask(unit, task, { orderId, taskId, group: groupOf(userId) })
   })
 }

@@ -40,6 +40,9 @@ export const proxies = pgTable(
     index('proxies_live')
       .on(t.orderId, t.id)
       .where(sql`${t.state} = 'live'`),
+    index('proxies_retired')
+      .on(t.updatedAt)
+      .where(sql`${t.state} = 'retired'`),
     index('proxies_server').on(t.serverId)
   ]
 )

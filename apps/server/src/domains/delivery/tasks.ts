@@ -14,6 +14,7 @@ import {
   lockOrder,
   markReset,
   queueTask,
+  recordTaskDone,
   setCredentials,
   taskStateOf,
   type FailedTask,
@@ -21,8 +22,8 @@ import {
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
-import { checkProxies } from './checks/index.ts'
-import { queueOf, type TaskJob } from './queues.ts'
+import { checkProxies, countChecked } from './checks/index.ts'
+import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
 import { createProxies, servedShares, startDelivery, usersOf, type AcceptPayment } from './start.ts'
 
 /**
@@ -54,7 +55,7 @@ export async function requestTaskIn(
   if (refusal) return refuse(refusal)
   const taskId = await queueTask(unit, order, task)
   if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
-  unit.jobs.send(queueOf(task), { orderId, taskId }, { key: `${orderId}:${taskId}` })
+  enqueueTask(unit, task, { orderId, taskId, group: groupOf(order.userId, unit.by) })
   return ok({ task_id: taskId, status: 'queued' as const })
 }
 
@@ -73,16 +74,14 @@ function unfit(order: OrderRow, task: OrderTask, now: Date) {
 export type DeliveryPorts = { acceptPayment: (ctx: AppContext) => AcceptPayment }
 
 /** Runs what was asked for. Repeating it after a crash goes on where it stopped. */
-export async function runTask(ctx: AppContext, ports: DeliveryPorts, { orderId, taskId }: TaskJob): Promise<void> {
+export async function runTask(ctx: AppContext, ports: DeliveryPorts, job: TaskJob): Promise<void> {
+  const { orderId, taskId } = job
   const [asked] = await ctx.db
-    .select({ task: orders.task })
+    .select({ task: orders.task, at: orders.taskAt })
     .from(orders)
     .where(and(eq(orders.id, orderId), eq(orders.taskId, taskId), isNull(orders.deletedAt)))
   if (!asked?.task) return
-  if (asked.task === 'check') {
-    await checkProxies(ctx, orderId)
-    return command(ctx, SYSTEM, unit => finishTask(unit, orderId, taskId, null))
-  }
+  if (asked.task === 'check') return checkSlice(ctx, job, asked.at ?? ctx.now())
   await command(ctx, SYSTEM, async unit => {
     const order = await lockOrder(unit, orderId)
     if (!order || order.taskId !== taskId) return
@@ -93,6 +92,31 @@ export async function runTask(ctx: AppContext, ports: DeliveryPorts, { orderId, 
     }
     // The agents may have nothing to do for it: then it ends here.
     await advance(unit, [orderId])
+  })
+}
+
+/**
+ * Checks an order's proxies for some seconds; what is left goes to the end of the queue. What has been checked since the
+ * task was asked for is done, whichever process did it.
+ */
+export async function checkSlice(
+  ctx: AppContext,
+  job: TaskJob,
+  since: Date,
+  { sliceMs = CHECK_SLICE_MS }: { sliceMs?: number } = {}
+): Promise<void> {
+  const { orderId, taskId } = job
+  const { left } = await checkProxies(ctx, orderId, {
+    since,
+    until: Date.now() + sliceMs,
+    async onPage() {
+      const done = await countChecked(ctx.db, orderId, since)
+      await command(ctx, SYSTEM, unit => recordTaskDone(unit, orderId, taskId, done))
+    }
+  })
+  await command(ctx, SYSTEM, async unit => {
+    if (left) enqueueTask(unit, 'check', job)
+    else await finishTask(unit, orderId, taskId, null)
   })
 }
 

@@ -41,7 +41,7 @@ export async function convergeServer(ctx: SyncContext, serverId: number, confirm
   if (!ran) {
     const startAfter = new Date(ctx.now().getTime() + 1000)
     await command(ctx, SYSTEM, async unit =>
-      unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), startAfter })
+      unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), group: String(serverId), startAfter })
     )
   }
 }

@@ -136,7 +136,7 @@ export async function serversBehind(db: Executor): Promise<number[]> {
 /** Lets the agents of these servers converge, as soon as the command has committed. Until then they are shown as behind. */
 export function enqueueConverge(unit: Unit, serverIds: number[]): void {
   for (const serverId of new Set(serverIds)) {
-    unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId) })
+    unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), group: String(serverId) })
     unit.publish('server', serverId)
   }
 }

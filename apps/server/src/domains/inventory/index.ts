@@ -12,7 +12,7 @@ export { type CidrRefusal, addCidr, assignCidrs, cleanUnused, excludeRules, remo
 export { ordersOnServer, serverCidrs, serverOwns } from './cidr-queries.ts'
 
 export { type LeaseShare, addressesOf, leasesOf, whoHeld } from './holdings.ts'
-export { activate, lockInventory, release, reserve, reserveOther } from './leasing.ts'
+export { activate, forgetLeases, lockInventory, release, reserve, reserveOther } from './leasing.ts'
 export { addressCount, parseCidr } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
 export { leasedBy } from './refusals.ts'

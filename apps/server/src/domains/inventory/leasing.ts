@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
-import type { Executor } from '../../infra/db/client.ts'
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import type { Executor, Transaction } from '../../infra/db/client.ts'
 import { bigIdList, idList } from './sql.ts'
+import { leaseBlocks, leases } from './tables.ts'
 
 export type Reservation = {
   orderId: number
@@ -71,6 +72,19 @@ export async function release(
     sql`select unnest(inventory.release(${bigIdList(leases)}, ${bigIdList(orders)})) as id`
   )
   return rows.map(row => row.id)
+}
+
+/**
+ * Removes the released leases of orders that were never paid for: nobody ever used these addresses. Those that were
+ * active are history and stay.
+ */
+export async function forgetLeases(tx: Transaction, orderIds: number[]): Promise<void> {
+  const never = tx
+    .select({ id: leases.id })
+    .from(leases)
+    .where(and(inArray(leases.orderId, orderIds), eq(leases.state, 'released'), isNull(leases.activatedAt)))
+  await tx.delete(leaseBlocks).where(inArray(leaseBlocks.leaseId, never))
+  await tx.delete(leases).where(inArray(leases.id, never))
 }
 
 /**

@@ -10,6 +10,7 @@ import { optionalKind, unsubscribeHeaders, unsubscribePage } from './footer.ts'
 import { claimMail, recordMail } from './record.ts'
 import { renderTemplate, TEMPLATES, type Template, type TemplateData } from './templates/index.ts'
 import { unsubscribeToken } from './unsubscribe.ts'
+import { priorityOf } from './priority.ts'
 
 export type MailOrder<T extends Template = Template> = {
   to: string
@@ -29,7 +30,7 @@ export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds:
  * switched off mails of its kind.
  */
 export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>): void {
-  unit.jobs.send(sendMailQueue, order, { key: order.key })
+  unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order) })
 }
 
 /**

@@ -43,6 +43,7 @@ export function presentOrder(
     proxy_num: order.quantity,
     delivery_num: order.deliveryNum,
     task: order.task,
+    task_done: order.task === null ? null : order.taskDone,
     task_error: order.taskErrorCode && fillIn(TASK_FAILURES[order.taskErrorCode], order.taskErrorParams ?? {}),
     checkout_url: open ? order.checkoutUrl : null,
     reserved_until: open ? iso(order.reservedUntil) : null

@@ -95,6 +95,8 @@ export const orders = pgTable(
     taskAt: instant(),
     /** Its work was done, and the agents have to confirm it. */
     taskBegunAt: instant(),
+    /** How many proxies a running check has done. */
+    taskDone: integer(),
     taskErrorCode: text().$type<TaskFailure>(),
     taskErrorParams: jsonb().$type<Params>(),
     deletedAt: instant()
@@ -125,6 +127,10 @@ export const orders = pgTable(
     index('orders_reservations')
       .on(t.reservedUntil)
       .where(sql`${t.state} = 'placed'`),
+    // What retention removes.
+    index('orders_never_paid')
+      .on(t.createdAt)
+      .where(sql`${t.state} in ('timed_out', 'cancelled') and ${t.paidAt} is null`),
     index('orders_expiry')
       .on(t.expiredAt)
       .where(sql`${t.state} in ('delivered', 'failed')`),
@@ -182,7 +188,11 @@ export const orderEvents = pgTable(
     detail: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     at: createdAt()
   },
-  t => [index('order_events_order').on(t.orderId, t.id), check('order_events_kind', oneOf(t.kind, ORDER_EVENTS))]
+  t => [
+    index('order_events_order').on(t.orderId, t.id),
+    index('order_events_at').on(t.at),
+    check('order_events_kind', oneOf(t.kind, ORDER_EVENTS))
+  ]
 )
 
 /**

@@ -16,6 +16,7 @@ export async function queueTask(unit: Unit, order: OrderRow, task: OrderTask): P
     taskId,
     taskAt: unit.now,
     taskBegunAt: null,
+    taskDone: null,
     taskErrorCode: null,
     taskErrorParams: null
   })
@@ -30,6 +31,11 @@ export async function beginTask(unit: Unit, order: OrderRow): Promise<void> {
   await note(unit, order.id, 'task_begun', { task: order.task })
 }
 
+/** Shows how many proxies a running check has done, unless another task has taken its place. */
+export async function recordTaskDone(unit: Unit, orderId: number, taskId: string, done: number): Promise<void> {
+  await updateOrder(unit, orderId, { taskDone: done }, { taskId })
+}
+
 /** Ends a task, unless another one has taken its place. @param failure what the order's row shows of it */
 export async function finishTask(
   unit: Unit,
@@ -42,6 +48,7 @@ export async function finishTask(
     taskId: null,
     taskAt: null,
     taskBegunAt: null,
+    taskDone: null,
     taskErrorCode: failure?.code ?? null,
     taskErrorParams: failure?.params ?? null
   }

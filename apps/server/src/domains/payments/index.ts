@@ -5,6 +5,7 @@
  */
 export { acceptPayment } from './accept.ts'
 export { paymentJobs } from './jobs.ts'
+export { paymentRetention } from './retention.ts'
 export { paymentRoutes } from './routes.ts'
 export { settlePayment } from './settle.ts'
 export { ordersPaidBy } from './figures.ts'

@@ -77,7 +77,11 @@ const step = (
 })
 
 /** A step on one of the orders that there are. */
-const onOrder = (name: string, nth: number, run: (order: ModelOrder, model: Model, real: Real) => Promise<void>): Step =>
+const onOrder = (
+  name: string,
+  nth: number,
+  run: (order: ModelOrder, model: Model, real: Real) => Promise<void>
+): Step =>
   step(
     `${name}(${nth})`,
     (model, real) => run(model.orders[nth % model.orders.length] as ModelOrder, model, real),
@@ -186,7 +190,8 @@ const timeOut = (): Step =>
   step('timeOut', async (model, { world }) => {
     await timeOutOrders(world.shop.ctx)
     for (const order of model.orders) {
-      if (order.state === 'placed' && order.reservedUntil <= model.now) Object.assign(order, { state: 'timed_out', holds: false })
+      if (order.state === 'placed' && order.reservedUntil <= model.now)
+        Object.assign(order, { state: 'timed_out', holds: false })
     }
   })
 
@@ -259,6 +264,7 @@ export async function expectAll(model: Model, { world }: Real): Promise<void> {
     if (order.state === 'partly_delivered') expect(live > 0 && live < order.quantity).toBe(true)
     if (!served) expect(live).toBe(0)
     // Money that is not followed by a delivery shows as such.
-    if (order.paid && !served && order.state !== 'expired') expect([row.state, row.failCode]).toEqual(['failed', 'out_of_stock'])
+    if (order.paid && !served && order.state !== 'expired')
+      expect([row.state, row.failCode]).toEqual(['failed', 'out_of_stock'])
   }
 }

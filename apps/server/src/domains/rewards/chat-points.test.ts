@@ -7,8 +7,8 @@ import { writeSettings } from '../settings/index.ts'
 import { users } from '../accounts/tables.ts'
 import { accountRoutes } from '../accounts/index.ts'
 import { accountPorts } from '../../ports.ts'
-import { removeOldReports } from './chat-points.ts'
-import { rewardsRoutes } from './index.ts'
+import { applyRetention } from '../retention/apply.ts'
+import { rewardsRetention, rewardsRoutes } from './index.ts'
 import { chatEvents, chatPoints, pointRecords } from './tables.ts'
 
 let shop: TestShop
@@ -129,7 +129,7 @@ test('reports and days that are too old to count are removed, the others stay', 
     { userId: user.id, day: day(9), granted: 1 },
     { userId: user.id, day: day(0), granted: 2 }
   ])
-  await removeOldReports(shop.ctx)
+  await applyRetention(shop.ctx, rewardsRetention)
   expect((await db.select().from(chatEvents)).map(event => event.eventId)).toEqual(['new'])
   expect((await db.select().from(chatPoints)).map(row => row.granted)).toEqual([2])
 })

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { refusals, refuse, type BodyOf, type routes } from '@netlet/contract'
-import { and, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { DAY, MINUTE } from '../../infra/clock.ts'
-import { SYSTEM, type Actor } from '../../infra/actor.ts'
+import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { sameText } from '../../infra/secrets.ts'
@@ -12,10 +12,8 @@ import { readSettings } from '../settings/index.ts'
 import { grantPoints } from './grant.ts'
 import { chatEvents, chatPoints } from './tables.ts'
 
-/** Reports are remembered a little longer than they may be old: an old one cannot count again. */
+/** Reports are remembered a little longer than that, see retention.ts: an old one cannot count again. */
 const OLDEST_REPORT = DAY
-const REPORTS_KEPT = 2 * DAY
-const POINTS_KEPT = 7 * DAY
 
 type Report = BodyOf<typeof routes.rewards.botWebhook>
 
@@ -69,14 +67,5 @@ export async function rewardChatMessage(
     const cause = `chat:${report.event_id}`
     await grantPoints(unit, { userId, kind: 'coins', point: granted, reason: 'chat_message', cause })
     return ok({ granted })
-  })
-}
-
-/** Removes reports that are too old to count again, and the counts of past days. */
-export async function removeOldReports(ctx: AppContext): Promise<void> {
-  await command(ctx, SYSTEM, async ({ tx, now }) => {
-    const ago = (milliseconds: number) => new Date(now.getTime() - milliseconds)
-    await tx.delete(chatEvents).where(lt(chatEvents.receivedAt, ago(REPORTS_KEPT)))
-    await tx.delete(chatPoints).where(lt(chatPoints.day, ago(POINTS_KEPT).toISOString().slice(0, 10)))
   })
 }

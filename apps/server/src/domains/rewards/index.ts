@@ -11,4 +11,5 @@ export { giftCardList } from './list-gift-cards.ts'
 
 export { rewardsJobs } from './jobs.ts'
 export { discountCodeFor, levelThresholds, seedLevelCodes } from './level-codes.ts'
+export { rewardsRetention } from './retention.ts'
 export { rewardsRoutes } from './routes.ts'

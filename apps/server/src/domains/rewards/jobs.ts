@@ -1,11 +1,9 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
-import { removeOldReports } from './chat-points.ts'
 import { decayLevelPoints } from './decay.ts'
 
 // Long enough for many users; a run that is cut off goes on where it was.
 const decayQueue = queue('decay-level-points', { expireInSeconds: 900 })
-const housekeepingQueue = queue('remove-old-chat-reports')
 
 export const rewardsJobs: Job[] = [
   job(decayQueue, {
@@ -16,10 +14,5 @@ export const rewardsJobs: Job[] = [
       const changed = await decayLevelPoints(ctx)
       if (changed > 0) ctx.log.info({ users: changed }, 'level points decayed')
     }
-  }),
-  job(housekeepingQueue, {
-    purpose: 'Removes reports of the chat bot that are too old to count again.',
-    cron: '*/10 * * * *',
-    run: removeOldReports
   })
 ]

@@ -5,4 +5,5 @@
 export { storeLogLines } from './log-lines.ts'
 export { readSettings, writeSettings } from './read.ts'
 export { type HealthPorts } from './health.ts'
+export { settingsRetention } from './retention.ts'
 export { settingsRoutes } from './routes.ts'

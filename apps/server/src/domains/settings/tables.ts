@@ -20,5 +20,5 @@ export const logLines = pgTable(
     line: text().notNull(),
     at: createdAt()
   },
-  t => [index('log_lines_source').on(t.source, t.id.desc())]
+  t => [index('log_lines_source').on(t.source, t.id.desc()), index('log_lines_at').on(t.at)]
 )

@@ -66,7 +66,7 @@ export function violatedConstraint(error: unknown): string | undefined {
 }
 
 /** The database is away for a moment: the caller may try again. */
-export function isConnectionLoss(error: unknown): boolean {
+function isConnectionLoss(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     const code = (e as { code?: unknown }).code
     if (code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P01' || code === '57P03') return true

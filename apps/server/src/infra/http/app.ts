@@ -7,7 +7,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply
 } from 'fastify'
-import { isConnectionLoss } from '../db/client.ts'
+import { isTemporaryFailure } from '../db/client.ts'
 import type { Log } from '../log.ts'
 import { isDeeperThan } from './json-depth.ts'
 import { watchForProxies } from './untrusted-proxies.ts'
@@ -139,7 +139,8 @@ const REASON_OF_STATUS: Record<number, Reason> = {
 function sendError(error: FastifyError, reply: FastifyReply, log: Log): FastifyReply {
   const status = error.statusCode ?? 500
   if (status >= 400 && status < 500) return sendRefusal(reply, refuse(REASON_OF_STATUS[status] ?? 'bad_request'))
-  const gone = isConnectionLoss(error)
+  // The database was away, or chose this transaction to end a deadlock, and did so again when it was repeated.
+  const temporary = isTemporaryFailure(error)
   log.error({ err: error, method: reply.request?.method, path: reply.request?.routeOptions?.url }, 'request failed')
-  return sendRefusal(reply, refuse(gone ? 'unavailable' : 'internal'))
+  return sendRefusal(reply, refuse(temporary ? 'unavailable' : 'internal'))
 }

@@ -10,6 +10,7 @@ import { useCommand } from '../kit/index.ts'
 import classes from './health.module.css'
 import { PriceDriftList } from './price-drift.tsx'
 import { problemsOf } from './problems.ts'
+import { RetentionPanel } from './retention-panel.tsx'
 import { Sections } from './sections.tsx'
 
 /** Queues and mail change all the time, and nobody publishes that. */
@@ -65,6 +66,7 @@ export default function HealthPage() {
           )}
           <Sections health={data} />
           <PriceDriftList />
+          <RetentionPanel />
         </>
       ) : (
         <Skeleton height={320} aria-label={t('health.loading')} />

@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
+import type { Executor } from '../../../infra/db/client.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
@@ -19,43 +20,71 @@ type Checked = {
 const TIMEOUT_MS = 10_000
 /** Each asks three sites at once. */
 const PROXIES_AT_ONCE = 100
-/** One UPDATE for so many. */
-const PAGE = 500
+/** One UPDATE for so many: where all are silent, this takes as long as one of them. */
+const PAGE = 100
 
 /**
- * Sends a request through each of an order's live proxies to each site, and writes down which answered and how fast.
- * @returns how many proxies were checked
+ * Sends a request through each of an order's live proxies to each site, and writes down which answered and how fast. Asked
+ * again with the same `since` it goes on where it stopped.
+ * @param since proxies that were checked at or after this time are done
+ * @param until when (by the clock of `Date.now`) to stop; one page is always checked
+ * @param onPage is called after a page's results have been written
+ * @returns how many proxies were checked, and whether some are left
  */
-export async function checkProxies(ctx: AppContext, orderId: number): Promise<number> {
-  return checkWhere(ctx, eq(proxies.orderId, orderId), Infinity)
+export async function checkProxies(
+  ctx: AppContext,
+  orderId: number,
+  { since = ctx.now(), until = Infinity, onPage }: { since?: Date; until?: number; onPage?: () => Promise<void> } = {}
+): Promise<{ checked: number; left: boolean }> {
+  for (let checked = 0; ;) {
+    const page = await selectWithCredentials(ctx.db)
+      .where(and(eq(proxies.orderId, orderId), isLive, isUnchecked(since)))
+      .orderBy(asc(proxies.id))
+      .limit(PAGE)
+    if (page.length === 0) return { checked, left: false }
+    await checkPage(ctx, page)
+    await onPage?.()
+    checked += page.length
+    if (Date.now() >= until) return { checked, left: page.length === PAGE }
+  }
 }
+
+/** How many of an order's live proxies were checked at or after `since`. */
+export const countChecked = (db: Executor, orderId: number, since: Date): Promise<number> =>
+  db.$count(proxies, and(eq(proxies.orderId, orderId), eq(proxies.state, 'live'), gte(proxies.checkedAt, since)))
+
+const isLive = and(eq(proxies.state, 'live'), isNull(orders.deletedAt))
+const isUnchecked = (since: Date) => or(isNull(proxies.checkedAt), lt(proxies.checkedAt, since))
 
 /** The checks of all proxies are spread over the day: each slot takes its share of them. */
 export const SLOTS = 144
+/** More than a slot has time for. */
+const SHARE = 50_000
 
 /**
- * Checks one slot's share of all live proxies.
+ * Checks one slot's share of all live proxies, those first whose last check is the longest ago: what one day has no time
+ * for comes first on the next.
  * @param deadline when (by the clock of `Date.now`) to leave the rest for the next day
  */
 export async function checkShare(ctx: AppContext, slot: number, deadline: number): Promise<number> {
-  return checkWhere(ctx, sql`${proxies.id} % ${SLOTS} = ${slot}`, deadline)
-}
-
-async function checkWhere(ctx: AppContext, where: SQL, deadline: number): Promise<number> {
-  let after = 0
+  const due = await ctx.db
+    .select({ id: proxies.id })
+    .from(proxies)
+    .where(and(sql`${proxies.id} % ${SLOTS} = ${slot}`, eq(proxies.state, 'live')))
+    .orderBy(sql`${proxies.checkedAt} asc nulls first`, asc(proxies.id))
+    .limit(SHARE)
   let count = 0
-  while (Date.now() < deadline) {
-    const page = await selectWithCredentials(ctx.db)
-      .where(and(where, eq(proxies.state, 'live'), gt(proxies.id, after), isNull(orders.deletedAt)))
-      .orderBy(asc(proxies.id))
-      .limit(PAGE)
-    const last = page.at(-1)
-    if (!last) break
-    await store(ctx, await pLimit(PROXIES_AT_ONCE).map(page, one => checkOne(ctx, one)))
-    after = last.proxy.id
+  for (let at = 0; at < due.length && Date.now() < deadline; at += PAGE) {
+    const ids = due.slice(at, at + PAGE).map(({ id }) => id)
+    const page = await selectWithCredentials(ctx.db).where(and(inArray(proxies.id, ids), isLive))
+    await checkPage(ctx, page)
     count += page.length
   }
   return count
+}
+
+async function checkPage(ctx: AppContext, page: Found[]): Promise<void> {
+  await store(ctx, await pLimit(PROXIES_AT_ONCE).map(page, one => checkOne(ctx, one)))
 }
 
 type Found = ProxyAddress & { proxy: { id: number; orderId: number }; userId: number }

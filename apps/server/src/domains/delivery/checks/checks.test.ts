@@ -123,7 +123,7 @@ test('each live proxy is asked for three sites from its own address, and its del
     update proxies set state = 'retired' where id = (select max(id) from proxies where order_id = ${orderId})`)
   const heard: Published[] = []
   const stop = world.ctx.changes.subscribe(event => void heard.push(...(event?.changes ?? [])))
-  expect(await checkProxies(world.ctx, orderId)).toBe(3)
+  expect(await checkProxies(world.ctx, orderId)).toEqual({ checked: 3, left: false })
   await expect
     .poll(() => heard, { timeout: 10_000 })
     .toContainEqual({ resource: 'order', id: orderId, userId: order.userId })
@@ -211,7 +211,7 @@ test('the shares of a day are all live proxies, each once', async () => {
 test('1,000 proxies are checked against three sites that take 50 ms', async () => {
   const { orderId } = await addOrder('127.77.0.0/22', 1000)
   const begun = performance.now()
-  expect(await checkProxies(world.ctx, orderId)).toBe(1000)
+  expect(await checkProxies(world.ctx, orderId)).toEqual({ checked: 1000, left: false })
   console.info(`1,000 proxies × 3 sites checked in ${Math.round(performance.now() - begun)} ms`)
   const rows = await checked(orderId)
   expect(rows.filter(row => row.available === 1)).toHaveLength(1000)

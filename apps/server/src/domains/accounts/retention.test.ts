@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { removeExpired } from './housekeeping.ts'
-import { accountJobs } from './index.ts'
+import { applyRetention } from '../retention/apply.ts'
+import { accountRetention } from './index.ts'
 import { captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: accountRoutesWithPorts, jobs: accountJobs })
+  shop = await startTestShop({ routes: accountRoutesWithPorts })
 })
 afterAll(() => shop.close())
 
@@ -38,7 +38,7 @@ test('what has expired goes, what still counts stays', async () => {
     { ...state, stateHash: token('1'), expiresAt: at(-1000) },
     { ...state, stateHash: token('2'), expiresAt: at(HOUR) }
   ])
-  await removeExpired(shop.ctx)
+  await applyRetention(shop.ctx, accountRetention)
   const left = []
   for (const table of [sessions, emailCodes, captchas, loginFailures, oauthStates]) left.push(await db.$count(table))
   expect(left).toEqual([1, 1, 1, 1, 1])

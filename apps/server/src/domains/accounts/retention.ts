@@ -1,0 +1,30 @@
+import { lt } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import type { Retained } from '@netlet/contract'
+import { HOUR } from '../../infra/clock.ts'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { FAILURE_WINDOW } from './attempts.ts'
+import { captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
+
+const gone = (what: Retained, table: PgTable, time: PgColumn, ms: number, why: string): RetentionEntry => ({
+  what,
+  keep: { ms },
+  why,
+  remove: (unit, before, limit) => removeRows(unit, table, lt(time, before), limit),
+  count: db => countRows(db, table, time)
+})
+
+/** What of people's comings and goings is removed when it has no effect any more. */
+export const accountRetention: RetentionEntry[] = [
+  gone('sessions', sessions, sessions.expiresAt, 0, 'A session that has expired opens nothing.'),
+  gone(
+    'email_codes',
+    emailCodes,
+    emailCodes.expiresAt,
+    HOUR,
+    'An hour after it expired: who types an old code is told so, and the pause between mails is kept.'
+  ),
+  gone('captchas', captchas, captchas.expiresAt, 0, 'A captcha that has expired is not accepted.'),
+  gone('login_failures', loginFailures, loginFailures.at, FAILURE_WINDOW, 'Older failures do not count any more.'),
+  gone('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.')
+]

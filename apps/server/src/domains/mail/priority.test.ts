@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { enqueueMail, mailJobs } from './index.ts'
+
+let shop: TestShop
+beforeAll(async () => {
+  shop = await startTestShop({ routes: () => undefined, jobs: mailJobs })
+})
+afterAll(() => shop.close())
+
+test('a code leaves before the reminders that were waiting already', async () => {
+  const { ctx, outbox } = shop
+  const reminders = 200
+  const expiresAt = new Date(Date.now() + 600_000).toISOString()
+  await command(ctx, SYSTEM, async unit => {
+    for (let n = 0; n < reminders; n++) {
+      enqueueMail(unit, {
+        to: `reminded${n}@example.com`,
+        template: 'expiry-reminder',
+        data: {
+          username: 'Ann',
+          order_id: String(n),
+          product_name: 'Plan',
+          proxies: 8,
+          expires_at: expiresAt,
+          renew_url: 'https://shop.example.com/',
+          last: false
+        },
+        key: `reminder ${n}`
+      })
+    }
+    // Its job is the last of all that are sent.
+    enqueueMail(unit, {
+      to: 'code@example.com',
+      template: 'sign-up-code',
+      data: { sealed_code: ctx.secrets.seal('123456').toString('base64'), expires_at: expiresAt },
+      key: 'a very long key: jobs are sent in the order of their keys, the longest ones last'
+    })
+  })
+  await outbox.waitFor('code@example.com')
+  expect(outbox.mails.length).toBeLessThan(30)
+})

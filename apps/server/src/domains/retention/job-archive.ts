@@ -1,0 +1,18 @@
+import { sql } from 'drizzle-orm'
+import { DAY } from '../../infra/clock.ts'
+import type { RetentionEntry } from '../../infra/retention.ts'
+
+/** Finished jobs. The queue removes them by itself: this entry only counts them. */
+export const jobArchive: RetentionEntry = {
+  what: 'jobs',
+  keep: { ms: DAY },
+  why: 'Finished jobs show what ran and what failed; many are removed after minutes or an hour, since they hold addresses.',
+  remove: async () => 0,
+  async count(db) {
+    const { rows } = await db.execute<{ rows: number; oldest: string | null }>(
+      sql`select count(*) as rows, min(completed_on) as oldest from pgboss.job where completed_on is not null`
+    )
+    const oldest = rows[0]?.oldest
+    return { rows: rows[0]?.rows ?? 0, oldest: oldest ? new Date(oldest) : null }
+  }
+}

@@ -1,0 +1,22 @@
+import { lt } from 'drizzle-orm'
+import { DAY, iso } from '../../infra/clock.ts'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { chatEvents, chatPoints } from './tables.ts'
+
+/** Points, coins and gift cards are money and are kept; what only counts chat messages is not. */
+export const rewardsRetention: RetentionEntry[] = [
+  {
+    what: 'chat_reports',
+    keep: { ms: 2 * DAY },
+    why: 'Reports of the chat bot, so that none counts twice; older ones are refused by their age.',
+    remove: (unit, before, limit) => removeRows(unit, chatEvents, lt(chatEvents.receivedAt, before), limit),
+    count: db => countRows(db, chatEvents, chatEvents.receivedAt)
+  },
+  {
+    what: 'chat_days',
+    keep: { ms: 7 * DAY },
+    why: "How many points a user's chat messages brought on a day, for the most that a day can bring.",
+    remove: (unit, before, limit) => removeRows(unit, chatPoints, lt(chatPoints.day, iso(before).slice(0, 10)), limit),
+    count: db => countRows(db, chatPoints, chatPoints.day)
+  }
+]

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { closeDatabase, openDatabase, type Database } from './db/client.ts'
+import { openJobs, queue, URGENT, type Jobs } from './jobs.ts'
+import { createLog } from './log.ts'
+
+const burst = queue<{ n: number }>('test.burst')
+const again = queue<object>('test.again')
+const mixed = queue<{ name: string }>('test.mixed')
+const shared = queue<{ owner: string }>('test.shared')
+
+let database: TestDatabase
+let db: Database
+let jobs: Jobs
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { max: 6 })
+  const queues = [burst, again, mixed, shared]
+  jobs = await openJobs({ databaseUrl: database.url, worker: true, log: createLog('test', 'silent'), queues })
+})
+afterAll(async () => {
+  await jobs?.stop()
+  await closeDatabase(db)
+  await database.drop()
+})
+
+/** Holds handlers until `open`. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { passed: promise, open: resolve }
+}
+
+test('a burst of jobs is worked off without pauses between them', async () => {
+  await db.transaction(async tx => {
+    for (let n = 0; n < 60; n++) await jobs.send(tx, burst, { n }, { key: String(n) })
+  })
+  const done: number[] = []
+  await jobs.work(burst, async ({ n }) => void done.push(n), { concurrency: 2 })
+  // 60 jobs with a pause of a poll each would take a minute.
+  await expect.poll(() => done.length, { timeout: 20_000 }).toBe(60)
+})
+
+test('a keyed job that was sent while one runs starts when that one ends', async () => {
+  const first = gate()
+  const begun: number[] = []
+  const ended: number[] = []
+  await jobs.work(again, async () => {
+    begun.push(performance.now())
+    if (begun.length === 1) await first.passed
+    ended.push(performance.now())
+  })
+  await db.transaction(tx => jobs.send(tx, again, {}, { key: 'server' }))
+  await expect.poll(() => begun.length, { timeout: 10_000 }).toBe(1)
+  for (const expected of [true, false]) {
+    const id = await db.transaction(tx => jobs.send(tx, again, {}, { key: 'server' }))
+    expect(id !== null).toBe(expected)
+  }
+  first.open()
+  await expect.poll(() => ended.length, { timeout: 10_000 }).toBe(2)
+  expect((begun[1] ?? 0) - (ended[0] ?? 0)).toBeLessThan(1500)
+})
+
+test('an urgent job is worked on while ordinary ones keep all other workers busy', async () => {
+  const slow = gate()
+  const done: string[] = []
+  await jobs.work(
+    mixed,
+    async ({ name }) => {
+      if (name === 'bulk') await slow.passed
+      done.push(name)
+    },
+    { concurrency: 2, reserved: 1 }
+  )
+  await db.transaction(async tx => {
+    for (let n = 0; n < 20; n++) await jobs.send(tx, mixed, { name: 'bulk' }, { key: `bulk ${n}` })
+    await jobs.send(tx, mixed, { name: 'code' }, { key: 'code', priority: URGENT })
+  })
+  await expect.poll(() => done, { timeout: 10_000 }).toEqual(['code'])
+  await db.transaction(tx => jobs.send(tx, mixed, { name: 'code 2' }, { key: 'code 2', priority: URGENT }))
+  await expect.poll(() => done, { timeout: 10_000 }).toEqual(['code', 'code 2'])
+  slow.open()
+  await expect.poll(() => done.length, { timeout: 10_000 }).toBe(22)
+})
+
+test('one group never has more than its share of the workers', async () => {
+  const hold = gate()
+  const running = new Map<string, number>()
+  const most = new Map<string, number>()
+  const done: string[] = []
+  await jobs.work(
+    shared,
+    async ({ owner }) => {
+      const now = (running.get(owner) ?? 0) + 1
+      running.set(owner, now)
+      most.set(owner, Math.max(most.get(owner) ?? 0, now))
+      if (owner === 'hoarder') await hold.passed
+      running.set(owner, now - 1)
+      done.push(owner)
+    },
+    { concurrency: 2, perGroup: 1 }
+  )
+  let sent = 0
+  const send = (owner: string) =>
+    db.transaction(tx => jobs.send(tx, shared, { owner }, { key: String((sent += 1)), group: owner }))
+  await send('hoarder')
+  await expect.poll(() => running.get('hoarder'), { timeout: 10_000 }).toBe(1)
+  for (let n = 0; n < 5; n++) await send('hoarder')
+  await send('other')
+  await expect.poll(() => done, { timeout: 10_000 }).toEqual(['other'])
+  hold.open()
+  await expect.poll(() => done.length, { timeout: 30_000 }).toBe(7)
+  expect(most.get('hoarder')).toBe(1)
+})

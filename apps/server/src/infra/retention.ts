@@ -1,0 +1,56 @@
+import type { Retained, RetentionSetting } from '@netlet/contract'
+import { getTableName, sql, type SQL } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import type { Unit } from './command.ts'
+import type { Executor } from './db/client.ts'
+
+/** How long rows are kept: as long as a setting (in days) says, or a fixed time in milliseconds. */
+export type Keep = { setting: RetentionSetting } | { ms: number }
+
+/**
+ * One kind of rows that would grow for ever, declared by the domain that owns them. docs/RETENTION.md is made of these.
+ */
+export type RetentionEntry = {
+  what: Retained
+  keep: Keep
+  /** A sentence for people who operate the shop: what it is for, and what it costs to lose it. */
+  why: string
+  /**
+   * Removes some of the rows that are older than `before`. It is called until it removes nothing, each time in a command
+   * of its own.
+   * @param limit at most so many rows
+   * @returns how many it removed
+   */
+  remove(unit: Unit, before: Date, limit: number): Promise<number>
+  count(db: Executor): Promise<Counted>
+}
+
+export type Counted = { rows: number; oldest: Date | null }
+
+/** Deletes at most `limit` rows; one that someone else works on is left for the next time. @returns how many */
+export async function removeRows(unit: Unit, table: PgTable, where: SQL | undefined, limit: number): Promise<number> {
+  const { rowCount } = await unit.tx.execute(sql`delete from ${table} where ctid = any (array(
+    select ctid from ${table} where ${where} limit ${limit} for update skip locked))`)
+  return rowCount ?? 0
+}
+
+/** From so many rows on, PostgreSQL's own estimate is used: counting them would read the table. */
+const ESTIMATED_FROM = 100_000
+
+/** How many rows a table has (or those of `where`), and the oldest by `time`, which should have an index. */
+export async function countRows(db: Executor, table: PgTable, time: PgColumn, where?: SQL): Promise<Counted> {
+  const estimate = where ? 0 : await estimatedRows(db, getTableName(table))
+  const rows = estimate < ESTIMATED_FROM ? await db.$count(table, where) : estimate
+  const [first] = await db
+    .select({ oldest: sql<string | null>`min(${time})::timestamptz` })
+    .from(table)
+    .where(where)
+  return { rows, oldest: first?.oldest ? new Date(first.oldest) : null }
+}
+
+async function estimatedRows(db: Executor, table: string): Promise<number> {
+  const { rows } = await db.execute<{ estimate: number }>(
+    sql`select reltuples::bigint as estimate from pg_class where oid = ${table}::regclass`
+  )
+  return rows[0]?.estimate ?? 0
+}

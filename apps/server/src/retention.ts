@@ -1,0 +1,25 @@
+import { accountRetention } from './domains/accounts/index.ts'
+import { auditRetention } from './domains/audit/index.ts'
+import { bulkRetention } from './domains/bulk/index.ts'
+import { commerceRetention } from './domains/commerce/index.ts'
+import { deliveryRetention } from './domains/delivery/index.ts'
+import { orderRetention } from './domains/orders/index.ts'
+import { paymentRetention } from './domains/payments/index.ts'
+import { jobArchive } from './domains/retention/index.ts'
+import { rewardsRetention } from './domains/rewards/index.ts'
+import { settingsRetention } from './domains/settings/index.ts'
+import type { RetentionEntry } from './infra/retention.ts'
+
+/** Everything that grows: what, how long it is kept, and why, each declared by the domain that owns it. */
+export const retention: RetentionEntry[] = [
+  ...accountRetention,
+  ...rewardsRetention,
+  ...commerceRetention,
+  ...orderRetention,
+  ...deliveryRetention,
+  ...paymentRetention,
+  ...bulkRetention,
+  ...auditRetention,
+  ...settingsRetention,
+  jobArchive
+]

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { Time } from './shapes.ts'
+
+/** What retention removes, by the names of its list. */
+export const RETAINED = [
+  'sessions',
+  'email_codes',
+  'captchas',
+  'login_failures',
+  'oauth_states',
+  'log_lines',
+  'audit_log',
+  'chat_reports',
+  'chat_days',
+  'event_payloads',
+  'platform_events',
+  'bulk_runs',
+  'order_events',
+  'retired_proxies',
+  'unpaid_orders',
+  'jobs'
+] as const
+export type Retained = (typeof RETAINED)[number]
+
+/** Settings that say, in days, how long something is kept. */
+export const RETENTION_SETTINGS = [
+  'keep_logs_days',
+  'keep_audit_days',
+  'keep_event_payloads_days',
+  'keep_events_days',
+  'keep_bulk_runs_days',
+  'keep_order_history_days',
+  'keep_retired_proxies_days',
+  'keep_unpaid_orders_days'
+] as const
+export type RetentionSetting = (typeof RETENTION_SETTINGS)[number]
+
+/** One kind of rows that are removed when they are old, with what was found last. */
+export const RetentionFigures = z.object({
+  what: z.enum(RETAINED),
+  why: z.string(),
+  keep_hours: z.number(),
+  /** The setting that says so; null where the time is fixed. */
+  setting: z.enum(RETENTION_SETTINGS).nullable(),
+  /** Null before the first count; an estimate for big tables. */
+  rows: z.number().nullable(),
+  oldest: Time.nullable(),
+  /** How many rows the last removal took. */
+  removed: z.number(),
+  removed_at: Time.nullable(),
+  counted_at: Time.nullable()
+})
+export type RetentionFigures = z.infer<typeof RetentionFigures>

@@ -1,0 +1,44 @@
+import { Settings } from '@netlet/contract'
+import { DAY, HOUR, MINUTE } from '../../apps/server/src/infra/clock.ts'
+import type { Keep, RetentionEntry } from '../../apps/server/src/infra/retention.ts'
+
+/** docs/RETENTION.md: what is removed after how long, and what is kept. */
+export function retentionMarkdown(entries: readonly RetentionEntry[]): string {
+  const defaults = Settings.parse({})
+  const rows = entries.map(({ what, keep, why }) => `| \`${what}\` | ${time(keep, defaults)} | ${why} |`)
+  return [
+    '# Retention',
+    '',
+    'What grows is removed by one job, `apply-retention`, every ten minutes: at most 1,000 rows in a transaction, and 30',
+    'seconds for one kind of rows, so that nobody waits for it. The list is made from what the domains declare',
+    '(`retention.ts`) by `npm run docs`; a test fails when it is stale. Days are settings, with the default shown;',
+    'administrators see what was found and removed last under `GET /api/settings/retention`.',
+    '',
+    '| what | kept for | why |',
+    '| --- | --- | --- |',
+    ...rows,
+    '',
+    '## Kept for ever',
+    '',
+    '- Orders that were paid, payments, points records, coupons and gift cards: money.',
+    '- Leases and lease blocks of orders that were paid: for any address and instant they tell which order held it, under',
+    '  which rules. Those of reservations that nobody paid go with their orders.',
+    '- Users. A deleted one with a history keeps a row without its name, address and password.',
+    '- Servers, ranges, rules, products and tickets: an administrator removes them.',
+    '',
+    '## Never removed, however old',
+    '',
+    '- A platform event that has not been handled, or whose money needs somebody: neither its payload nor its row.',
+    '- A retired proxy whose lease has not been released yet.',
+    '- An unpaid order that has a payment, proxies, or addresses that are not released.',
+    ''
+  ].join('\n')
+}
+
+function time(keep: Keep, defaults: Settings): string {
+  if ('setting' in keep) return `${defaults[keep.setting]} days (\`${keep.setting}\`)`
+  if (keep.ms === 0) return 'until it expires'
+  const [unit, name] = keep.ms >= 2 * DAY ? [DAY, 'days'] : keep.ms >= HOUR ? [HOUR, 'hours'] : [MINUTE, 'minutes']
+  const count = keep.ms / unit
+  return count === 1 ? `${count} ${name.slice(0, -1)}` : `${count} ${name}`
+}
