@@ -13,7 +13,7 @@ import { writeSettings } from '../domains/settings/index.ts'
 import { paidEvent } from '../testing/buying.ts'
 import type { TestClient } from '../testing/client.ts'
 import { userActor } from '../testing/session.ts'
-import { startTestShop, type TestShop, type TestUser } from '../testing/shop.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../testing/shop.ts'
 import { eventHandlers } from '../workers.ts'
 
 /** Nothing listens there: what the shop sends to servers and to the platform fails at once, and stays on this machine. */
@@ -101,7 +101,7 @@ export async function startStockedShop(): Promise<StockedShop> {
       return { id: order.id, publicId }
     },
     async apiKey(userId, scope) {
-      const made = await createApiKey(ctx, userActor(userId), { name: scope, scopes: [scope] })
+      const made = await createApiKey(ctx, userActor(userId), { name: scope, scopes: [scope], password: TEST_PASSWORD })
       if (!made.ok) throw new Error(made.reason)
       return made.data
     }

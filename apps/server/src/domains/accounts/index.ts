@@ -1,13 +1,14 @@
 /**
  * People and programs: users, sessions, API keys, captchas, mailed codes and the login by the chat platform. It owns
- * users (their coins and level points too), sessions, email_codes, captchas, login_failures, api_keys, oauth_states and
- * user_preferences. Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by
+ * users (their coins and level points too), sessions, email_codes, captchas, login_failures, api_keys, api_key_networks,
+ * oauth_states and user_preferences. Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by
  * the functions below, and hand in what accounts needs of them as `AccountPorts`.
  */
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { adminRoutes } from './admin-routes.ts'
 import type { AccountPorts } from './ports.ts'
+import { ownAccountRoutes } from './own-account-routes.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
@@ -17,6 +18,7 @@ export { changeBalance, changeLevelPoints, lockUser, lockUserAndInviter, lockUse
 export { consumeCaptcha } from './captcha.ts'
 export { clientNetwork } from './client-network.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
+export { isDeleted, nameOfDeleted } from './delete-user.ts'
 export { createGuard } from './guard.ts'
 export { accountJobs } from './jobs.ts'
 export { levelOf, type Threshold } from './levels.ts'
@@ -28,6 +30,7 @@ export { insertSession, SESSION_COOKIE } from './sessions.ts'
 export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   sessionRoutes(mount, ctx, ports)
   profileRoutes(mount, ctx)
+  ownAccountRoutes(mount, ctx, ports)
   preferenceRoutes(mount, ctx)
   adminRoutes(mount, ctx, ports)
 }

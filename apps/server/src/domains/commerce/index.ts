@@ -4,6 +4,7 @@
  * by handlers of higher domains (`EventHandlers`), within the transaction in which this domain writes the outcome.
  */
 export { storeEvent } from './events.ts'
+export { forgetPayer } from './forget-payer.ts'
 export { handleEvent } from './handle-event.ts'
 export { commerceJobs } from './jobs.ts'
 export { type EventResult } from './outcomes.ts'

@@ -21,6 +21,7 @@ export {
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'
 export { findOrder, orderList } from './list.ts'
+export { exportOrders, forgetBuyer, lockOwedOrders, platformNamesOf } from './own-orders.ts'
 export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
 export { removeOrderIn } from './remove.ts'

@@ -1,11 +1,19 @@
 import type { Language } from '@netlet/contract'
 import { renderMail, type RenderedMail } from '../layout.ts'
+import { accessTemplates } from './access.ts'
 import { codeTemplates } from './codes.ts'
 import type { MailTemplate, TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
 import { orderTemplates } from './orders.ts'
+import { securityTemplates } from './security.ts'
 
-export const TEMPLATES = { ...codeTemplates, ...orderTemplates, ...operatorTemplates }
+export const TEMPLATES = {
+  ...accessTemplates,
+  ...codeTemplates,
+  ...orderTemplates,
+  ...operatorTemplates,
+  ...securityTemplates
+}
 
 export type Template = keyof typeof TEMPLATES
 /** What a template is filled with. */
