@@ -176,7 +176,7 @@ test('a variant that was added while a product form was open is not lost', async
   const stale = await anna.put(`${kind.path}${opened.id}/`, form)
   expect(stale).toMatchObject({ code: 409, data: { reason: 'stale', changed: ['product_name', 'variants'] } })
   const after = (await readRow(kind)) as Row & Product
-  expect(after.variants.map(variant => variant.name)).toEqual(['New York', 'Boston'])
+  expect(after.variants.map(variant => variant.variant_name)).toEqual(['New York', 'Boston'])
 })
 
 test('a range that was added while a server form was open is not lost', async () => {
