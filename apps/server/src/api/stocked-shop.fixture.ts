@@ -28,7 +28,7 @@ export type StockedShop = TestShop & {
   /** A delivered order: its key for the paths and the id that the platform knows. */
   buy(buyer: Buyer): Promise<{ id: number; publicId: string }>
   /** An API key of a user that may do one thing. */
-  apiKey(userId: number, scope: 'read' | 'renew'): Promise<{ id: number; key: string }>
+  apiKey(userId: number, scope: 'read' | 'renew', password?: string): Promise<{ id: number; key: string }>
 }
 
 /** The whole shop with something in every table that its lists show. `close()` it in `afterAll`. */
@@ -100,8 +100,8 @@ export async function startStockedShop(): Promise<StockedShop> {
       })
       return { id: order.id, publicId }
     },
-    async apiKey(userId, scope) {
-      const made = await createApiKey(ctx, userActor(userId), { name: scope, scopes: [scope], password: TEST_PASSWORD })
+    async apiKey(userId, scope, password = TEST_PASSWORD) {
+      const made = await createApiKey(ctx, userActor(userId), { name: scope, scopes: [scope], password })
       if (!made.ok) throw new Error(made.reason)
       return made.data
     }

@@ -8,7 +8,7 @@ import { clientNetwork } from './client-network.ts'
 import { apiKeyNetworks, apiKeys } from './tables.ts'
 
 /** Calls that one key may make in a minute. */
-export const CALLS_A_MINUTE = 120
+const CALLS_A_MINUTE = 120
 
 /** After this long without a use, a key's network is a new one again. */
 export const NETWORKS_KEPT = 90 * DAY
