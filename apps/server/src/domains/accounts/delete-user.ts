@@ -7,7 +7,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { enqueueMail } from '../mail/index.ts'
+import { DELETED_HOST, enqueueMail } from '../mail/index.ts'
 import { clearFailuresOf } from './attempts.ts'
 import { lockUser } from './balance.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
@@ -111,7 +111,7 @@ async function anonymise(unit: Unit, userId: number): Promise<void> {
     .update(users)
     .set({
       username: nameOfDeleted(userId),
-      email: `${nameOfDeleted(userId)}@deleted.invalid`,
+      email: `${nameOfDeleted(userId)}@${DELETED_HOST}`,
       passwordHash: '',
       isActive: false,
       isSuperuser: false,

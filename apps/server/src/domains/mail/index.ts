@@ -3,4 +3,4 @@
  * Others send by `enqueueMail` within their command, and know nothing of the mail service.
  */
 export { mailJobs } from './jobs.ts'
-export { enqueueMail, sendMailQueue } from './send-mail.ts'
+export { DELETED_HOST, enqueueMail, sendMailQueue } from './send-mail.ts'

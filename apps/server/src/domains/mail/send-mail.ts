@@ -20,8 +20,12 @@ export type MailOrder<T extends Template = Template> = {
 /** Sent mail leaves the job table after minutes: it holds names and addresses. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
 
+/** The host of the address that somebody has who was deleted: nothing is sent there. */
+export const DELETED_HOST = 'deleted.invalid'
+
 /** Sends a mail if, and only if, the command commits. */
 export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>): void {
+  if (order.to.endsWith(`@${DELETED_HOST}`)) return
   unit.jobs.send(sendMailQueue, order, { key: order.key })
 }
 
