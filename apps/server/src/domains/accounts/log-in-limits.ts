@@ -1,10 +1,12 @@
+import { refuse, type Refusal } from '@netlet/contract'
 import { and, eq, isNull, lt, or } from 'drizzle-orm'
-import type { Actor } from '../../infra/actor.ts'
+import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { accountKey, beginAttempt } from './attempts.ts'
+import { consumeCaptcha } from './captcha.ts'
 import { clientNetwork } from './client-network.ts'
 import { users } from './tables.ts'
 
@@ -66,7 +68,7 @@ export async function beginLogin(ctx: AppContext, by: Actor, trying: Trying): Pr
   }
   const network = clientNetwork(ip)
   const pair = `${account}@${network}`
-  const client = `ip:${network}`
+  const client = clientKey(ip)
   const attempt = await beginAttempt(ctx, by, [pair, client, account])
   const [ofPair, ofClient, ofAccount] = [pair, client, account].map(key => attempt.counts.get(key) ?? 0) as [
     number,
@@ -83,6 +85,26 @@ export async function beginLogin(ctx: AppContext, by: Actor, trying: Trying): Pr
     keys: [pair, account]
   }
 }
+
+/**
+ * Checks the captcha of something else than a log-in: a wrong one counts for the client that sent it, like a failed
+ * log-in. Refuses 'wrong_captcha', and 'too_many' where this client has failed too often.
+ */
+export async function tryCaptcha(
+  ctx: AppContext,
+  by: UserActor | VisitorActor,
+  captcha: { id: string; answer: number }
+): Promise<Refusal | null> {
+  const client = clientKey(by.ip)
+  const attempt = await beginAttempt(ctx, by, [client])
+  const isThrottled = (attempt.counts.get(client) ?? 0) > MAX_PER_CLIENT
+  const isRight = !isThrottled && (await consumeCaptcha(ctx, by, captcha.id, captcha.answer))
+  if (isThrottled || isRight) await attempt.discard()
+  if (isThrottled) return refuse('too_many')
+  return isRight ? null : refuse('wrong_captcha')
+}
+
+const clientKey = (ip: string): string => `ip:${clientNetwork(ip)}`
 
 /** Tells the owner, at most once a day, that somebody guesses the password. */
 async function warnOwner(ctx: AppContext, by: Actor, userId: number): Promise<void> {

@@ -37,7 +37,7 @@ export function ConfirmForm({ label, danger, onConfirm, onCancel }: Props) {
         {...form.getInputProps('password')}
       />
       <div className="row">
-        <Button type="submit" color={danger ? 'red' : undefined} loading={confirm.isPending}>
+        <Button type="submit" color={danger ? 'red.9' : undefined} loading={confirm.isPending}>
           {label}
         </Button>
         <Button variant="default" onClick={onCancel}>

@@ -38,7 +38,7 @@ export function OwnData({ canDelete }: { canDelete: boolean }) {
         <ConfirmForm danger label={t('data.delete')} onConfirm={remove} onCancel={() => setAsked(false)} />
       ) : (
         canDelete && (
-          <Button variant="default" c="red" onClick={() => setAsked(true)}>
+          <Button variant="default" onClick={() => setAsked(true)}>
             {t('data.delete')}
           </Button>
         )
