@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { PASSWORD_RULE } from './account-fields.ts'
 import {
   AdminPasswordBody,
   ChangePasswordBody,
@@ -6,7 +7,6 @@ import {
   ForgotBody,
   ForgotVerifyBody,
   LoginBody,
-  PASSWORD_RULE,
   SignUpBody,
   UserForm
 } from './accounts.ts'
@@ -100,4 +100,9 @@ test('coins are a whole number from 0 to 100000000', () => {
   for (const reward_points of [0, 100_000_000]) expect(messages(UserForm, { reward_points })).toEqual({})
   for (const reward_points of [-1, 100_000_001, 1.5, null, '5x'])
     expect(messages(UserForm, { reward_points })).toEqual({ reward_points: 'Please enter points' })
+  for (const reward_points_change of [50, -50, 0]) expect(messages(UserForm, { reward_points_change })).toEqual({})
+  for (const level_points_change of [1.5, null, '5', 100_000_001])
+    expect(messages(UserForm, { level_points_change })).toEqual({
+      level_points_change: 'Please enter a whole number, such as 50 or -50'
+    })
 })

@@ -1,36 +1,13 @@
 import { z } from 'zod'
+import { email, emailCode, password, username } from './account-fields.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { message } from './form-messages.ts'
 import { LANGUAGES } from './languages.ts'
+import { ownAccountRoutes } from './own-account.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { route } from './route.ts'
 import { page, listQuery } from './list.ts'
 import { Done, Id, IdParams, Time, formVersion, optionalText } from './shapes.ts'
-
-export const PASSWORD_RULE = message('password_rule')
-
-const passwordPattern = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[^A-Za-z0-9\s])\S{8,20}$/
-const password = (missing: string) => z.string({ error: missing }).min(1, missing).regex(passwordPattern, PASSWORD_RULE)
-
-const username = z
-  .string({ error: message('enter_new_username') })
-  .min(1, message('enter_new_username'))
-  .refine(value => value.length >= 4 && value.length <= 10, message('username_length'))
-  .regex(/^[A-Za-z0-9]+$/, message('username_characters'))
-  .refine(value => !/^\d+$/.test(value), message('username_letter'))
-
-const email = (missing = message('enter_email')) =>
-  z
-    .string({ error: missing })
-    .trim()
-    .min(1, missing)
-    .max(254, message('email_format'))
-    .pipe(z.email(message('email_format')))
-
-const emailCode = z
-  .string({ error: message('enter_email_code') })
-  .trim()
-  .regex(/^\d{6}$/, message('enter_email_code'))
 
 export const User = z.object({
   id: z.number(),
@@ -121,23 +98,35 @@ export const ChangePasswordBody = z.object({
     .string({ error: message('enter_old_password') })
     .min(1, message('enter_old_password'))
     .max(200),
-  new_password: password(message('enter_new_password'))
+  new_password: password(message('enter_new_password')),
+  /** Also takes the chat account off, so that nobody logs in with it. */
+  unbind_discord: z.boolean().optional()
 })
 
 export const AdminPasswordBody = z.object({ id: Id.optional(), password: password(message('enter_password_of_user')) })
 
 export const MAX_COINS = 100_000_000
 
+/** A change of points, such as 50 or -50. */
+const pointsChange = z
+  .int({ error: message('enter_points_change') })
+  .min(-MAX_COINS, message('enter_points_change'))
+  .max(MAX_COINS, message('enter_points_change'))
+  .optional()
+
 export const UserForm = z.object({
   username: username.optional(),
   email: email().optional(),
   is_superuser: z.boolean().optional(),
   is_active: z.boolean().optional(),
+  /** Only what it is already: coins change by `reward_points_change`. */
   reward_points: z
     .int({ error: message('enter_points') })
     .min(0, message('enter_points'))
     .max(MAX_COINS, message('enter_points'))
     .optional(),
+  reward_points_change: pointsChange,
+  level_points_change: pointsChange,
   password: password(message('enter_password_of_user')).optional().or(blank)
 })
 
@@ -157,7 +146,7 @@ export const accounts = {
   }),
   logout: route('GET', '/api/auth/logout', { summary: 'End this session', access: 'public', reply: Done }),
   discordLogin: route('GET', '/api/auth/discord/login', {
-    summary: 'Where to send the browser to log in with, or bind, a chat-platform account',
+    summary: 'Where to send the browser to log in with a chat-platform account; binding one asks for the password',
     access: 'public',
     query: z.object({ mode: z.enum(['login', 'bind']).default('login') }),
     reply: z.object({ discord_auth_url: z.string() })
@@ -191,7 +180,7 @@ export const accounts = {
     reply: CurrentUser
   }),
   emailValidate: route('POST', '/api/users/email_validate', {
-    summary: 'Send a code by mail',
+    summary: 'Send a code by mail; the answer is the same whether the address is registered',
     access: 'public',
     body: EmailValidateBody,
     reply: z.object({ email_code_id: z.uuid() })
@@ -209,7 +198,7 @@ export const accounts = {
     reply: Done
   }),
   changePassword: route('POST', '/api/users/change_password', {
-    summary: 'Change the own password; the other sessions end',
+    summary: 'Change the own password; the other sessions and all API keys end',
     access: 'user',
     body: ChangePasswordBody,
     reply: Done
@@ -221,7 +210,7 @@ export const accounts = {
     reply: page(User)
   }),
   ban: route('POST', '/api/users/u/:id/baned_user/', {
-    summary: 'Ban; its sessions end',
+    summary: 'Ban; its sessions and API keys end',
     access: 'admin',
     params: IdParams,
     body: z.object({ id: Id.optional() }).optional(),
@@ -235,20 +224,20 @@ export const accounts = {
     reply: Done
   }),
   deleteUser: route('DELETE', '/api/users/u/:id/', {
-    summary: 'Delete a user without live leases',
+    summary: 'Delete a user that nothing is owed to, with its personal data',
     access: 'admin',
     params: IdParams,
     reply: Done
   }),
   updateUser: route('PUT', '/api/users/u/:id/', {
-    summary: 'Edit a user',
+    summary: 'Edit a user; coins and level points change by an amount',
     access: 'admin',
     params: IdParams,
     body: UserForm.extend(formVersion),
     reply: User
   }),
   adminPassword: route('POST', '/api/users/u/:id/change_password/', {
-    summary: "Set a user's password; its sessions end",
+    summary: "Set a user's password; its sessions and API keys end",
     access: 'admin',
     params: IdParams,
     body: AdminPasswordBody,
@@ -276,6 +265,7 @@ export const accounts = {
     query: listQuery({ sort: ['id'] }),
     reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))
   }),
+  ...ownAccountRoutes,
   ...preferenceRoutes,
   ...apiKeyRoutes
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ownPassword } from './account-fields.ts'
 import { message } from './form-messages.ts'
 import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
@@ -16,7 +17,8 @@ export type ApiKey = z.infer<typeof ApiKey>
 
 export const ApiKeyForm = z.object({
   name: text(message('enter_a_name'), 64),
-  scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, message('must_select'))
+  scopes: z.array(z.enum(API_KEY_SCOPES)).min(1, message('must_select')),
+  password: ownPassword
 })
 
 /** The calls for the own API keys, a part of `accounts`. */
@@ -27,7 +29,7 @@ export const apiKeyRoutes = {
     reply: z.array(ApiKey)
   }),
   createApiKey: route('POST', '/api/users/api_keys/', {
-    summary: 'Make an API key; it is shown this once',
+    summary: 'Make an API key; it is shown this once, and asks for the password',
     access: 'user',
     body: ApiKeyForm,
     reply: ApiKey.extend({ key: z.string() })

@@ -52,6 +52,7 @@ export const formMessages = {
   enter_new_password: 'Please Enter New Password',
   enter_password_of_user: 'Please enter password',
   enter_points: 'Please enter points',
+  enter_points_change: 'Please enter a whole number, such as 50 or -50',
   enter_a_name: 'Please enter a name',
   needs_event_id: 'event_id is required',
   needs_discord_id: 'discord_id is required',

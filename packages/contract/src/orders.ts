@@ -222,6 +222,7 @@ export const orders = {
     summary: "An order's proxies",
     access: 'user',
     scope: 'read',
+    reveals: 'credentials',
     params: IdParams,
     query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(Proxy)
@@ -291,6 +292,7 @@ export const orders = {
     summary: 'All proxies of an order as ip:port:user:password lines, with a file name',
     access: 'user',
     scope: 'read',
+    reveals: 'credentials',
     params: IdParams,
     reply: z.object({ proxy_lines: z.array(z.string()), proxy_count: z.number(), filename: z.string() })
   }),
@@ -298,6 +300,7 @@ export const orders = {
     summary: 'All proxies of an order as ip:port:user:password lines',
     access: 'user',
     scope: 'read',
+    reveals: 'credentials',
     params: IdParams,
     reply: z.object({ proxy_lines: z.array(z.string()), proxy_count: z.number() })
   }),

@@ -6,6 +6,7 @@ export const RETAINED = [
   'sessions',
   'email_codes',
   'captchas',
+  'api_key_networks',
   'login_failures',
   'oauth_states',
   'log_lines',

@@ -12,6 +12,8 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   access: A
   /** Customers' API keys with this scope may call it too. */
   scope?: Scope
+  /** The reply holds proxies' passwords: the audit log tells which keys read them. */
+  reveals?: 'credentials'
   params?: P
   query?: Q
   body?: B

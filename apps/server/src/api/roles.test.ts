@@ -4,6 +4,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { users } from '../domains/accounts/tables.ts'
+import { MINUTE } from '../infra/clock.ts'
 import { sessionOf } from '../testing/session.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
 import { injectEndless, textOf } from './endless.fixture.ts'
@@ -11,7 +12,10 @@ import { exampleOf } from './examples.ts'
 import { MATRIX, OWNED } from './roles.matrix.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
 
-const ROLES = ['visitor', 'customer', 'other', 'banned', 'admin', 'read', 'renew'] as const
+const ROLES = ['visitor', 'customer', 'other', 'banned', 'admin', 'read', 'renew', 'adminRead', 'adminRenew'] as const
+const KEYS = ['read', 'renew', 'adminRead', 'adminRenew'] as const
+type Key = (typeof KEYS)[number]
+const isKey = (role: string): role is Key => (KEYS as readonly string[]).includes(role)
 type Role = (typeof ROLES)[number]
 
 const rows = MATRIX.split('\n')
@@ -35,7 +39,8 @@ describe('who gets past authorisation', () => {
   let people: Record<'customer' | 'other' | 'banned' | 'admin', Buyer>
   let order: { id: number; publicId: string }
   let othersOrder: { id: number; publicId: string }
-  let keys: Record<'read' | 'renew', string>
+  /** Keys by whose they are and what they may do. */
+  let keys: Record<Key, string>
 
   beforeAll(async () => {
     shop = await startStockedShop()
@@ -48,15 +53,25 @@ describe('who gets past authorisation', () => {
     order = await shop.buy(people.customer)
     othersOrder = await shop.buy(people.other)
     await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, people.banned.user.id))
-    const { id } = people.customer.user
-    keys = { read: (await shop.apiKey(id, 'read')).key, renew: (await shop.apiKey(id, 'renew')).key }
+    keys = await makeKeys()
   })
   afterAll(() => shop?.close())
+
+  async function makeKeys(): Promise<Record<Key, string>> {
+    const [mine, boss] = [people.customer.user.id, people.admin.user.id]
+    const made = [
+      await shop.apiKey(mine, 'read'),
+      await shop.apiKey(mine, 'renew'),
+      await shop.apiKey(boss, 'read'),
+      await shop.apiKey(boss, 'renew')
+    ]
+    return Object.fromEntries(KEYS.map((name, at) => [name, made[at]?.key ?? ''])) as Record<Key, string>
+  }
 
   /** A session of its own for each call: some calls end the one that they came with. */
   async function headersOf(role: Role): Promise<Record<string, string>> {
     if (role === 'visitor') return {}
-    if (role === 'read' || role === 'renew') return { authorization: `Bearer ${keys[role]}` }
+    if (isKey(role)) return { authorization: `Bearer ${keys[role]}` }
     const { id: userId } = people[role].user
     const token = await sessionOf(shop.ctx, userId)
     return { cookie: `${SESSION_COOKIE}=${token}` }
@@ -72,12 +87,19 @@ describe('who gets past authorisation', () => {
       const { id } = await shop.apiKey(people.customer.user.id, 'read')
       return call.path.replace(':id', String(id))
     }
+    if (OWNED.session.includes(name)) {
+      await sessionOf(shop.ctx, people.customer.user.id)
+      const list = await people.customer.get<{ id: number; is_current: boolean }[]>('/api/users/sessions/')
+      return call.path.replace(':id', String(list.data.find(one => !one.is_current)?.id))
+    }
     return call.path.replace(':id', '999999').replace(':key', 'columns')
   }
 
   test.each(rows)('$call', async ({ call: name, outcomes }) => {
     const call = calls.find(one => nameOf(one) === name)
     if (!call) throw new Error('no such call')
+    // A key may call a hundred times a minute, and there are more calls than that.
+    shop.advance(MINUTE)
     const isOwned = Object.values(OWNED).some(list => list.includes(name))
     const found: string[] = []
     for (const role of ROLES) {
@@ -100,6 +122,23 @@ describe('who gets past authorisation', () => {
     expect(Object.fromEntries(ROLES.map((role, at) => [role, found[at]]))).toEqual(
       Object.fromEntries(ROLES.map((role, at) => [role, outcomes[at]]))
     )
+  })
+
+  test("an administrator's key lists no other's orders and reads no other's proxies, and says what it lacks", async () => {
+    shop.advance(MINUTE)
+    const bearer = { authorization: `Bearer ${keys.adminRead}` }
+    const list = await shop.visitor().get<{ data: Order[]; total: number }>('/api/orders/order_list/', bearer)
+    expect(list.data).toMatchObject({ data: [], total: 0 })
+    const named = await shop.visitor().get<{ total: number }>('/api/orders/order_list/?username=custom1', bearer)
+    expect(named.data.total).toBe(0)
+    const proxies = await shop.visitor().get(`/api/orders/order_list/${order.id}/copy_proxies/`, bearer)
+    expect(proxies.code).toBe(404)
+    expect(await shop.visitor().get('/api/users/u/', bearer)).toMatchObject({
+      code: 403,
+      msg: 'An API key cannot do this. Please log in.'
+    })
+    const renew = await shop.visitor().post(`/api/orders/order_list/${order.id}/order-renew-checkout/`, {}, bearer)
+    expect(renew).toMatchObject({ code: 403, msg: 'This API key may not do this: it lacks the right renew' })
   })
 
   test("nothing that a customer can read holds another's name, order, proxies or codes", async () => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   expect(done.map(reply => reply.msg)).toEqual(['success', 'success', 'success', 'success'])
   await admin.get(`/api/servers/servers/${shop.serverId}/get_server_info/`)
   await admin.get(`/api/orders/order_list/${order.id}/check_proxy/`)
-  const { key } = await shop.apiKey(customer.user.id, 'read')
+  const { key } = await shop.apiKey(customer.user.id, 'read', USER_PASSWORD)
   secrets = [
     ...Object.values(SETTINGS),
     SSH_PASSWORD,

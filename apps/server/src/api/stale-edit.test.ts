@@ -1,5 +1,6 @@
 import { SECRET_KEPT, type AuditEntry, type Page, type Product } from '@netlet/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { variants } from '../domains/catalog/tables.ts'
 import { coupons } from '../domains/rewards/tables.ts'
 import { HOLDER, KINDS, type Form, type Kind, type Row } from './edited-kinds.fixture.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
@@ -128,17 +129,67 @@ test('an order changes the stock of a product and the use of a range, not their 
 test('coins that were spent while the form was open do not come back', async () => {
   const spender = await shop.customer()
   const row = { path: '/api/users/u/', which: { username: spender.user.username } }
-  await anna.put(`/api/users/u/${spender.user.id}/`, { reward_points: 80 })
+  await anna.put(`/api/users/u/${spender.user.id}/`, { reward_points_change: 80 })
   const opened = await readRow(row)
   await anna.post('/api/rewards/gift_card/', { mount: '9.00', code: 'NINE', point: 50 })
   expect((await spender.post('/api/rewards/gift_card/exchange/', { mount: '9.00' })).code).toBe(2000)
+  // An old form that sends all of its fields, and one that names a change.
   const form = { email: 'new@example.com', reward_points: 80, version: opened.version }
   expect(await anna.put(`/api/users/u/${spender.user.id}/`, form)).toMatchObject({
     code: 409,
     data: { reason: 'stale', changed: ['email', 'reward_points'], current: { reward_points: 30 } }
   })
+  const change = { reward_points_change: 50, version: opened.version }
+  expect(await anna.put(`/api/users/u/${spender.user.id}/`, change)).toMatchObject({
+    code: 409,
+    data: { reason: 'stale', changed: ['reward_points'] }
+  })
   const now = await readRow(row)
   expect(now).toMatchObject({ email: spender.user.email, reward_points: 30 })
+  // Sent twice, as by a double click, it counts once.
+  const again = { reward_points_change: 50, version: now.version }
+  const replies = await Promise.all([1, 2].map(() => anna.put(`/api/users/u/${spender.user.id}/`, again)))
+  expect(replies.map(reply => reply.code).toSorted((a, b) => a - b)).toEqual([409, 2000])
+  expect(await readRow(row)).toMatchObject({ reward_points: 80 })
+})
+
+test('a ban that was made while a form was open is not undone by it', async () => {
+  const victim = await shop.customer()
+  const row = { path: '/api/users/u/', which: { username: victim.user.username } }
+  const opened = await readRow(row)
+  await boris.post(`/api/users/u/${victim.user.id}/baned_user/`)
+  const form = { email: 'new@example.com', is_active: true, version: opened.version }
+  expect(await anna.put(`/api/users/u/${victim.user.id}/`, form)).toMatchObject({
+    code: 409,
+    data: { reason: 'stale', changed: ['email', 'is_active'], current: { is_active: false } }
+  })
+  expect(await readRow(row)).toMatchObject({ is_active: false, email: victim.user.email })
+})
+
+test('a variant that was added while a product form was open is not lost', async () => {
+  const [kind] = KINDS.filter(one => one.name === 'product')
+  if (!kind) throw new Error('no such kind')
+  const opened = await readRow(kind)
+  const added = { productId: opened.id, platformId: '990011', name: 'Boston', option1: 'Boston', price: '2.00' }
+  await shop.ctx.db.insert(variants).values({ ...added, cartStep: 8, serverGroupId: shop.groupId })
+  const form = { ...kind.form(opened), product_name: 'Late', version: opened.version }
+  const stale = await anna.put(`${kind.path}${opened.id}/`, form)
+  expect(stale).toMatchObject({ code: 409, data: { reason: 'stale', changed: ['product_name', 'variants'] } })
+  const after = (await readRow(kind)) as Row & Product
+  expect(after.variants.map(variant => variant.variant_name)).toEqual(['New York', 'Boston'])
+})
+
+test('a range that was added while a server form was open is not lost', async () => {
+  const [kind] = KINDS.filter(one => one.name === 'server')
+  if (!kind) throw new Error('no such kind')
+  const opened = await readRow(kind)
+  const form = kind.form(opened) as { cidr: string }
+  const theirs = { ...form, cidr: `${form.cidr}\n127.41.0.0/24`, version: opened.version }
+  const first = await boris.put<Row>(`${kind.path}${opened.id}/`, theirs)
+  expect(first, first.msg).toMatchObject({ code: 2000 })
+  const stale = await anna.put(`${kind.path}${opened.id}/`, { ...form, name: 'late', version: opened.version })
+  expect(stale).toMatchObject({ code: 409, data: { reason: 'stale' } })
+  expect((kind.form(await readRow(kind)) as { cidr: string }).cidr).toContain('127.41.0.0/24')
 })
 
 describe('settings', () => {

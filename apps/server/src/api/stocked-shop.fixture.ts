@@ -14,7 +14,7 @@ import { writeSettings } from '../domains/settings/index.ts'
 import { paidEvent } from '../testing/buying.ts'
 import type { TestClient } from '../testing/client.ts'
 import { userActor } from '../testing/session.ts'
-import { startTestShop, type TestShop, type TestUser } from '../testing/shop.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../testing/shop.ts'
 import { eventHandlers } from '../workers.ts'
 
 /** Nothing listens there: what the shop sends to servers and to the platform fails at once, and stays on this machine. */
@@ -29,7 +29,7 @@ export type StockedShop = TestShop & {
   /** A delivered order: its key for the paths and the id that the platform knows. */
   buy(buyer: Buyer): Promise<{ id: number; publicId: string }>
   /** An API key of a user that may do one thing. */
-  apiKey(userId: number, scope: 'read' | 'renew'): Promise<{ id: number; key: string }>
+  apiKey(userId: number, scope: 'read' | 'renew', password?: string): Promise<{ id: number; key: string }>
 }
 
 /** The whole shop with something in every table that its lists show. `close()` it in `afterAll`. */
@@ -107,8 +107,8 @@ export async function startStockedShop(): Promise<StockedShop> {
       })
       return { id: order.id, publicId }
     },
-    async apiKey(userId, scope) {
-      const made = await createApiKey(ctx, userActor(userId), { name: scope, scopes: [scope] })
+    async apiKey(userId, scope, password = TEST_PASSWORD) {
+      const made = await createApiKey(ctx, userActor(userId), { name: scope, scopes: [scope], password })
       if (!made.ok) throw new Error(made.reason)
       return made.data
     }

@@ -14,6 +14,8 @@ export type UserActor = {
   impersonator: { id: number; username: string } | null
   /** null: everything that the user may; otherwise what the key may. */
   scopes: readonly Scope[] | null
+  /** The key that the program holds. */
+  apiKey?: { id: number; name: string }
 }
 
 /** Somebody who is not signed in. */

@@ -53,8 +53,9 @@ describe('in Chinese', () => {
   })
 
   it('forms say their rules in it, the first for each field', () => {
-    expect(rules(ApiKeyForm)({ name: '', scopes: [] })).toEqual({ name: '请输入名称', scopes: '请选择' })
-    expect(rules(ApiKeyForm)({ name: '\0'.repeat(65), scopes: ['read'] })).toEqual({ name: '最多 64 个字符' })
+    const password = 'Secret#123'
+    expect(rules(ApiKeyForm)({ name: '', scopes: [], password })).toEqual({ name: '请输入名称', scopes: '请选择' })
+    expect(rules(ApiKeyForm)({ name: '\0'.repeat(65), scopes: ['read'], password })).toEqual({ name: '最多 64 个字符' })
     expect(formMessage('at_most_characters', { max: 3 })).toBe('最多 3 个字符')
   })
 })

@@ -8,6 +8,9 @@ import './no-eval.ts'
 export {
   ApiKeyForm,
   ChangePasswordBody,
+  ConfirmBody,
+  EmailChangeBody,
+  EmailChangeCodeBody,
   ExtendForm,
   ForgotBody,
   GiftCardForm,

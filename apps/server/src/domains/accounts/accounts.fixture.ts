@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import { MINUTE } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
@@ -5,6 +6,7 @@ import { accountPorts } from '../../ports.ts'
 import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { accountRoutes } from './index.ts'
+import { captchas, loginFailures } from './tables.ts'
 
 /** The domain's calls, with what the whole shop hands in. */
 export const accountRoutesWithPorts = (mount: Mount, ctx: AppContext): void =>
@@ -53,3 +55,17 @@ export const wrongCode = ({ email_code, email_code_id }: MailedCode): MailedCode
 })
 
 export const A_MINUTE_LATER = MINUTE + 1000
+
+/** Asks for a captcha and looks the answer up. */
+export async function solvedCaptcha(shop: TestShop): Promise<{ captcha_id: string; captcha: number }> {
+  const { data } = await shop.visitor().get<{ captcha_id: string }>('/api/auth/captcha')
+  const [row] = await shop.ctx.db.select().from(captchas).where(eq(captchas.id, data.captcha_id))
+  if (!row) throw new Error('no captcha')
+  return { captcha_id: data.captcha_id, captcha: row.answer }
+}
+
+/** Failures that were counted under a key within the last minutes. */
+export async function failed({ ctx }: TestShop, key: string, count: number): Promise<void> {
+  const at = ctx.now()
+  await ctx.db.insert(loginFailures).values(Array.from({ length: count }, () => ({ key, at })))
+}

@@ -1,22 +1,40 @@
-import { routes } from '@netlet/contract'
+import { route, routes } from '@netlet/contract'
+import { z } from 'zod'
 import { and, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MINUTE } from '../../infra/clock.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { apiKeys, users } from './tables.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import { auditLog } from '../../infra/tables.ts'
+import { mailJobs } from '../mail/index.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
+import { apiKeys, users } from './tables.ts'
 
 let shop: TestShop
 
 beforeAll(async () => {
   shop = await startTestShop({
+    jobs: mailJobs,
     routes(mount, parts) {
       accountRoutesWithPorts(mount, parts)
       // Stands for whatever a key with the other scope may call.
       mount({ ...routes.accounts.logout, path: '/api/test/renew', access: 'user', scope: 'renew' }, async () =>
         ok(null)
+      )
+      const rights = z.object({ isSuperuser: z.boolean() })
+      mount(
+        route('GET', '/api/test/rights', { summary: '', access: 'user', scope: 'read', reply: rights }),
+        async call => ok({ isSuperuser: call.caller.isSuperuser })
+      )
+      mount(
+        route('GET', '/api/test/secret', {
+          summary: '',
+          access: 'user',
+          scope: 'read',
+          reveals: 'credentials',
+          reply: z.null()
+        }),
+        async () => ok(null)
       )
     }
   })
@@ -24,13 +42,15 @@ beforeAll(async () => {
 afterAll(() => shop.close())
 
 const KEYS = '/api/users/api_keys/'
+const password = TEST_PASSWORD
 const ME = '/api/users/u/user_info/'
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+type Customer = Awaited<ReturnType<TestShop['customer']>>
 type Made = { id: number; key: string; hint: string }
 
 test('a key is shown once, stored hashed, and calls what its scope allows', async () => {
   const client = await shop.customer()
-  const made = await client.post<Made>(KEYS, { name: 'script', scopes: ['read', 'read'] })
+  const made = await client.post<Made>(KEYS, { name: 'script', scopes: ['read', 'read'], password })
   expect(made).toMatchObject({ code: 2000, data: { name: 'script', scopes: ['read'], last_used_at: null } })
   const { key, hint } = made.data
   expect(key).toMatch(/^nlk_[\w-]{43}$/)
@@ -44,23 +64,25 @@ test('a key is shown once, stored hashed, and calls what its scope allows', asyn
   expect(await program.get(ME, bearer(key))).toMatchObject({ code: 2000, data: { id: client.user.id } })
   expect((await program.get('/api/test/renew', bearer(key))).code).toBe(403)
   expect((await program.get(KEYS, bearer(key))).code).toBe(403)
-  expect((await program.post(KEYS, { name: 'more', scopes: ['read'] }, bearer(key))).code).toBe(403)
-  expect((await program.get('/api/auth/discord/login?mode=bind', bearer(key))).code).toBe(401)
+  expect((await program.post(KEYS, { name: 'more', scopes: ['read'], password }, bearer(key))).code).toBe(403)
+  expect((await program.post('/api/auth/discord/bind', { password }, bearer(key))).code).toBe(403)
   expect((await program.get(ME, bearer(`${key}x`))).code).toBe(401)
   expect((await program.get(ME, { authorization: `Basic ${key}` })).code).toBe(401)
 })
 
-test('an administrator’s key opens no door of the console', async () => {
+test('an administrator’s key opens no door of the console, and is a customer’s', async () => {
   const admin = await shop.admin()
-  const { data } = await admin.post<Made>(KEYS, { name: 'script', scopes: ['read', 'renew'] })
+  const { data } = await admin.post<Made>(KEYS, { name: 'script', scopes: ['read', 'renew'], password })
   expect((await shop.visitor().get('/api/users/u/', bearer(data.key))).code).toBe(403)
   expect((await shop.visitor().get('/api/test/renew', bearer(data.key))).code).toBe(2000)
+  // What a call may do is asked of the caller that it gets.
+  expect((await shop.visitor().get('/api/test/rights', bearer(data.key))).data).toEqual({ isSuperuser: false })
 })
 
 test('a revoked key and a banned user’s key are no keys', async () => {
   const client = await shop.customer()
-  const { data: one } = await client.post<Made>(KEYS, { name: 'one', scopes: ['read'] })
-  const { data: two } = await client.post<Made>(KEYS, { name: 'two', scopes: ['read'] })
+  const { data: one } = await client.post<Made>(KEYS, { name: 'one', scopes: ['read'], password })
+  const { data: two } = await client.post<Made>(KEYS, { name: 'two', scopes: ['read'], password })
   const other = await shop.customer()
   expect((await other.delete(`${KEYS}${one.id}/`)).code).toBe(404)
   expect((await client.delete(`${KEYS}${one.id}/`)).code).toBe(2000)
@@ -84,7 +106,7 @@ test('a revoked key and a banned user’s key are no keys', async () => {
 
 test('its last use is written at most once a minute', async () => {
   const client = await shop.customer()
-  const { data } = await client.post<Made>(KEYS, { name: 'busy', scopes: ['read'] })
+  const { data } = await client.post<Made>(KEYS, { name: 'busy', scopes: ['read'], password })
   const lastUsed = async () => {
     const [row] = await shop.ctx.db.select().from(apiKeys).where(eq(apiKeys.id, data.id))
     return row?.lastUsedAt?.getTime() ?? 0
@@ -101,14 +123,109 @@ test('its last use is written at most once a minute', async () => {
 
 test('a form without a name or a scope is refused; twenty keys are the most, even when asked at once', async () => {
   const client = await shop.customer()
-  expect(await client.post(KEYS, { name: ' ', scopes: [] })).toMatchObject({
+  expect(await client.post(KEYS, { name: ' ', scopes: [], password })).toMatchObject({
     code: 400,
     data: { errors: { name: 'Please enter a name', scopes: 'Please select' } }
   })
-  expect((await client.post(KEYS, { name: 'x', scopes: ['admin'] })).code).toBe(400)
-  const replies = await Promise.all(
-    Array.from({ length: 25 }, (_, i) => client.post(KEYS, { name: `key ${i}`, scopes: ['read'] }))
-  )
-  expect(replies.filter(reply => reply.code === 2000)).toHaveLength(20)
+  expect((await client.post(KEYS, { name: 'x', scopes: ['admin'], password })).code).toBe(400)
+  const make = (i: number) => client.post(KEYS, { name: `key ${i}`, scopes: ['read'], password })
+  for (let i = 0; i < 12; i += 1) expect((await make(i)).code).toBe(2000)
+  const replies = await Promise.all(Array.from({ length: 13 }, (_, i) => make(12 + i)))
+  expect(replies.filter(reply => reply.code === 2000)).toHaveLength(8)
   expect(replies.filter(reply => reply.code === 409)).toHaveLength(5)
+})
+
+const auditOf = async (keyId: number) => {
+  const rows = await shop.ctx.db
+    .select()
+    .from(auditLog)
+    .where(and(eq(auditLog.targetType, 'api_key'), eq(auditLog.targetId, String(keyId))))
+    .orderBy(auditLog.id)
+  return rows.map(row => row.action)
+}
+
+test('making one asks for the password, and its owner is mailed', async () => {
+  const client = await shop.customer()
+  expect(await client.post(KEYS, { name: 'mine', scopes: ['read'] })).toMatchObject({
+    code: 400,
+    data: { errors: { password: 'Please enter your password!' } }
+  })
+  expect(await client.post(KEYS, { name: 'mine', scopes: ['read'], password: 'Guess#2026' })).toMatchObject({
+    code: 400,
+    data: { errors: { password: 'The password is not correct' } }
+  })
+  await client.post(KEYS, { name: 'mine', scopes: ['read'], password })
+  const [mail] = await shop.outbox.waitFor(client.user.email)
+  expect(mail?.subject).toBe('An API key was made for your account')
+  expect(mail?.text).toContain('mine')
+})
+
+test('keys end with the password, a reset by an administrator, a ban and other rights, and their owner is told', async () => {
+  const boss = await shop.admin()
+  const U = '/api/users/u'
+  const ends: Record<string, (client: Customer) => Promise<{ code: number }>> = {
+    change: client => client.post('/api/users/change_password', { old_password: password, new_password: 'Other#2026' }),
+    set: client => boss.post(`${U}/${client.user.id}/change_password/`, { password: 'Other#2026' }),
+    edit: client => boss.put(`${U}/${client.user.id}/`, { password: 'Other#2026' }),
+    ban: client => boss.post(`${U}/${client.user.id}/baned_user/`),
+    banByForm: client => boss.put(`${U}/${client.user.id}/`, { is_active: false }),
+    promotion: client => boss.put(`${U}/${client.user.id}/`, { is_superuser: true })
+  }
+  for (const [name, end] of Object.entries(ends)) {
+    const client = await shop.customer()
+    const { data } = await client.post<Made>(KEYS, { name: `key of ${name}`, scopes: ['read'], password })
+    expect((await shop.visitor().get(ME, bearer(data.key))).code, name).toBe(2000)
+    expect((await end(client)).code, name).toBe(2000)
+    // A ban that is lifted does not bring it back either.
+    await boss.post(`${U}/${client.user.id}/unbaned_user/`)
+    expect((await shop.visitor().get(ME, bearer(data.key))).code, name).toBe(401)
+    expect((await auditOf(data.id)).at(-1), name).toBe('api_key.end')
+    await vi.waitFor(
+      () => {
+        const mails = shop.outbox.mails.filter(mail => mail.to === client.user.email)
+        const ended = mails.find(mail => mail.subject === 'Your API keys have ended')
+        expect(ended?.text, name).toContain(`key of ${name}`)
+      },
+      { timeout: 20_000 }
+    )
+  }
+})
+
+test('its use from each network is audited once, and reading credentials once a network and day', async () => {
+  const client = await shop.customer()
+  const { data } = await client.post<Made>(KEYS, { name: 'audited', scopes: ['read'], password })
+  const home = shop.visitor({ ip: '2001:db8:9:1::5' })
+  const neighbour = shop.visitor({ ip: '2001:db8:9:1::6' })
+  const away = shop.visitor({ ip: '198.51.100.9' })
+  for (const program of [home, neighbour, home, away, away]) await program.get(ME, bearer(data.key))
+  const used = ['api_key.create', 'api_key.use_new_network', 'api_key.use_new_network']
+  expect(await auditOf(data.id)).toEqual(used)
+  const read = (program: typeof home) => program.get('/api/test/secret', bearer(data.key))
+  await Promise.all([read(home), read(home), read(neighbour)])
+  await read(away)
+  expect(await auditOf(data.id)).toEqual([...used, 'api_key.read_credentials', 'api_key.read_credentials'])
+  shop.advance(DAY)
+  await read(home)
+  expect((await auditOf(data.id)).filter(action => action === 'api_key.read_credentials')).toHaveLength(3)
+})
+
+test('a key that calls too often waits, and is told for how long; other keys do not', async () => {
+  const client = await shop.customer()
+  // A new minute begins now, so that none ends amid the calls.
+  shop.advance(MINUTE - (shop.ctx.now().getTime() % MINUTE))
+  const make = async (name: string) => (await client.post<Made>(KEYS, { name, scopes: ['read'], password })).data.key
+  const [busy, other] = [await make('busy'), await make('other')]
+  await shop.ctx.db
+    .update(apiKeys)
+    .set({ calls: 115, countedSince: new Date(shop.ctx.now().getTime() - (shop.ctx.now().getTime() % MINUTE)) })
+    .where(eq(apiKeys.name, 'busy'))
+  const replies = await Promise.all(Array.from({ length: 12 }, () => shop.visitor().get(ME, bearer(busy))))
+  const refused = replies.find(reply => reply.code === 429)
+  expect(replies.filter(reply => reply.code === 2000).length).toBe(5)
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+  expect((await shop.visitor().get(ME, bearer(other))).code).toBe(2000)
+  expect((await client.get(ME)).code).toBe(2000)
+  shop.advance(MINUTE)
+  expect((await shop.visitor().get(ME, bearer(busy))).code).toBe(2000)
 })

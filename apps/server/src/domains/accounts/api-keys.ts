@@ -1,5 +1,5 @@
 import { refuse, type ApiKey, type Scope } from '@netlet/contract'
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -7,8 +7,10 @@ import type { Executor } from '../../infra/db/client.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { hashToken, randomToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { enqueueMail } from '../mail/index.ts'
+import { confirmPassword, lockConfirmed } from './confirm-password.ts'
 import { API_KEY_PREFIX } from './guard.ts'
-import { apiKeys, users } from './tables.ts'
+import { apiKeys } from './tables.ts'
 
 const MAX_KEYS = 20
 
@@ -20,18 +22,21 @@ export async function listApiKeys(db: Executor, userId: number): Promise<ApiKey[
   return rows.map(present)
 }
 
-/** Creates an API key. The key is in this reply and nowhere else: only its hash is stored. */
+/** Creates an API key, for whoever gives the password again. The key is in this reply and nowhere else: only its hash is stored. */
 export async function createApiKey(
   ctx: AppContext,
   by: UserActor,
-  { name, scopes }: { name: string; scopes: Scope[] }
+  { name, scopes, password }: { name: string; scopes: Scope[]; password: string }
 ): Promise<Result<ApiKey & { key: string }>> {
+  const confirmed = await confirmPassword(ctx, by, password)
+  if (!confirmed.ok) return confirmed
   const key = `${API_KEY_PREFIX}${randomToken()}`
   return command(ctx, by, async unit => {
     const { tx, now } = unit
     const userId = by.id
-    // Concurrent calls of one user wait here, so that the limit holds.
-    await tx.execute(sql`select 1 from ${users} where ${users.id} = ${userId} for no key update`)
+    // Concurrent calls of one user wait here, so that the limit holds, and so does a change of the password.
+    const user = await lockConfirmed(unit, confirmed.data)
+    if (!user) return refuse('unauthorized')
     if ((await tx.$count(apiKeys, live(userId))) >= MAX_KEYS)
       return refuse('too_many_api_keys', { params: { max: MAX_KEYS } })
     const [made] = await tx
@@ -47,6 +52,13 @@ export async function createApiKey(
       .returning()
     if (!made) throw new Error('the key was not stored')
     unit.audit('api_key.create', made.id, { after: { name, scopes: made.scopes } })
+    enqueueMail(unit, {
+      to: user.email,
+      language: user.language,
+      template: 'api-key-made',
+      data: { username: user.username, at: now.toISOString(), name, scopes: made.scopes.join(', ') },
+      key: `api-key-made:${made.id}`
+    })
     unit.publish('api_key', made.id, userId)
     return ok({ ...present(made), key })
   })

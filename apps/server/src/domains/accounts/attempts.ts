@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -11,8 +11,8 @@ export const FAILURE_WINDOW = 15 * MINUTE
 export type Attempt = {
   /** Failures per key within the window, this attempt counted as one. */
   counts: Map<string, number>
-  /** The attempt was right, or was refused before anything was tried: it does not count. */
-  discard(): Promise<void>
+  /** The attempt was right, or was refused before anything was tried: it does not count, for these keys or for all. */
+  discard(keys?: readonly string[]): Promise<void>
 }
 
 /**
@@ -24,7 +24,7 @@ export async function beginAttempt(ctx: AppContext, by: Actor, keys: string[]): 
     unit.tx
       .insert(loginFailures)
       .values(keys.map(key => ({ key, at: unit.now })))
-      .returning({ id: loginFailures.id, at: loginFailures.at })
+      .returning({ id: loginFailures.id, key: loginFailures.key, at: loginFailures.at })
   )
   const since = new Date((written[0]?.at ?? ctx.now()).getTime() - FAILURE_WINDOW)
   // After the commit: within it, attempts at the same time would not see each other.
@@ -35,14 +35,24 @@ export async function beginAttempt(ctx: AppContext, by: Actor, keys: string[]): 
     .groupBy(loginFailures.key)
   return {
     counts: new Map(rows.map(row => [row.key, row.count])),
-    async discard() {
-      const ids = written.map(row => row.id)
+    async discard(discarded = keys) {
+      const ids = written.filter(row => discarded.includes(row.key)).map(row => row.id)
       await command(ctx, by, unit => unit.tx.delete(loginFailures).where(inArray(loginFailures.id, ids)))
     }
   }
 }
 
-/** Removes an account's failures, once its owner has authenticated. */
-export async function clearFailures(unit: Unit, key: string): Promise<void> {
-  await unit.tx.delete(loginFailures).where(eq(loginFailures.key, key))
+/** Removes the failures that were counted under these keys, once somebody has proved to be the account's owner. */
+export async function clearFailures(unit: Unit, keys: readonly string[]): Promise<void> {
+  await unit.tx.delete(loginFailures).where(inArray(loginFailures.key, [...keys]))
 }
+
+/** Removes all that was counted for an account, from wherever: its owner has set a new password by mail. */
+export async function clearFailuresOf(unit: Unit, userId: number): Promise<void> {
+  const account = accountKey(userId)
+  const parts = sql`${loginFailures.key} ^@ ${`${account}@`} or ${loginFailures.key} ^@ ${`${account}#`}`
+  await unit.tx.delete(loginFailures).where(or(eq(loginFailures.key, account), parts))
+}
+
+/** Under which key an account's failures from browsers that it does not know are counted. */
+export const accountKey = (userId: number): string => `user:${userId}`

@@ -20,7 +20,7 @@ const value = fc.oneof(
 )
 const names = [
   'username email email_code email_code_id password repassword invite_code discord_id captcha captcha_id type',
-  'verify_id old_password new_password user_id id name scopes reward_points is_active is_superuser event_id channel_id at'
+  'verify_id old_password new_password user_id id name scopes reward_points reward_points_change level_points_change is_active is_superuser event_id channel_id at'
 ].flatMap(line => line.split(' '))
 const body = fc.oneof(
   { weight: 5, arbitrary: fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 12 }) },

@@ -3,35 +3,37 @@ import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import { command } from '../../infra/command.ts'
 import type { UserActor } from '../../infra/actor.ts'
-import { done, type Result } from '../../infra/result.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { beginAttempt, clearFailures } from './attempts.ts'
-import { hashPassword, verifyPassword } from './passwords.ts'
-import { endSessionsOf } from './sessions.ts'
+import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { signDevice } from './device-cookie.ts'
+import { unbind } from './discord-binding.ts'
+import { endAccess, tellPasswordChanged } from './end-access.ts'
+import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
-const MAX_TRIES = 20
-
-/** Changes the caller's password. The other sessions end, this one stays. */
+/**
+ * Changes the caller's password. The other sessions and all API keys end, this session stays; the chat account stays
+ * unless the form says otherwise.
+ * @returns the browser's proof of having logged in, anew: it depends on the password
+ */
 export async function changePassword(
   ctx: AppContext,
   by: UserActor,
   form: z.output<typeof ChangePasswordBody>
-): Promise<Result<null>> {
-  const key = `password:${by.id}`
-  // An unattended session must not serve to guess the password.
-  const attempt = await beginAttempt(ctx, by, [key])
-  if ((attempt.counts.get(key) ?? 0) > MAX_TRIES) {
-    await attempt.discard()
-    return refuse('too_many')
-  }
-  const [user] = await ctx.db.select({ passwordHash: users.passwordHash }).from(users).where(eq(users.id, by.id))
-  if (!(await verifyPassword(user?.passwordHash, form.old_password))) return refuse('wrong_old_password')
+): Promise<Result<{ device: string }>> {
+  const old = { field: 'old_password', reason: 'wrong_old_password' } as const
+  const confirmed = await confirmPassword(ctx, by, form.old_password, old)
+  if (!confirmed.ok) return confirmed
   const passwordHash = await hashPassword(form.new_password)
   return command(ctx, by, async unit => {
-    await clearFailures(unit, key)
-    await unit.tx.update(users).set({ passwordHash }).where(eq(users.id, by.id))
-    await endSessionsOf(unit, by.id, by.sessionHash ?? undefined)
-    return done
+    const user = await lockConfirmed(unit, confirmed.data)
+    if (!user) return refuse('unauthorized')
+    await unit.tx.update(users).set({ passwordHash }).where(eq(users.id, user.id))
+    await endAccess(unit, user, { cause: 'password', keep: by.sessionHash })
+    if (form.unbind_discord) await unbind(unit, user)
+    tellPasswordChanged(unit, user)
+    unit.audit('user.change_password', user.id, { after: { password: true } })
+    return ok({ device: signDevice(ctx.config, { id: user.id, passwordHash }) })
   })
 }

@@ -1,42 +1,93 @@
 import { refuse } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
-import { sqlState, type Transaction } from '../../infra/db/client.ts'
+import { eq, sql } from 'drizzle-orm'
+import { sqlState, type Executor, type Transaction } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
+import { forgetInAuditLog } from '../../infra/forget-in-audit-log.ts'
 import { command, type Unit } from '../../infra/command.ts'
-import type { UserActor } from '../../infra/actor.ts'
+import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { DELETED_HOST, enqueueMail } from '../mail/index.ts'
+import { clearFailuresOf } from './attempts.ts'
 import { lockUser } from './balance.ts'
+import { confirmPassword, lockConfirmed } from './confirm-password.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
 import type { AccountPorts } from './ports.ts'
+import type { UserRow } from './present-user.ts'
 import { endSessionsOf } from './sessions.ts'
-import { apiKeys, emailCodes, userPreferences, users } from './tables.ts'
+import { apiKeys, emailCodes, oauthStates, userPreferences, users } from './tables.ts'
+
+type DeletionPorts = Pick<AccountPorts, 'owed' | 'forget'>
+
+/** What somebody is called who was deleted. The hyphen keeps it apart from every name that can be signed up with. */
+export const nameOfDeleted = (userId: number): string => `deleted-${userId}`
+
+/** Was this user deleted, or was there never one? Nothing is delivered to them. */
+export async function isDeleted(db: Executor, userId: number): Promise<boolean> {
+  const [user] = await db.select({ deletedAt: users.deletedAt }).from(users).where(eq(users.id, userId))
+  return !user || user.deletedAt !== null
+}
 
 /**
- * Deletes a user without live leases. Where orders, points or codes refer to the user, the row stays and is anonymised:
- * it still tells which account held an address at an instant, and name and email are free again.
+ * Deletes a user that nothing is owed to, with its personal data wherever it is. Where orders, points or codes refer to
+ * the user, the row stays and is anonymised: it still tells which account held an address at an instant, and name and
+ * email are free again. docs/SECURITY.md says what stays.
  */
 export async function deleteUser(
   ctx: AppContext,
   by: UserActor,
-  { holdsLeases }: Pick<AccountPorts, 'holdsLeases'>,
+  ports: DeletionPorts,
   userId: number
 ): Promise<Result<null>> {
   if (userId === by.id) return refuse('own_account')
   return command(ctx, by, async unit => {
-    const { tx } = unit
-    const admins = await lockActiveAdmins(tx)
-    const user = await lockUser(tx, userId)
+    const owed = await ports.owed(unit, userId)
+    const admins = await lockActiveAdmins(unit.tx)
+    const user = await lockUser(unit.tx, userId)
     if (!user) return refuse('not_found')
     if (isOnlyOne(admins, userId)) return refuse('last_admin')
-    if (await holdsLeases(tx, userId)) return refuse('user_has_leases')
-    await tx.delete(emailCodes).where(eq(lower(emailCodes.email), user.email.toLowerCase()))
-    const removed = await removeRow(tx, userId)
-    if (!removed) await anonymise(unit, userId)
-    const { username, email, isSuperuser } = user
-    unit.audit('user.delete', userId, { before: { username, email, isSuperuser }, after: { historyKept: !removed } })
-    return done
+    if (owed) return refuse(owed === 'leases' ? 'user_has_leases' : 'user_is_owed')
+    return remove(unit, ports, user)
   })
+}
+
+/** Deletes the caller's own account, for the password. An administrator is deleted by another one. */
+export async function deleteOwnAccount(
+  ctx: AppContext,
+  by: UserActor,
+  ports: DeletionPorts,
+  password: string
+): Promise<Result<null>> {
+  if (by.isSuperuser) return refuse('own_account')
+  const confirmed = await confirmPassword(ctx, by, password)
+  if (!confirmed.ok) return confirmed
+  // Not in the caller's name: the audit entry would bring name and address back.
+  return command(ctx, SYSTEM, async unit => {
+    const owed = await ports.owed(unit, by.id)
+    const user = await lockConfirmed(unit, confirmed.data)
+    if (!user) return refuse('unauthorized')
+    if (user.isSuperuser) return refuse('own_account')
+    if (owed) return refuse(owed === 'leases' ? 'account_has_leases' : 'account_is_owed')
+    return remove(unit, ports, user)
+  })
+}
+
+async function remove(unit: Unit, { forget }: DeletionPorts, user: UserRow): Promise<Result<null>> {
+  const { tx } = unit
+  const { id, username, email, language } = user
+  // It looks through all of the audit log.
+  await tx.execute(sql`set local statement_timeout = '5min'`)
+  for (const part of forget) await part(unit, { id, username, email })
+  await forgetInAuditLog(tx, { userId: id, username, email, replacement: nameOfDeleted(id) })
+  await tx.delete(emailCodes).where(eq(lower(emailCodes.email), email.toLowerCase()))
+  await clearFailuresOf(unit, id)
+  const removed = await removeRow(tx, id)
+  if (!removed) await anonymise(unit, id)
+  unit.audit('user.delete', id, { after: { historyKept: !removed, own: unit.by.kind === 'system' } })
+  const at = unit.now.toISOString()
+  const data = { username, at }
+  enqueueMail(unit, { to: email, language, template: 'account-deleted', data, key: `account-deleted:${id}` })
+  return done
 }
 
 /** False where other tables still refer to the user: the database knows them all. */
@@ -54,20 +105,22 @@ async function anonymise(unit: Unit, userId: number): Promise<void> {
   const { tx, now } = unit
   await endSessionsOf(unit, userId)
   await tx.delete(apiKeys).where(eq(apiKeys.userId, userId))
+  await tx.delete(oauthStates).where(eq(oauthStates.userId, userId))
   await tx.delete(userPreferences).where(eq(userPreferences.userId, userId))
   await tx
     .update(users)
     .set({
-      // The hyphen keeps it apart from every name that can be signed up with.
-      username: `deleted-${userId}`,
-      email: `deleted-${userId}@deleted.invalid`,
+      username: nameOfDeleted(userId),
+      email: `${nameOfDeleted(userId)}@${DELETED_HOST}`,
       passwordHash: '',
       isActive: false,
       isSuperuser: false,
       discordId: null,
       discordName: null,
+      lastLogin: null,
       lastLoginIp: null,
       lastLocation: null,
+      guessesToldAt: null,
       deletedAt: now
     })
     .where(eq(users.id, userId))

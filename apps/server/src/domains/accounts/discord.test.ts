@@ -5,11 +5,13 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { mailJobs } from '../mail/index.ts'
 import { writeSettings } from '../settings/index.ts'
 import { accountRoutesWithPorts, mailedCode, signUpForm, visitorFromAnywhere } from './accounts.fixture.ts'
-import { users } from './tables.ts'
+import { SESSION_COOKIE } from './sessions.ts'
+import { sessions, users } from './tables.ts'
 
 let shop: TestShop
 let platform: Server
@@ -55,7 +57,10 @@ afterAll(async () => {
 const configure = (values: Parameters<typeof writeSettings>[1]) => writeSettings(shop.ctx, values)
 
 async function leave(client: TestClient, mode: 'login' | 'bind'): Promise<URL> {
-  const { data } = await client.get<{ discord_auth_url: string }>(`/api/auth/discord/login?mode=${mode}`)
+  const { data } =
+    mode === 'bind'
+      ? await client.post<{ discord_auth_url: string }>('/api/auth/discord/bind', { password: TEST_PASSWORD })
+      : await client.get<{ discord_auth_url: string }>('/api/auth/discord/login?mode=login')
   return new URL(data.discord_auth_url)
 }
 
@@ -177,8 +182,18 @@ test('binds the own account and says so; an account that another user has is ref
   expect(await other.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
 })
 
-test('a bind needs a login, ends as the same user, and is no login', async () => {
+test('a bind needs a login and the password, ends as the same user, and is no login', async () => {
   expect((await shop.visitor().get('/api/auth/discord/login?mode=bind')).code).toBe(401)
+  expect((await shop.visitor().post('/api/auth/discord/bind', { password: TEST_PASSWORD })).code).toBe(401)
+  const stolen = await shop.customer()
+  expect(await stolen.get('/api/auth/discord/login?mode=bind')).toMatchObject({
+    code: 403,
+    msg: 'Please enter your password again to do this'
+  })
+  expect(await stolen.post('/api/auth/discord/bind', { password: 'Guess#2026' })).toMatchObject({
+    code: 400,
+    data: { errors: { password: 'The password is not correct' } }
+  })
   const failed = '/dashboard/index/setting?discord=failed'
   const client = await shop.customer()
   const url = await leave(client, 'bind')
@@ -195,4 +210,73 @@ test('the redirect addresses of the settings are used where they are set', async
   const url = await leave(shop.visitor(), 'login')
   expect(url.searchParams.get('redirect_uri')).toBe('https://other.example.com/back')
   await configure({ discord_redirect_uri: '' })
+})
+
+test('binding and unbinding are mailed and audited; unbinding asks for the password', async () => {
+  const client = await shop.customer()
+  const { user } = client
+  await comeBack(client, await leave(client, 'bind'), 108, 'bind')
+  const [told] = await shop.outbox.waitFor(user.email)
+  expect(told?.text).toContain('Name 108')
+  const UNBIND = '/api/auth/discord/unbind'
+  expect((await client.post(UNBIND, { password: 'Guess#2026' })).code).toBe(400)
+  expect((await client.post(UNBIND, { password: TEST_PASSWORD })).code).toBe(2000)
+  expect(await client.post(UNBIND, { password: TEST_PASSWORD })).toMatchObject({ code: 409 })
+  expect(await client.get('/api/auth/login')).toMatchObject({ data: { discord_id: null, discord_name: null } })
+  const mails = await shop.outbox.waitFor(user.email, 2)
+  expect(mails.map(mail => mail.subject)).toEqual([
+    'A Discord account was connected',
+    'Your Discord account was disconnected'
+  ])
+  const entries = await shop.ctx.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.targetId, String(user.id)))
+  expect(entries.map(entry => entry.action)).toEqual(['user.bind_discord', 'user.unbind_discord'])
+})
+
+test('a flow that was begun before the password was changed binds nothing', async () => {
+  const owner = await shop.customer()
+  const thief = shop.visitor()
+  thief.cookies.set(SESSION_COOKIE, owner.cookies.get(SESSION_COOKIE) ?? '')
+  const url = await leave(thief, 'bind')
+  const form = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }
+  expect((await owner.post('/api/users/change_password', form)).code).toBe(2000)
+  expect(await comeBack(thief, url, 109, 'bind')).toBe('/dashboard/index/setting?discord=failed')
+  expect(await shop.ctx.db.$count(users, eq(users.discordId, '109'))).toBe(0)
+})
+
+test('a chat account that was bound does not log in after a reset by mail; a change takes it off where asked to', async () => {
+  const client = await shop.customer()
+  const { email } = client.user
+  await bound(client.user.id, '110')
+  const visitor = visitorFromAnywhere(shop)
+  const code = await mailedCode(shop, visitor, email, 'forgot')
+  const { data: proof } = await visitor.post<object>('/api/users/forgot_password_verify', { email, ...code })
+  expect((await visitor.post('/api/users/forgot_password', { email, password: 'Other#2026', ...proof })).code).toBe(
+    2000
+  )
+  const thief = shop.visitor()
+  expect(await comeBack(thief, await leave(thief, 'login'), 110)).toBe('/createAccount?discord_id=110')
+
+  const other = await shop.customer()
+  await bound(other.user.id, '111')
+  const change = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }
+  await other.post('/api/users/change_password', change)
+  expect(await other.get('/api/auth/login')).toMatchObject({ data: { discord_id: '111' } })
+  const again = { old_password: 'Other#2026', new_password: 'Third#2026', unbind_discord: true }
+  await other.post('/api/users/change_password', again)
+  expect(await other.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
+})
+
+test('a chat log-in that races a ban leaves no session behind', async () => {
+  const boss = await shop.admin()
+  for (let i = 0; i < 5; i += 1) {
+    const { user } = await shop.customer()
+    await bound(user.id, String(120 + i))
+    const visitor = visitorFromAnywhere(shop)
+    const url = await leave(visitor, 'login')
+    await Promise.all([comeBack(visitor, url, 120 + i), boss.post(`/api/users/u/${user.id}/baned_user/`)])
+    expect(await shop.ctx.db.$count(sessions, eq(sessions.userId, user.id))).toBe(0)
+  }
 })

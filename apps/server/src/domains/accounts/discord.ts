@@ -5,9 +5,9 @@ import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { Config } from '../../infra/config.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { readSettings } from '../settings/index.ts'
-import { USER_CONFLICTS } from './create-user.ts'
+import { bindDiscord } from './discord-binding.ts'
 import {
   consumeOauthState,
   createOauthState,
@@ -15,7 +15,7 @@ import {
   type DiscordAccount,
   type OauthState
 } from './discord-states.ts'
-import { createSession, type Browser } from './log-in.ts'
+import { openSession, type Browser, type LoggedIn } from './open-session.ts'
 import { users } from './tables.ts'
 
 type Mode = OauthState['mode']
@@ -25,15 +25,13 @@ export type OauthReturn = { code?: string; state?: string; error?: string }
 
 const PATHS = { login: '/api/auth/discord/redirect', bind: '/api/auth/discord/bind_redirect' } as const
 
-/** Where to send the browser, and what to put into its cookie. */
+/** Where to send the browser, and what to put into its cookie. Who binds has confirmed the password. */
 export async function startDiscord(
   ctx: AppContext,
   by: Actor,
   mode: Mode
 ): Promise<Result<{ url: string; browserToken: string }>> {
   const user = mode === 'bind' && by.kind === 'user' ? by : null
-  // An API key may read and renew. Binding a chat account would give it a way to log in.
-  if (mode === 'bind' && (!user || user.scopes)) return refuse('unauthorized')
   const { discord, redirectUri } = await connect(ctx, mode)
   return command(ctx, by, async unit => {
     const { state, browserToken } = await createOauthState(unit, { mode, userId: user?.id ?? null })
@@ -48,7 +46,7 @@ export async function finishDiscordLogin(
   by: Actor,
   returned: OauthReturn,
   browser: Browser & { oauthToken: string | undefined }
-): Promise<{ location: string; token?: string }> {
+): Promise<{ location: string; session?: LoggedIn }> {
   const finished = await finishOauth(ctx, by, 'login', returned, browser.oauthToken)
   if (!finished) return { location: '/login?discord=failed' }
   const { account, state } = finished
@@ -57,13 +55,13 @@ export async function finishDiscordLogin(
       .update(users)
       .set({ discordName: account.name })
       .where(eq(users.discordId, account.id))
-      .returning({ id: users.id, isActive: users.isActive })
+      .returning({ id: users.id })
     if (!user) {
       await storeDiscordProof(unit, state, account)
       return { location: `/createAccount?discord_id=${encodeURIComponent(account.id)}` }
     }
-    if (!user.isActive) return { location: '/login?discord=banned' }
-    return { location: '/product', token: await createSession(unit, user.id, browser) }
+    const opened = await openSession(unit, ctx.config, { userId: user.id }, browser)
+    return opened.ok ? { location: '/product', session: opened.data } : { location: '/login?discord=banned' }
   })
 }
 
@@ -78,12 +76,8 @@ export async function finishDiscordBind(
   const finished = await finishOauth(ctx, by, 'bind', returned, oauthToken)
   if (!finished || by.kind !== 'user' || finished.userId !== by.id || by.impersonator !== null)
     return { location: `${settings}?discord=failed` }
-  const { id, name } = finished.account
-  const bound = await command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
-    await unit.tx.update(users).set({ discordId: id, discordName: name }).where(eq(users.id, by.id))
-    unit.publish('user', by.id, by.id)
-    return done
-  })
+  const { name } = finished.account
+  const bound = await bindDiscord(ctx, by, finished.account)
   return bound.ok
     ? { location: `${settings}?discord=success&name=${encodeURIComponent(name)}` }
     : { location: `${settings}?discord=failed&reason=taken` }

@@ -1,78 +1,76 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
-import { refuse, type EmailValidateBody } from '@netlet/contract'
-import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
-import type { z } from 'zod'
+import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { Config } from '../../infra/config.ts'
 import { lower } from '../../infra/db/columns.ts'
-import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { clientNetwork } from './client-network.ts'
-import { emailCodes, users } from './tables.ts'
+import { refuseCode } from './code-limits.ts'
+import { knownDevice } from './device-cookie.ts'
+import { emailCodes, users, type CODE_PURPOSES } from './tables.ts'
 
 const MAX_TRIES = 5
-const PAUSE = MINUTE
 
-type Purpose = 'register' | 'forgot'
+type Purpose = (typeof CODE_PURPOSES)[number]
+
+const TEMPLATES = {
+  register: 'sign-up-code',
+  forgot: 'forgot-code',
+  change_email: 'change-email-code'
+} as const satisfies Record<Purpose, string>
+
+type Asked = {
+  email: string
+  purpose: Purpose
+  /** What the browser holds of its last login. */
+  device: string | undefined
+}
 
 /**
- * Sends a 6-digit code by mail, at most one a minute to an address and from a client. For a forgotten password the
- * answer is the same whether the account exists: where it does not, there is a code that nobody knows, and no mail.
+ * Sends a 6-digit code by mail. The answer is the same, and takes the same time, whether the address is registered.
+ * Where there is nothing to confirm (an address that is taken, or for a forgotten password one that nobody has), there is
+ * a code that nobody knows; the owner of a taken address is told that somebody asked.
  */
 export async function sendEmailCode(
   ctx: AppContext,
   by: UserActor | VisitorActor,
-  form: Pick<z.output<typeof EmailValidateBody>, 'email' | 'type'>
+  { purpose, device, ...asked }: Asked
 ): Promise<Result<{ email_code_id: string }>> {
   const settings = await readSettings(ctx.db, ctx.secrets)
   const client = clientNetwork(by.ip)
-  const email = form.email.toLowerCase()
+  const email = asked.email.toLowerCase()
   return command(ctx, by, async unit => {
     const { tx, now } = unit
-    // Of two requests at once, the second one waits here and sees the first one's code.
-    await lock(tx, 'emailCodeAddress', email)
-    await lock(tx, 'emailCodeClient', client)
-    const [recent] = await tx
-      .select({ id: emailCodes.id })
-      .from(emailCodes)
-      .where(
-        and(
-          or(eq(lower(emailCodes.email), email), sql`${emailCodes.clientIp} = ${client}::inet`),
-          gt(emailCodes.createdAt, new Date(now.getTime() - PAUSE))
-        )
-      )
-      .limit(1)
-    if (recent) return refuse('email_code_too_soon')
-    const [user] = await tx
-      .select({ email: users.email, isActive: users.isActive })
+    const [owner] = await tx
+      .select()
       .from(users)
-      .where(eq(lower(users.email), email))
-    if (form.type === 'register' && user) return refuse('email_taken')
+      .where(and(eq(lower(users.email), email), isNull(users.deletedAt)))
+    const isKnown = owner !== undefined && knownDevice(ctx.config, device, owner) !== undefined
+    const refused = await refuseCode(unit, { client, email, isKnown })
+    if (refused) return refused
     const id = randomUUID()
     const code = String(randomInt(1_000_000)).padStart(6, '0')
     const expiresAt = new Date(now.getTime() + settings.email_code_expire * 1000)
     await tx.insert(emailCodes).values({
       id,
       email,
-      purpose: form.type,
+      purpose,
       codeHash: codeHash(ctx.config, id, code),
       clientIp: client,
       createdAt: now,
       expiresAt
     })
-    if (form.type === 'register' || user?.isActive) {
-      enqueueMail(unit, {
-        to: user?.email ?? form.email,
-        template: form.type === 'register' ? 'sign-up-code' : 'forgot-code',
-        // The job table is no place for a code that opens an account.
-        data: { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() },
-        key: `code:${id}`
-      })
+    const mail = { to: owner?.email ?? asked.email, language: owner?.language ?? 'en', key: `code:${id}` } as const
+    if (owner && purpose !== 'forgot') {
+      enqueueMail(unit, { ...mail, template: 'address-registered', data: { at: now.toISOString() } })
+    } else if (purpose !== 'forgot' || owner?.isActive) {
+      // The job table is no place for a code that opens an account.
+      const data = { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() }
+      enqueueMail(unit, { ...mail, template: TEMPLATES[purpose], data })
     }
     return ok({ email_code_id: id })
   })

@@ -6,13 +6,15 @@ import { MINUTE } from '../../infra/clock.ts'
 import { lower } from '../../infra/db/columns.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { clearFailures } from './attempts.ts'
+import { clearFailuresOf } from './attempts.ts'
+import { signDevice } from './device-cookie.ts'
+import { unbind } from './discord-binding.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
-import { accountKey } from './log-in.ts'
+import { endAccess, tellPasswordChanged } from './end-access.ts'
 import { hashPassword } from './passwords.ts'
-import { endSessionsOf } from './sessions.ts'
+import { userColumns } from './present-user.ts'
 import { emailCodes, users } from './tables.ts'
 
 /** How long the proof is valid. */
@@ -34,12 +36,16 @@ export async function verifyForgotCode(
   })
 }
 
-/** Sets a new password by that proof, once. Every session of the account ends. */
+/**
+ * Sets a new password by that proof, once. Every session and API key of the account ends, and its chat account is taken
+ * off: whoever had the account may have bound one.
+ * @returns the browser's proof that it belongs to the owner
+ */
 export async function setForgottenPassword(
   ctx: AppContext,
   by: Actor,
   form: z.output<typeof ForgotBody>
-): Promise<Result<null>> {
+): Promise<Result<{ device: string }>> {
   const now = ctx.now()
   const email = form.email.toLowerCase()
   const proven = and(
@@ -62,10 +68,13 @@ export async function setForgottenPassword(
       .update(users)
       .set({ passwordHash })
       .where(eq(lower(users.email), email))
-      .returning({ id: users.id })
+      .returning(userColumns)
     if (!user) return refuse('wrong_verification')
-    await endSessionsOf(unit, user.id)
-    await clearFailures(unit, accountKey(user.id))
-    return done
+    await endAccess(unit, user, { cause: 'password' })
+    await unbind(unit, user)
+    await clearFailuresOf(unit, user.id)
+    tellPasswordChanged(unit, user)
+    unit.audit('user.reset_password', user.id, { after: { password: true } })
+    return ok({ device: signDevice(ctx.config, { id: user.id, passwordHash }) })
   })
 }

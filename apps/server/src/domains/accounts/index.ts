@@ -1,7 +1,7 @@
 /**
  * People and programs: users, sessions, API keys, captchas, mailed codes and the login by the chat platform. It owns
- * users (their coins and level points too), sessions, email_codes, captchas, login_failures, api_keys, oauth_states and
- * user_preferences. Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by
+ * users (their coins and level points too), sessions, email_codes, captchas, login_failures, api_keys, api_key_networks,
+ * oauth_states and user_preferences. Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by
  * the functions below, and hand in what accounts needs of them as `AccountPorts`.
  */
 import type { AppContext } from '../../infra/context.ts'
@@ -9,17 +9,19 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { mailSettingsRoutes } from './mail-settings.ts'
 import type { AccountPorts } from './ports.ts'
+import { ownAccountRoutes } from './own-account-routes.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
 export { changeBalance, changeLevelPoints, lockUser, lockUserAndInviter, lockUserOfDiscord } from './balance.ts'
-export { consumeCaptcha } from './captcha.ts'
 export { clientNetwork } from './client-network.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
+export { isDeleted, nameOfDeleted } from './delete-user.ts'
 export { createGuard } from './guard.ts'
 export { levelOf, type Threshold } from './levels.ts'
+export { tryCaptcha } from './log-in-limits.ts'
 export { notifyAdmins } from './notify-admins.ts'
 export type { AccountPorts } from './ports.ts'
 export { accountRetention } from './retention.ts'
@@ -29,6 +31,7 @@ export { insertSession, SESSION_COOKIE } from './sessions.ts'
 export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   sessionRoutes(mount, ctx, ports)
   profileRoutes(mount, ctx)
+  ownAccountRoutes(mount, ctx, ports)
   preferenceRoutes(mount, ctx)
   mailSettingsRoutes(mount, ctx)
   adminRoutes(mount, ctx, ports)

@@ -8,8 +8,21 @@ export type AccountPorts = {
   levelThresholds(db: Executor): Promise<Threshold[]>
   /** Runs in the command that made the account: what inviting somebody earns. */
   onSignedUp(unit: Unit, signedUp: { userId: number; inviterId: number | null; username: string }): Promise<void>
-  /** Sets a user's coins, with a record of the difference. The user's row is locked. */
-  setCoins(unit: Unit, userId: number, coins: number): Promise<void>
-  /** Does the user have reserved or active leases? */
-  holdsLeases(tx: Executor, userId: number): Promise<boolean>
+  /** Changes a user's coins or level points by an amount, with its record. The user's row is locked. */
+  changePoints(unit: Unit, userId: number, change: { kind: 'coins' | 'level'; by: number }): Promise<void>
+  /**
+   * Why a user cannot be deleted yet: live leases, or an order that was paid for and not delivered. Null: nothing is owed.
+   * Called before the user is locked: it locks orders, which come first.
+   */
+  owed(unit: Unit, userId: number): Promise<'leases' | 'order' | null>
+  /** Removes the personal data that other domains hold of a user. */
+  forget: readonly ((unit: Unit, person: Person) => Promise<void>)[]
+  /** What other domains hold of a user, for the download of the own data: parts by name, rows in batches. */
+  exports: Readonly<Record<string, DataExport>>
 }
+
+/** Whose personal data it is. `username` and `email` as they were until now. */
+export type Person = { id: number; username: string; email: string }
+
+/** A part of the own data: JSON rows in batches, so that memory stays flat. */
+export type DataExport = (db: Executor, person: Person) => AsyncIterable<readonly object[]>

@@ -12,16 +12,17 @@ const { passwordHash: _passwordHash, ...columns } = getTableColumns(users)
 export const userColumns = columns
 export type UserRow = Omit<typeof users.$inferSelect, 'passwordHash'>
 
-type UserFields = Partial<Pick<User, 'username' | 'email' | 'is_superuser' | 'is_active' | 'reward_points'>>
+type FormField = 'username' | 'email' | 'is_superuser' | 'is_active' | 'reward_points' | 'level_points'
+type UserFields = { [K in FormField]?: User[K] | undefined }
 
-/** What the form of a user shows. Coins too: those that were spent meanwhile must not come back by an edit. */
-export const userFields = ({ username, email, is_superuser, is_active, reward_points }: UserFields) => ({
-  username,
-  email,
-  is_superuser,
-  is_active,
-  reward_points
-})
+/**
+ * What the form of a user shows. Coins and points too, though they change by an amount: the same form sent twice changes
+ * them once.
+ */
+export const userFields = (fields: UserFields) => {
+  const { username, email, is_superuser, is_active, reward_points, level_points } = fields
+  return { username, email, is_superuser, is_active, reward_points, level_points }
+}
 
 /** A user on the wire. */
 export function presentUser(row: UserRow, thresholds: readonly Threshold[]): User {
@@ -30,7 +31,8 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
     email: row.email,
     is_active: row.isActive,
     is_superuser: row.isSuperuser,
-    reward_points: row.coins
+    reward_points: row.coins,
+    level_points: row.levelPoints
   }
   return {
     id: row.id,
@@ -39,7 +41,6 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
     discord_name: row.discordName,
     points: row.coins,
     level: levelOf(row.levelPoints, thresholds),
-    level_points: row.levelPoints,
     invite_code: row.inviteCode,
     invite_count: row.inviteCount,
     created_at: iso(row.createdAt),

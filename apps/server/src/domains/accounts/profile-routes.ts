@@ -1,34 +1,48 @@
-import { routes } from '@netlet/contract'
+import { refuse, routes } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
+import type { FastifyReply } from 'fastify'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
+import { confirmPassword } from './confirm-password.ts'
+import { unbindDiscord } from './discord-binding.ts'
 import { oauthTokenOf, setOauthCookie } from './discord-cookie.ts'
 import { finishDiscordBind, finishDiscordLogin, startDiscord } from './discord.ts'
 import { invitedList } from './list-users.ts'
-import { browserOf } from './session-routes.ts'
-import { setSessionCookie } from './sessions.ts'
+import { browserOf, signIn } from './session-routes.ts'
 import { users } from './tables.ts'
 
 /** The calls about a user's chat account, invitations and API keys. */
 export function profileRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
 
-  mount(calls.discordLogin, async ({ query, caller, reply }) => {
-    const refused = query.mode === 'bind' && caller.kind === 'user' ? refuseWhileImpersonating(caller) : null
-    if (refused) return refused
-    const started = await startDiscord(ctx, caller, query.mode)
+  function leave(started: Awaited<ReturnType<typeof startDiscord>>, reply: FastifyReply) {
     if (!started.ok) return started
     setOauthCookie(reply, ctx.config, started.data.browserToken)
     return ok({ discord_auth_url: started.data.url })
+  }
+
+  mount(calls.discordLogin, async ({ query, caller, reply }) => {
+    if (query.mode === 'bind') return refuse(caller.kind === 'user' ? 'password_needed' : 'unauthorized')
+    return leave(await startDiscord(ctx, caller, 'login'), reply)
   })
+  mount(calls.bindDiscord, async ({ caller, body, reply }) => {
+    const refused = refuseWhileImpersonating(caller)
+    if (refused) return refused
+    const confirmed = await confirmPassword(ctx, caller, body.password)
+    return confirmed.ok ? leave(await startDiscord(ctx, caller, 'bind'), reply) : confirmed
+  })
+  mount(
+    calls.unbindDiscord,
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? unbindDiscord(ctx, caller, body.password)
+  )
   mount(calls.discordRedirect, async ({ caller, query, request, reply }) => {
     const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
-    const { location, token } = await finishDiscordLogin(ctx, caller, query, browser)
-    if (token) setSessionCookie(reply, ctx.config, token)
+    const { location, session } = await finishDiscordLogin(ctx, caller, query, browser)
+    if (session) signIn(reply, ctx.config, session)
     await reply.redirect(location)
     return SENT
   })

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { HOUR } from '../../infra/clock.ts'
+import { DAY, HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { applyRetention } from '../retention/apply.ts'
 import { accountRetention } from './index.ts'
-import { captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
+import { dayOf } from './api-key-use.ts'
+import { apiKeyNetworks, apiKeys, captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
 let shop: TestShop
@@ -22,8 +23,8 @@ test('what has expired goes, what still counts stays', async () => {
   await db.insert(sessions).values({ tokenHash: token('old'), userId, expiresAt: at(-1000) })
   const code = { email: 'a@example.com', purpose: 'register' as const, codeHash: token('c') }
   await db.insert(emailCodes).values([
-    { ...code, expiresAt: at(-2 * HOUR) },
-    { ...code, expiresAt: at(HOUR) }
+    { ...code, expiresAt: at(-25 * HOUR) },
+    { ...code, expiresAt: at(-23 * HOUR) }
   ])
   await db.insert(captchas).values([
     { answer: 1, expiresAt: at(-1000) },
@@ -38,9 +39,17 @@ test('what has expired goes, what still counts stays', async () => {
     { ...state, stateHash: token('1'), expiresAt: at(-1000) },
     { ...state, stateHash: token('2'), expiresAt: at(HOUR) }
   ])
+  const key = { userId, name: 'k', keyHash: token('k'), hint: 'k', scopes: ['read'] }
+  const [{ id: keyId } = { id: 0 }] = await db.insert(apiKeys).values(key).returning()
+  const used = (days: number) => ({ firstUsedAt: at(-days * DAY), lastUsedOn: dayOf(at(-days * DAY)) })
+  await db.insert(apiKeyNetworks).values([
+    { keyId, network: '192.0.2.1', ...used(91) },
+    { keyId, network: '192.0.2.2', ...used(89) }
+  ])
   await applyRetention(shop.ctx, accountRetention)
   const left = []
-  for (const table of [sessions, emailCodes, captchas, loginFailures, oauthStates]) left.push(await db.$count(table))
-  expect(left).toEqual([1, 1, 1, 1, 1])
+  for (const table of [sessions, emailCodes, captchas, loginFailures, oauthStates, apiKeyNetworks])
+    left.push(await db.$count(table))
+  expect(left).toEqual([1, 1, 1, 1, 1, 1])
   expect((await live.get('/api/auth/login')).code).toBe(2000)
 })

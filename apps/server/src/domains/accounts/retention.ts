@@ -1,10 +1,11 @@
 import { lt } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Retained } from '@netlet/contract'
-import { HOUR } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { dayOf, NETWORKS_KEPT } from './api-key-use.ts'
 import { FAILURE_WINDOW } from './attempts.ts'
-import { captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
+import { CODES_KEPT } from './code-limits.ts'
+import { apiKeyNetworks, captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
 
 const gone = (what: Retained, table: PgTable, time: PgColumn, ms: number, why: string): RetentionEntry => ({
   what,
@@ -21,10 +22,18 @@ export const accountRetention: RetentionEntry[] = [
     'email_codes',
     emailCodes,
     emailCodes.expiresAt,
-    HOUR,
-    'An hour after it expired: who types an old code is told so, and the pause between mails is kept.'
+    CODES_KEPT,
+    'A day after it expired: the limits of codes count it, and who types an old code is told so.'
   ),
   gone('captchas', captchas, captchas.expiresAt, 0, 'A captcha that has expired is not accepted.'),
   gone('login_failures', loginFailures, loginFailures.at, FAILURE_WINDOW, 'Older failures do not count any more.'),
-  gone('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.')
+  gone('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.'),
+  {
+    what: 'api_key_networks',
+    keep: { ms: NETWORKS_KEPT },
+    why: 'The networks that an API key was used from: the next use from one of them is told as new again.',
+    remove: (unit, before, limit) =>
+      removeRows(unit, apiKeyNetworks, lt(apiKeyNetworks.lastUsedOn, dayOf(before)), limit),
+    count: db => countRows(db, apiKeyNetworks, apiKeyNetworks.lastUsedOn)
+  }
 ]

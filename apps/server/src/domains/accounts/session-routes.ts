@@ -2,6 +2,7 @@ import { preferredLanguage, routes, type CurrentUser } from '@netlet/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Mount } from '../../infra/http/mount.ts'
 import { command } from '../../infra/command.ts'
+import type { Config } from '../../infra/config.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -9,10 +10,12 @@ import { createCaptcha } from './captcha.ts'
 import { changePassword } from './change-password.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
 import { forwardedClient } from '../../infra/http/untrusted-proxies.ts'
+import { deviceCookieOf, setDeviceCookie } from './device-cookie.ts'
 import { oauthTokenOf } from './discord-cookie.ts'
 import { sendEmailCode } from './email-codes.ts'
 import { setForgottenPassword, verifyForgotCode } from './forgot-password.ts'
-import { logIn, type Browser, type LoggedIn } from './log-in.ts'
+import { logIn } from './log-in.ts'
+import type { Browser, LoggedIn } from './open-session.ts'
 import type { AccountPorts } from './ports.ts'
 import { currentUser } from './present-user.ts'
 import { clearSessionCookie, endSession, sessionTokenOf, setSessionCookie } from './sessions.ts'
@@ -24,8 +27,15 @@ export const browserOf = (request: FastifyRequest): Browser => ({
   ip: clientAddress(request),
   forwardedFor: forwardedClient(request),
   userAgent: request.headers['user-agent'],
-  token: sessionTokenOf(request)
+  token: sessionTokenOf(request),
+  device: deviceCookieOf(request)
 })
+
+/** Gives the browser its session, and the proof that it has logged in. */
+export function signIn(reply: FastifyReply, config: Config, { token, device }: LoggedIn): void {
+  setSessionCookie(reply, config, token)
+  setDeviceCookie(reply, config, device)
+}
 
 /** Login, sign-up, passwords. */
 export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
@@ -33,8 +43,15 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
 
   async function loggedIn(result: Result<LoggedIn>, reply: FastifyReply): Promise<Result<CurrentUser>> {
     if (!result.ok) return result
-    setSessionCookie(reply, ctx.config, result.data.token)
+    signIn(reply, ctx.config, result.data)
     return ok(await currentUser(ctx.db, ports, { id: result.data.userId, impersonator: null }))
+  }
+
+  /** A new password makes every browser unknown: this one is known anew. */
+  function recognised(result: Result<{ device: string }>, reply: FastifyReply): Result<null> {
+    if (!result.ok) return result
+    setDeviceCookie(reply, ctx.config, result.data.device)
+    return done
   }
 
   mount(calls.captcha, async ({ caller }) => ok(await createCaptcha(ctx, caller)))
@@ -54,11 +71,16 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
     const language = body.language ?? preferredLanguage(request.headers['accept-language'])
     return loggedIn(await signUp(ctx, caller, ports, { ...body, language }, browser), reply)
   })
-  mount(calls.emailValidate, async ({ caller, body }) => sendEmailCode(ctx, caller, body))
+  mount(calls.emailValidate, async ({ caller, body, request }) =>
+    sendEmailCode(ctx, caller, { email: body.email, purpose: body.type, device: deviceCookieOf(request) })
+  )
   mount(calls.forgotVerify, async ({ caller, body }) => verifyForgotCode(ctx, caller, body))
-  mount(calls.forgot, async ({ caller, body }) => setForgottenPassword(ctx, caller, body))
+  mount(calls.forgot, async ({ caller, body, reply }) =>
+    recognised(await setForgottenPassword(ctx, caller, body), reply)
+  )
   mount(
     calls.changePassword,
-    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? changePassword(ctx, caller, body)
+    async ({ caller, body, reply }) =>
+      refuseWhileImpersonating(caller) ?? recognised(await changePassword(ctx, caller, body), reply)
   )
 }

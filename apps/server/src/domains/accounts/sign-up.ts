@@ -4,12 +4,12 @@ import type { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { ok, type Result } from '../../infra/result.ts'
+import type { Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { insertUser, USER_CONFLICTS } from './create-user.ts'
 import { consumeDiscordProof } from './discord-states.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
-import { createSession, type Browser, type LoggedIn } from './log-in.ts'
+import { openSession, type Browser, type LoggedIn } from './open-session.ts'
 import { hashPassword } from './passwords.ts'
 import type { AccountPorts } from './ports.ts'
 import { users } from './tables.ts'
@@ -52,7 +52,7 @@ export async function signUp(
         .where(eq(users.id, inviterId))
     }
     await onSignedUp(unit, { userId, inviterId, username })
-    return ok({ token: await createSession(unit, userId, browser), userId })
+    return openSession(unit, ctx.config, { userId }, browser)
   })
 }
 

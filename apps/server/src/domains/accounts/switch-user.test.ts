@@ -103,9 +103,14 @@ test('a visitor through a user’s eyes leaves no key, password or chat account 
   const { user } = await shop.customer()
   await admin.post(SWITCH, { user_id: user.id })
   const refused = { code: 403, msg: "Not while you are viewing another user's account" }
-  expect(await admin.post('/api/users/api_keys/', { name: 'mine', scopes: ['read'] })).toMatchObject(refused)
+  const password = TEST_PASSWORD
+  expect(await admin.post('/api/users/api_keys/', { name: 'mine', scopes: ['read'], password })).toMatchObject(refused)
   const form = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }
   expect(await admin.post('/api/users/change_password', form)).toMatchObject(refused)
-  expect(await admin.get('/api/auth/discord/login?mode=bind')).toMatchObject(refused)
+  for (const path of ['/api/auth/discord/bind', '/api/auth/discord/unbind', '/api/users/delete_account'])
+    expect(await admin.post(path, { password }), path).toMatchObject(refused)
+  const email = 'other@example.com'
+  expect(await admin.post('/api/users/change_email_code', { email, password })).toMatchObject(refused)
+  expect(await admin.get('/api/users/u/data_export')).toMatchObject(refused)
   expect(await admin.post('/api/rewards/gift_card/exchange/', { mount: '10' })).toMatchObject(refused)
 })

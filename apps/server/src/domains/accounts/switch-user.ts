@@ -4,9 +4,11 @@ import { command } from '../../infra/command.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { Browser, LoggedIn } from './log-in.ts'
+import type { Browser, LoggedIn } from './open-session.ts'
 import { endSession, insertSession } from './sessions.ts'
 import { sessions, users } from './tables.ts'
+
+type Switched = Omit<LoggedIn, 'device'>
 
 /** Creates a session in which an administrator views the shop as a user. The administrator's own session is kept. */
 export async function switchUser(
@@ -14,7 +16,7 @@ export async function switchUser(
   by: UserActor,
   userId: number,
   browser: Browser
-): Promise<Result<LoggedIn>> {
+): Promise<Result<Switched>> {
   const { sessionHash } = by
   if (!sessionHash) return refuse('cannot_switch')
   return command(ctx, by, async unit => {
@@ -41,7 +43,7 @@ export async function switchUser(
  * Returns the administrator to their own session. The one that was kept is exchanged for a new one: its token is known to nobody
  * any more, only its hash.
  */
-export async function switchBack(ctx: AppContext, by: UserActor, browser: Browser): Promise<Result<LoggedIn>> {
+export async function switchBack(ctx: AppContext, by: UserActor, browser: Browser): Promise<Result<Switched>> {
   const { sessionHash, impersonator } = by
   if (!sessionHash || impersonator === null) return refuse('not_impersonating')
   return command(ctx, by, async unit => {

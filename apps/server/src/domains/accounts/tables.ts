@@ -1,8 +1,10 @@
 import { sql } from 'drizzle-orm'
 import {
+  bigint,
   boolean,
   char,
   check,
+  date,
   index,
   integer,
   jsonb,
@@ -39,6 +41,8 @@ export const users = pgTable(
     lastLocation: char({ length: 2 }),
     /** What its mails are written in. */
     language: text({ enum: LANGUAGES }).notNull().default('en'),
+    /** When its owner was last told that somebody guesses its password. */
+    guessesToldAt: instant(),
     /** A deleted user with a history keeps this row, without its name, address and password. */
     deletedAt: instant()
   },
@@ -69,6 +73,8 @@ export const sessions = pgTable(
   'sessions',
   {
     tokenHash: bytes().primaryKey(),
+    /** What its owner names it by, to end it. */
+    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().unique(),
     userId: ref()
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
@@ -84,13 +90,16 @@ export const sessions = pgTable(
   t => [index('sessions_user').on(t.userId), index('sessions_expiry').on(t.expiresAt)]
 )
 
-/** Codes sent by mail, for sign-up and for a forgotten password. */
+/** What a mailed code is for. */
+export const CODE_PURPOSES = ['register', 'forgot', 'change_email'] as const
+
+/** Codes sent by mail. Kept for a day, since limits count those of a day. */
 export const emailCodes = pgTable(
   'email_codes',
   {
     id: uuid().primaryKey().defaultRandom(),
     email: text().notNull(),
-    purpose: text().$type<'register' | 'forgot'>().notNull(),
+    purpose: text({ enum: CODE_PURPOSES }).notNull(),
     codeHash: bytes().notNull(),
     /** Proof that the forgot code was right, handed out once; changing the password takes it. */
     verifyId: uuid(),
@@ -103,7 +112,7 @@ export const emailCodes = pgTable(
   t => [
     index('email_codes_email').on(lower(t.email), t.createdAt.desc()),
     index('email_codes_client').on(t.clientIp, t.createdAt.desc()),
-    check('email_codes_purpose', sql`${t.purpose} in ('register', 'forgot')`)
+    check('email_codes_purpose', oneOf(t.purpose, CODE_PURPOSES))
   ]
 )
 
@@ -114,7 +123,7 @@ export const captchas = pgTable('captchas', {
   expiresAt: instant().notNull()
 })
 
-/** Failed logins, counted per account and per client address (`key` is `user:…` or `ip:…`). */
+/** What failed within the last minutes, counted by keys; attempts.ts and log-in-limits.ts name them. */
 export const loginFailures = pgTable('login_failures', { id: id(), key: text().notNull(), at: createdAt() }, t => [
   index('login_failures_key').on(t.key, t.at.desc()),
   index('login_failures_at').on(t.at)
@@ -134,9 +143,28 @@ export const apiKeys = pgTable(
     scopes: text().array().notNull(),
     createdAt: createdAt(),
     lastUsedAt: instant(),
-    revokedAt: instant()
+    revokedAt: instant(),
+    /** The minute that is being counted, and the calls in it. */
+    countedSince: instant(),
+    calls: integer().notNull().default(0)
   },
   t => [index('api_keys_user').on(t.userId)]
+)
+
+/** From which networks an API key was used, so that the audit log tells of each one once, and of credentials once a day. */
+export const apiKeyNetworks = pgTable(
+  'api_key_networks',
+  {
+    keyId: ref()
+      .notNull()
+      .references(() => apiKeys.id, { onDelete: 'cascade' }),
+    /** A client's network, see client-network.ts. */
+    network: inet().notNull(),
+    firstUsedAt: instant().notNull(),
+    lastUsedOn: date({ mode: 'string' }).notNull(),
+    credentialsReadOn: date({ mode: 'string' })
+  },
+  t => [primaryKey({ columns: [t.keyId, t.network] }), index('api_key_networks_used').on(t.lastUsedOn)]
 )
 
 /**

@@ -1,9 +1,11 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
+import { sessionOf } from '../../testing/session.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
 import { auditRoutes } from '../audit/index.ts'
 import { coupons, levelCodes, pointRecords } from '../rewards/tables.ts'
+import { SESSION_COOKIE } from './sessions.ts'
 import { users } from './tables.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 
@@ -25,6 +27,8 @@ beforeEach(async () => {
   await shop.ctx.db.execute(
     sql`update users set is_superuser = (id = ${admin.user.id}) where is_superuser and deleted_at is null`
   )
+  // Who was demoted was signed out.
+  admin.cookies.set(SESSION_COOKIE, await sessionOf(shop.ctx, admin.user.id))
 })
 
 type Row = Record<string, unknown> & { id: number; username: string }
@@ -46,7 +50,7 @@ test('only administrators manage users', async () => {
     [customer, 403]
   ] as const) {
     expect((await client.get(`${U}/`)).code).toBe(code)
-    expect((await client.put(`${U}/${id}/`, { reward_points: 5 })).code).toBe(code)
+    expect((await client.put(`${U}/${id}/`, { reward_points_change: 5 })).code).toBe(code)
     expect((await client.post(`${U}/${id}/baned_user/`)).code).toBe(code)
     expect((await client.post(`${U}/${id}/unbaned_user/`)).code).toBe(code)
     expect((await client.delete(`${U}/${id}/`)).code).toBe(code)
@@ -79,7 +83,8 @@ test('saves the Edit dialog: name, address, coins with their record, and writes 
   const saved = await admin.put<Row>(`${U}/${user.id}/`, {
     username: 'renamed1',
     email: 'renamed1@example.com',
-    reward_points: 500,
+    reward_points: 0,
+    reward_points_change: 500,
     is_superuser: false,
     is_active: true,
     password: ''
@@ -88,8 +93,8 @@ test('saves the Edit dialog: name, address, coins with their record, and writes 
     code: 2000,
     data: { username: 'renamed1', email: 'renamed1@example.com', reward_points: 500, points: 500 }
   })
-  expect((await admin.put(`${U}/${user.id}/`, { reward_points: 120 })).code).toBe(2000)
-  expect((await admin.put(`${U}/${user.id}/`, { reward_points: 120 })).code).toBe(2000)
+  expect((await admin.put(`${U}/${user.id}/`, { reward_points_change: -380, level_points_change: 7 })).code).toBe(2000)
+  expect((await admin.put(`${U}/${user.id}/`, { reward_points: 120, reward_points_change: 0 })).code).toBe(2000)
   const records = await shop.ctx.db
     .select()
     .from(pointRecords)
@@ -97,10 +102,11 @@ test('saves the Edit dialog: name, address, coins with their record, and writes 
     .orderBy(pointRecords.id)
   expect(records.map(record => [record.kind, record.point])).toEqual([
     ['coins', 500],
-    ['coins', -380]
+    ['coins', -380],
+    ['level', 7]
   ])
   expect(await audit(`user.edit user ${user.id}`)).toMatchObject([
-    { actor: 'chief', before: { coins: 500 }, after: { coins: 120 } },
+    { actor: 'chief', before: { coins: 500, levelPoints: 0 }, after: { coins: 120, levelPoints: 7 } },
     { before: { username: user.username, coins: 0 }, after: { username: 'renamed1', coins: 500 } }
   ])
 })
@@ -111,15 +117,54 @@ test.each([null, -1, 1.5, 100_000_001, 'many'])('coins of %j are refused', async
   expect(reply).toMatchObject({ code: 400, data: { errors: { reward_points: 'Please enter points' } } })
 })
 
-test('coins set by several at once: the records add up to the balance', async () => {
+test.each([null, 1.5, 100_000_001, '50'])('a change of points by %j is refused', async change => {
   const { user } = await shop.customer()
-  await Promise.all([10, 200, 3000, 40_000].map(coins => admin.put(`${U}/${user.id}/`, { reward_points: coins })))
+  for (const field of ['reward_points_change', 'level_points_change'])
+    expect(await admin.put(`${U}/${user.id}/`, { [field]: change })).toMatchObject({
+      code: 400,
+      data: { errors: { [field]: 'Please enter a whole number, such as 50 or -50' } }
+    })
+})
+
+test('coins are not set to a value, and neither balance leaves its range', async () => {
+  const { user } = await shop.customer()
+  await admin.put(`${U}/${user.id}/`, { reward_points_change: 80 })
+  const set = await admin.put(`${U}/${user.id}/`, { email: 'elsewhere@example.com', reward_points: 100 })
+  expect(set).toMatchObject({
+    code: 409,
+    msg: 'Points are changed by an amount, such as 50 or -50. They cannot be set to a value.',
+    data: { reason: 'points_by_change', changed: ['reward_points'], current: { reward_points: 80, email: user.email } }
+  })
+  expect(await admin.put(`${U}/${user.id}/`, { reward_points_change: -81 })).toMatchObject({
+    code: 400,
+    data: { errors: { reward_points_change: 'The balance is 80 and must stay from 0 to 100000000' } }
+  })
+  expect((await admin.put(`${U}/${user.id}/`, { reward_points_change: 100_000_000 })).code).toBe(400)
+  expect((await admin.put(`${U}/${user.id}/`, { level_points_change: -1 })).code).toBe(400)
+  const [row] = await shop.ctx.db.select().from(users).where(eq(users.id, user.id))
+  expect(row).toMatchObject({ coins: 80, levelPoints: 0, email: user.email })
+})
+
+test('a form without a version does not lift a ban that was made meanwhile', async () => {
+  const { user } = await shop.customer()
+  await admin.post(`${U}/${user.id}/baned_user/`)
+  const reply = await admin.put(`${U}/${user.id}/`, { email: 'unbanned@example.com', is_active: true })
+  expect(reply).toMatchObject({ code: 409, data: { reason: 'stale', changed: ['is_active'] } })
+  const [row] = await shop.ctx.db.select().from(users).where(eq(users.id, user.id))
+  expect(row).toMatchObject({ isActive: false, email: user.email })
+})
+
+test('coins changed by several at once: the records add up to the balance', async () => {
+  const { user } = await shop.customer()
+  const changes = [10, 200, 3000, 40_000]
+  await Promise.all(changes.map(by => admin.put(`${U}/${user.id}/`, { reward_points_change: by })))
   const [row] = await shop.ctx.db.select({ coins: users.coins }).from(users).where(eq(users.id, user.id))
   const [sum] = await shop.ctx.db
     .select({ total: sql<string>`sum(${pointRecords.point})` })
     .from(pointRecords)
     .where(eq(pointRecords.userId, user.id))
   expect(Number(sum?.total)).toBe(row?.coins)
+  expect(row?.coins).toBe(43_210)
 })
 
 test('a name or an address that another one has is a conflict and saves nothing', async () => {
@@ -127,7 +172,7 @@ test('a name or an address that another one has is a conflict and saves nothing'
   const other = await shop.customer()
   const name = await admin.put(`${U}/${one.user.id}/`, {
     username: other.user.username.toUpperCase(),
-    reward_points: 7
+    reward_points_change: 7
   })
   expect(name).toMatchObject({ code: 409, msg: 'This username is already taken' })
   const email = await admin.put(`${U}/${one.user.id}/`, { email: other.user.email })
@@ -204,7 +249,7 @@ test('a user who left nothing behind is deleted for good', async () => {
   expect((await client.get('/api/auth/login')).code).toBe(401)
   expect((await admin.delete(`${U}/${client.user.id}/`)).code).toBe(404)
   expect(await audit(`user.delete user ${client.user.id}`)).toMatchObject([
-    { before: { username: client.user.username }, after: { historyKept: false } }
+    { before: null, after: { historyKept: false } }
   ])
 })
 
@@ -242,15 +287,18 @@ test('a user with live leases is not deleted', async () => {
 })
 
 test.each(['0', 'abc', '99999999999', '1e3'])('an id that names nobody is a 404: %s', async id => {
-  expect((await admin.put(`${U}/${id}/`, { reward_points: 1 })).code).toBe(404)
+  expect((await admin.put(`${U}/${id}/`, { reward_points_change: 1 })).code).toBe(404)
   expect((await admin.post(`${U}/${id}/baned_user/`)).code).toBe(404)
 })
 
-test('a demoted administrator loses the console with the next call', async () => {
+test('who is promoted or demoted is signed out, and a demoted administrator loses the console', async () => {
   const second = await shop.admin()
   expect((await second.get(`${U}/`)).code).toBe(2000)
   await admin.put(`${U}/${second.user.id}/`, { is_superuser: false })
-  expect((await second.get(`${U}/`)).code).toBe(403)
+  expect((await second.get(`${U}/`)).code).toBe(401)
+  const third = await shop.customer()
+  await admin.put(`${U}/${third.user.id}/`, { is_superuser: true })
+  expect((await third.get('/api/auth/login')).code).toBe(401)
 })
 
 /** The least that an order with a reservation consists of. */

@@ -4,6 +4,7 @@
  * It knows actions by name only: what they do comes as `BulkActions` from where the server and workers are put together.
  */
 export type { BulkActions, BulkWork } from './actions.ts'
+export { forgetActor } from './forget-actor.ts'
 export { bulkJobs } from './jobs.ts'
 export { bulkQueues } from './queues.ts'
 export { bulkRetention } from './retention.ts'

@@ -7,6 +7,7 @@
 export { checkPlatform } from './check-platform.ts'
 export { noteCheck, recordCheck } from './checks.ts'
 export { storeEvent } from './events.ts'
+export { forgetPayer } from './forget-payer.ts'
 export { handleEvent } from './handle-event.ts'
 export { platformHealth } from './health.ts'
 export { commerceJobs } from './jobs.ts'

@@ -5,4 +5,4 @@
 export { moveChoices, readChoices, saveChoices } from './choices.ts'
 export { mailJobs } from './jobs.ts'
 export { mailRoutes, unsubscribeRoutes } from './routes.ts'
-export { enqueueMail, sendMailQueue } from './send-mail.ts'
+export { DELETED_HOST, enqueueMail, sendMailQueue } from './send-mail.ts'

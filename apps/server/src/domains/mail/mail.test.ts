@@ -46,6 +46,16 @@ test('a mail goes out if, and only if, the transaction commits', async () => {
   expect(rows).toEqual([])
 })
 
+test('nothing is sent to the address of somebody who was deleted', async () => {
+  const order = { template: 'expiry-reminder', data: reminder() } as const
+  await command(shop.ctx, SYSTEM, async unit => {
+    enqueueMail(unit, { ...order, to: 'deleted-3@deleted.invalid', key: 'reminder:gone' })
+    enqueueMail(unit, { ...order, to: 'after@example.com', key: 'reminder:after' })
+  })
+  await shop.outbox.waitFor('after@example.com')
+  expect(shop.outbox.mails.map(mail => mail.to)).not.toContain('deleted-3@deleted.invalid')
+})
+
 test('while one mail waits, asking again for the same cause adds none', async () => {
   const quiet = await startTestShop({ routes: () => undefined })
   try {

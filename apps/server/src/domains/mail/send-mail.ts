@@ -25,6 +25,9 @@ export type MailOrder<T extends Template = Template> = {
 /** Sent mail leaves the job table after minutes: it holds names and addresses. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
 
+/** The host of the address that somebody has who was deleted: nothing is sent there. */
+export const DELETED_HOST = 'deleted.invalid'
+
 /**
  * Sends a mail if, and only if, the command commits, unless one with the same key was sent before, or its recipient has
  * switched off mails of its kind.

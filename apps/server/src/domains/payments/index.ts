@@ -4,6 +4,7 @@
  * their own domains. It is at the top: nothing imports it but the composition of the app and its workers.
  */
 export { acceptPayment } from './accept.ts'
+export { exportPayments } from './export-payments.ts'
 export { paymentJobs } from './jobs.ts'
 export { paymentRetention } from './retention.ts'
 export { paymentRoutes } from './routes.ts'

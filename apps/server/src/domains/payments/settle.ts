@@ -2,8 +2,10 @@ import { fromCents, toCents } from '@netlet/contract'
 import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, type EventResult } from '../commerce/index.ts'
 import { reviveDelivery, startDelivery } from '../delivery/index.ts'
+import { enqueueMail } from '../mail/index.ts'
 import {
   failOrder,
   lockOrderByPublicId,
@@ -30,6 +32,11 @@ export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling):
   const publicId = orderAttribute(paid, 'order_id')
   const order = publicId ? await lockOrderByPublicId(unit, publicId) : undefined
   if (!order) return { outcome: 'unknown_order', detail: { order_id: publicId ?? 'missing' } }
+  if (await isDeleted(unit.tx, order.userId)) {
+    // The platform's event is the only one that still knows whom to tell.
+    tellPayer(unit, paid)
+    return { outcome: 'unknown_order', detail: { order_id: order.publicId } }
+  }
   const renewal = orderAttribute(paid, 'renewal') === '1'
   const shortfall = missingMoney(renewal ? await renewalPrice(unit.tx, order) : order.amount, paid)
   const accepted = !shortfall && (renewal ? renewable(order, unit.now).ok : order.paidAt === null)
@@ -110,4 +117,17 @@ async function renew(
 
 function tagFailed(unit: Unit, paid: PaidOrder, note: string): void {
   enqueueTags(unit, { platformOrderId: paid.id, tags: ['delivery_fail'], note }, 'fail')
+}
+
+/** Tells whoever paid for an order of a deleted account that nothing is delivered. */
+function tellPayer(unit: Unit, paid: PaidOrder): void {
+  const to = paid.email ?? paid.contact_email ?? paid.customer?.email
+  tagFailed(unit, paid, 'The account was deleted')
+  if (!to) return
+  enqueueMail(unit, {
+    to,
+    template: 'payment-without-account',
+    data: { at: unit.now.toISOString(), platform_order: paid.name, amount: `${paid.total_price} ${paid.currency}` },
+    key: `payment-without-account:${paid.id}`
+  })
 }

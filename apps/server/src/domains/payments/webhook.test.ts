@@ -201,7 +201,8 @@ test('a renewal that arrives before its purchase does not count; the purchase do
   let heard: Published[] = []
   const stop = stack.ctx.changes.subscribe(event => void heard.push(...(event?.changes ?? [])))
   // Once a later change of that process has come, those of the delivery have, too.
-  expect((await buyer.post('/api/users/api_keys/', { name: 'script', scopes: ['read'] })).code).toBe(2000)
+  const key = { name: 'script', scopes: ['read'], password: 'Secret#2026' }
+  expect((await buyer.post('/api/users/api_keys/', key)).code).toBe(2000)
   await eventually('the changes of before', async () => heard.some(one => one.resource === 'api_key'))
   heard = []
   await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00' }), { eventId: 'twice' })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { lockUser, type AccountPorts } from '../accounts/index.ts'
+import type { AccountPorts } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { grantPoints } from './grant.ts'
 
@@ -23,15 +23,11 @@ export async function grantForSignUp(
   })
 }
 
-/** Sets a user's coins, with a record of the difference. */
-export async function setCoins(unit: Unit, userId: number, coins: number): Promise<void> {
-  const user = await lockUser(unit.tx, userId)
-  if (!user) return
-  await grantPoints(unit, {
-    userId,
-    kind: 'coins',
-    point: coins - user.coins,
-    reason: 'set_by_admin',
-    cause: `admin:${randomUUID()}`
-  })
+/** Changes a user's coins or level points by an amount that an administrator names. The user's row is locked. */
+export async function changePoints(
+  unit: Unit,
+  userId: number,
+  { kind, by }: { kind: 'coins' | 'level'; by: number }
+): Promise<void> {
+  await grantPoints(unit, { userId, kind, point: by, reason: 'set_by_admin', cause: `admin:${randomUUID()}` })
 }

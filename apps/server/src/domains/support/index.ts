@@ -10,6 +10,7 @@ import { createFaq, deleteFaq, updateFaq, faqList } from './faqs.ts'
 import { deleteTicket, submitTicket, ticketList } from './tickets.ts'
 
 export { createFaq } from './faqs.ts'
+export { exportTickets, forgetSender } from './own-tickets.ts'
 
 /** Puts the calls about questions, answers and tickets on the server. */
 export function supportRoutes(mount: Mount, ctx: AppContext): void {

@@ -87,6 +87,15 @@ test('ticket form: the captcha is required', async () => {
     })
 })
 
+test('wrong answers count for the client that sent them, until nothing is tried any more', async () => {
+  const guesser = shop.visitor({ ip: '198.51.100.60' })
+  for (let i = 0; i < 50; i += 1)
+    expect((await guesser.post(TICKET, { ...ticketForm, ...(await captcha()), captcha: 41 })).status).toBe(400)
+  expect((await guesser.post(TICKET, { ...ticketForm, ...(await captcha()) })).status).toBe(429)
+  const other = shop.visitor({ ip: '198.51.100.61' })
+  expect((await other.post(TICKET, { ...ticketForm, ...(await captcha()) })).code).toBe(2000)
+})
+
 test('a ticket needs the right answer, and a captcha serves once, right or wrong', async () => {
   const first = await captcha()
   expect(await shop.visitor().post(TICKET, { ...ticketForm, ...first, captcha: 41 })).toMatchObject({

@@ -7,7 +7,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { clientNetwork, consumeCaptcha } from '../accounts/index.ts'
+import { clientNetwork, tryCaptcha } from '../accounts/index.ts'
 import { tickets } from './tables.ts'
 
 /** Tickets that one client may send within an hour. */
@@ -24,7 +24,7 @@ type TicketInput = {
 
 /**
  * Stores a ticket whose captcha was answered rightly; the captcha is used up either way. Refuses 'wrong_captcha', and
- * 'too_many' where this client has sent enough for an hour.
+ * 'too_many' where this client has sent enough for an hour, or too many wrong answers.
  */
 export async function submitTicket(
   ctx: AppContext,
@@ -32,8 +32,8 @@ export async function submitTicket(
   { captcha, captcha_id, ...ticket }: TicketInput
 ): Promise<Result<null>> {
   // Before the command that may be refused: a refused ticket must not bring its captcha back.
-  const answered = await consumeCaptcha(ctx, by, captcha_id, captcha)
-  if (!answered) return refuse('wrong_captcha')
+  const refused = await tryCaptcha(ctx, by, { id: captcha_id, answer: captcha })
+  if (refused) return refused
   const client = clientNetwork(by.ip)
   return command(ctx, by, async unit => {
     const { tx, now } = unit

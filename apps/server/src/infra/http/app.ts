@@ -116,6 +116,8 @@ function envelopeOf(refusal: Refusal) {
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const body = envelopeOf(refusal)
+  // Seconds.
+  if ('retry_after' in body.data) void reply.header('retry-after', String(body.data.retry_after))
   return reply.code(body.code).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
 

@@ -215,7 +215,8 @@ describe('the event stream', () => {
     expect((await openStream(shop, customer, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
     const made = await customer.post<{ key: string }>('/api/users/api_keys/', {
       name: 'script',
-      scopes: ['read', 'renew']
+      scopes: ['read', 'renew'],
+      password: TEST_PASSWORD
     })
     const authorization = `Bearer ${made.data.key}`
     expect((await openStream(shop, shop.visitor(), { authorization })).status).toBe(403)

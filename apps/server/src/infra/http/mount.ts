@@ -1,4 +1,4 @@
-import { refuse, type ReplyOf, type Route } from '@netlet/contract'
+import { refuse, type Refusal, type ReplyOf, type Route } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { UserActor, VisitorActor } from '../actor.ts'
@@ -10,6 +10,8 @@ import { clientAddress } from './client-address.ts'
 export type Guard = {
   /** Finds out who calls; null for a visitor. */
   authenticate(request: FastifyRequest): Promise<UserActor | null>
+  /** Counts the call of a program; a refusal where it has called too often. */
+  admit(caller: UserActor, route: Route): Promise<Refusal | null>
   /** Did a browser send this from our own pages? True also for programs that send no such headers. */
   fromOurOrigin(request: FastifyRequest): boolean
 }
@@ -40,8 +42,8 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
       handler: async (request, reply) => {
         if (!guard.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
         const caller = await guard.authenticate(request)
-        const refused = forbidden(route, caller)
-        if (refused) return sendRefusal(reply, refuse(refused))
+        const refused = (caller && (await guard.admit(caller, route))) ?? forbidden(route, caller)
+        if (refused) return sendRefusal(reply, refused)
         const parts = parse(route, request)
         if (!parts.ok) return sendRefusal(reply, parts)
         const result = await handler({
@@ -64,12 +66,14 @@ function bodyLimit(route: Route): number {
   return 1024 * 1024
 }
 
-function forbidden(route: Route, caller: UserActor | null) {
+function forbidden(route: Route, caller: UserActor | null): Refusal | null {
   if (route.access === 'public') return null
-  if (!caller) return 'unauthorized' as const
-  if (caller.scopes) return route.scope && caller.scopes.includes(route.scope) ? null : ('forbidden' as const)
-  if (route.access === 'admin' && !caller.isSuperuser) return 'forbidden' as const
-  return null
+  if (!caller) return refuse('unauthorized')
+  if (caller.scopes) {
+    if (!route.scope) return refuse('key_not_allowed')
+    return caller.scopes.includes(route.scope) ? null : refuse('key_scope_missing', { params: { scope: route.scope } })
+  }
+  return route.access === 'admin' && !caller.isSuperuser ? refuse('forbidden') : null
 }
 
 type Parts = { params: unknown; query: unknown; body: unknown }

@@ -1,6 +1,6 @@
 import type { Scope } from '@netlet/contract'
 import { API_KEY_SCOPES } from '@netlet/contract/limits'
-import { Button, Checkbox, TextInput } from '@mantine/core'
+import { Button, Checkbox, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
@@ -13,12 +13,15 @@ import { notify } from '../../kit/notify.ts'
 import { ApiKeyForm as ApiKeyRules } from '../../kit/schemas.ts'
 import classes from './api-keys.module.css'
 
-type Values = { name: string; scopes: Scope[] }
+type Values = { name: string; scopes: Scope[]; password: string }
 
 /** `onMade` gets the key itself: no later reply tells it again. */
 export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
   const t = useT()
-  const form = useForm<Values>({ initialValues: { name: '', scopes: ['read'] }, validate: rules(ApiKeyRules) })
+  const form = useForm<Values>({
+    initialValues: { name: '', scopes: ['read'], password: '' },
+    validate: rules(ApiKeyRules)
+  })
   const create = useMutation({
     mutationFn: (body: Values) => call(accounts.createApiKey, { body }),
     onSuccess: ({ key }) => {
@@ -40,6 +43,12 @@ export function ApiKeyForm({ onMade }: { onMade: (key: string) => void }) {
           ))}
         </div>
       </Checkbox.Group>
+      <PasswordInput
+        label={t('settings.confirm')}
+        autoComplete="current-password"
+        visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
+        {...form.getInputProps('password')}
+      />
       <Button type="submit" loading={create.isPending} style={{ alignSelf: 'flex-start' }}>
         {t('keys.create')}
       </Button>

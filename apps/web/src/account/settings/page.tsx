@@ -1,23 +1,24 @@
 import '../../kit/styles/forms.ts'
 import { Button } from '@mantine/core'
-import { IconBrandDiscord, IconReceipt } from '@tabler/icons-react'
-import { useMutation } from '@tanstack/react-query'
-import { useEffect, type ReactNode } from 'react'
+import { IconReceipt } from '@tabler/icons-react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import { call } from '../../api/client.ts'
-import { accounts } from '../../api/routes.ts'
 import { reloadSession, useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import { ApiKeys } from './api-keys.tsx'
 import { Mails } from './mails.tsx'
+import { ChatAccount } from './chat-account.tsx'
+import { EmailForm } from './email-form.tsx'
+import { OwnData } from './own-data.tsx'
 import { PasswordForm } from './password-form.tsx'
+import { Sessions } from './sessions.tsx'
 import classes from './settings.module.css'
 
 export default function SettingsPage() {
   const t = useT()
   const { user } = useSession()
+  const [changing, setChanging] = useState(false)
   useBindNotice()
   if (!user) return null
   return (
@@ -46,12 +47,19 @@ export default function SettingsPage() {
               <dd>{user.email}</dd>
             </div>
           </dl>
+          {changing ? (
+            <EmailForm onDone={() => setChanging(false)} />
+          ) : (
+            <Button variant="default" onClick={() => setChanging(true)}>
+              {t('settings.emailChange')}
+            </Button>
+          )}
         </Part>
         <Part title={t('settings.chat')}>
-          <p className="dim">
-            {user.discord_name ? t('settings.chatBound', { name: user.discord_name }) : t('settings.chatHint')}
-          </p>
-          <ConnectChat bound={Boolean(user.discord_id)} />
+          <ChatAccount user={user} />
+        </Part>
+        <Part title={t('sessions.title')}>
+          <Sessions />
         </Part>
         <Part title={t('mails.title')}>
           <Mails />
@@ -70,10 +78,13 @@ export default function SettingsPage() {
       </div>
       <div className="stack">
         <Part title={t('settings.password')}>
-          <PasswordForm />
+          <PasswordForm chatName={user.discord_name} />
         </Part>
         <Part title={t('keys.title')}>
           <ApiKeys />
+        </Part>
+        <Part title={t('data.title')}>
+          <OwnData canDelete={!user.is_superuser} />
         </Part>
       </div>
     </div>
@@ -86,28 +97,6 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
       <h2>{title}</h2>
       {children}
     </section>
-  )
-}
-
-function ConnectChat({ bound }: { bound: boolean }) {
-  const t = useT()
-  const connect = useMutation({
-    mutationFn: () => call(accounts.discordLogin, { query: { mode: 'bind' } }),
-    onSuccess: ({ discord_auth_url }) => {
-      if (discord_auth_url) window.location.assign(discord_auth_url)
-      else notify('bad', t('settings.chatUnavailable'))
-    },
-    onError: error => notify('bad', failureText(error, t('settings.chatUnavailable')))
-  })
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconBrandDiscord size={18} aria-hidden />}
-      loading={connect.isPending}
-      onClick={() => connect.mutate()}
-    >
-      {bound ? t('settings.chatAgain') : t('settings.chatConnect')}
-    </Button>
   )
 }
 

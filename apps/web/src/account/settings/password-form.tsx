@@ -1,20 +1,28 @@
-import { Button, PasswordInput } from '@mantine/core'
+import { Button, Checkbox, PasswordInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
+import { refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
+import { reloadSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { formMessage, rules } from '../../kit/form.ts'
 import { ChangePasswordBody } from '../../kit/schemas.ts'
 
 /** The change gives no message of its own: the fields are emptied, or say what is wrong with them. */
-export function PasswordForm() {
+export function PasswordForm({ chatName }: { chatName: string | null }) {
   const t = useT()
-  const form = useForm({ initialValues: { old_password: '', new_password: '' }, validate: rules(ChangePasswordBody) })
+  const form = useForm({
+    initialValues: { old_password: '', new_password: '', unbind_discord: false },
+    validate: rules(ChangePasswordBody)
+  })
   const change = useMutation({
     mutationFn: () => call(accounts.changePassword, { body: form.values }),
-    onSuccess: () => form.reset(),
+    onSuccess: () => {
+      form.reset()
+      void Promise.all([reloadSession(), refresh(accounts.sessions), refresh(accounts.apiKeys)])
+    },
     onError: error => {
       const fields = fieldTexts(error)
       form.setErrors(Object.keys(fields).length > 0 ? fields : { old_password: failureText(error) })
@@ -36,6 +44,12 @@ export function PasswordForm() {
         {...eye}
         {...form.getInputProps('new_password')}
       />
+      {chatName !== null && (
+        <Checkbox
+          label={t('settings.unbind', { name: chatName })}
+          {...form.getInputProps('unbind_discord', { type: 'checkbox' })}
+        />
+      )}
       <Button type="submit" loading={change.isPending} style={{ alignSelf: 'flex-start' }}>
         {t('settings.change')}
       </Button>

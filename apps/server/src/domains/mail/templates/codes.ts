@@ -59,5 +59,29 @@ export const codeTemplates = {
         footer: `如非本人操作，请忽略此邮件：您的密码不会改变。${sender(shop)}`
       })
     }
+  }),
+  'change-email-code': template<Code>({
+    kind: 'security',
+    sample,
+    content: {
+      en: (data, shop) => ({
+        subject: 'Your code for a new email address',
+        heading: 'Confirm your new email address',
+        paragraphs: [
+          `Type this code into the form. It is valid for ${minutesLeft('en', data.expires_at, shop.now)} and works once.`
+        ],
+        code: shop.open(data.sealed_code),
+        footer: `Someone wants to use this address for an account. If it was not you, ignore this mail. ${sender(shop)}`
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的新邮箱验证码',
+        heading: '请确认您的新邮箱地址',
+        paragraphs: [
+          `请在表单中输入此验证码。有效期 ${minutesLeft('zh-CN', data.expires_at, shop.now)}，仅可使用一次。`
+        ],
+        code: shop.open(data.sealed_code),
+        footer: `有人希望将此邮箱用于账号。如非本人操作，请忽略此邮件。${sender(shop)}`
+      })
+    }
   })
 }

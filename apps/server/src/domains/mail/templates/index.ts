@@ -1,12 +1,21 @@
 import type { Language } from '@netlet/contract'
 import { renderMail, type RenderedMail } from '../layout.ts'
+import { accessTemplates } from './access.ts'
 import { codeTemplates } from './codes.ts'
 import type { MailTemplate, TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
 import { orderLifeTemplates } from './order-life.ts'
 import { orderTemplates } from './orders.ts'
+import { securityTemplates } from './security.ts'
 
-export const TEMPLATES = { ...codeTemplates, ...orderTemplates, ...orderLifeTemplates, ...operatorTemplates }
+export const TEMPLATES = {
+  ...accessTemplates,
+  ...codeTemplates,
+  ...orderTemplates,
+  ...orderLifeTemplates,
+  ...operatorTemplates,
+  ...securityTemplates
+}
 
 export type Template = keyof typeof TEMPLATES
 /** What a template is filled with. */

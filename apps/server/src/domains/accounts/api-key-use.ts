@@ -1,0 +1,84 @@
+import { refuse, type Refusal, type Route } from '@netlet/contract'
+import { and, eq, isNull, ne, or, sql } from 'drizzle-orm'
+import type { UserActor } from '../../infra/actor.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { clientNetwork } from './client-network.ts'
+import { apiKeyNetworks, apiKeys } from './tables.ts'
+
+/** Calls that one key may make in a minute. */
+const CALLS_A_MINUTE = 120
+
+/** After this long without a use, a key's network is a new one again. */
+export const NETWORKS_KEPT = 90 * DAY
+
+/** '2026-11-22', UTC. */
+export const dayOf = (time: Date): string => time.toISOString().slice(0, 10)
+
+/**
+ * Counts a call that a key makes, and writes into the audit log, once each, that the key is used from a new network, and
+ * once a network and day that it reads credentials.
+ * @returns a refusal where the key has called too often within this minute
+ */
+export function countKeyCall(
+  ctx: AppContext,
+  by: UserActor,
+  key: { id: number; name: string },
+  route: Route
+): Promise<Refusal | null> {
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
+    const minute = new Date(Math.floor(now.getTime() / MINUTE) * MINUTE)
+    const isSame = sql`${apiKeys.countedSince} = ${minute.toISOString()}::timestamptz`
+    const [counted] = await tx
+      .update(apiKeys)
+      .set({
+        calls: sql`case when ${isSame} then ${apiKeys.calls} + 1 else 1 end`,
+        countedSince: minute,
+        lastUsedAt: sql`case when ${isSame} then ${apiKeys.lastUsedAt} else ${now.toISOString()}::timestamptz end`
+      })
+      .where(
+        and(
+          eq(apiKeys.id, key.id),
+          // Beyond the limit nothing is written, however many calls come.
+          or(isNull(apiKeys.countedSince), sql`not ${isSame}`, sql`${apiKeys.calls} < ${CALLS_A_MINUTE}`)
+        )
+      )
+      .returning({ id: apiKeys.id })
+    if (!counted) {
+      const seconds = Math.max(1, Math.ceil((minute.getTime() + MINUTE - now.getTime()) / 1000))
+      const params = { max: CALLS_A_MINUTE, seconds }
+      return refuse('key_rate_limited', { params, data: { retry_after: seconds } })
+    }
+    await auditUse(unit, by, key, route)
+    return null
+  })
+}
+
+async function auditUse(unit: Unit, by: UserActor, key: { id: number; name: string }, route: Route): Promise<void> {
+  const { tx, now } = unit
+  const network = clientNetwork(by.ip)
+  const today = dayOf(now)
+  const after = { name: key.name, network, call: `${route.method} ${route.path}` }
+  const isThis = and(eq(apiKeyNetworks.keyId, key.id), sql`${apiKeyNetworks.network} = ${network}::inet`)
+  const added = await tx
+    .insert(apiKeyNetworks)
+    .values({ keyId: key.id, network, firstUsedAt: now, lastUsedOn: today })
+    .onConflictDoNothing()
+    .returning({ keyId: apiKeyNetworks.keyId })
+  if (added.length > 0) unit.audit('api_key.use_new_network', key.id, { after })
+  else
+    await tx
+      .update(apiKeyNetworks)
+      .set({ lastUsedOn: today })
+      .where(and(isThis, ne(apiKeyNetworks.lastUsedOn, today)))
+  if (route.reveals !== 'credentials') return
+  const notToday = or(isNull(apiKeyNetworks.credentialsReadOn), ne(apiKeyNetworks.credentialsReadOn, today))
+  const read = await tx
+    .update(apiKeyNetworks)
+    .set({ credentialsReadOn: today })
+    .where(and(isThis, notToday))
+    .returning({ keyId: apiKeyNetworks.keyId })
+  if (read.length > 0) unit.audit('api_key.read_credentials', key.id, { after })
+}

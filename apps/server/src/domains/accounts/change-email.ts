@@ -1,0 +1,67 @@
+import { refuse, type EmailChangeBody, type EmailChangeCodeBody } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { UserActor } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { done, type Result } from '../../infra/result.ts'
+import { enqueueMail } from '../mail/index.ts'
+import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { USER_CONFLICTS } from './create-user.ts'
+import { consumeEmailCode, sendEmailCode, tryEmailCode } from './email-codes.ts'
+import type { UserRow } from './present-user.ts'
+import { users } from './tables.ts'
+
+/** Sends a code to the address that the caller wants to have from now on, for the password. */
+export async function sendEmailChangeCode(
+  ctx: AppContext,
+  by: UserActor,
+  form: z.output<typeof EmailChangeCodeBody>,
+  device: string | undefined
+): Promise<Result<{ email_code_id: string }>> {
+  const confirmed = await confirmPassword(ctx, by, form.password)
+  if (!confirmed.ok) return confirmed
+  const [user] = await ctx.db.select({ email: users.email }).from(users).where(eq(users.id, by.id))
+  if (user?.email.toLowerCase() === form.email.toLowerCase()) return fieldRefusal('email', 'same_email')
+  return sendEmailCode(ctx, by, { email: form.email, purpose: 'change_email', device })
+}
+
+/** Changes the caller's e-mail address by that code and the password. The old address is told. */
+export async function changeEmail(
+  ctx: AppContext,
+  by: UserActor,
+  form: z.output<typeof EmailChangeBody>
+): Promise<Result<null>> {
+  const confirmed = await confirmPassword(ctx, by, form.password)
+  if (!confirmed.ok) return confirmed
+  const code = { id: form.email_code_id, email: form.email, purpose: 'change_email' as const }
+  const wrong = fieldRefusal('email_code', 'wrong_email_code')
+  if (!(await tryEmailCode(ctx, by, { ...code, code: form.email_code }))) return wrong
+  return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
+    const user = await lockConfirmed(unit, confirmed.data)
+    if (!user) return refuse('unauthorized')
+    if (!(await consumeEmailCode(unit, code))) return wrong
+    await unit.tx.update(users).set({ email: form.email }).where(eq(users.id, user.id))
+    tellEmailChanged(unit, user, form.email)
+    unit.audit('user.change_email', user.id, { before: { email: user.email }, after: { email: form.email } })
+    unit.publish('user', user.id, user.id)
+    return done
+  })
+}
+
+/** Mails the old address that there is another one now. */
+export function tellEmailChanged(
+  unit: Unit,
+  old: Pick<UserRow, 'id' | 'username' | 'email' | 'language'>,
+  email: string
+): void {
+  const at = unit.now.toISOString()
+  enqueueMail(unit, {
+    to: old.email,
+    language: old.language,
+    template: 'email-changed',
+    data: { username: old.username, at, email },
+    key: `email-changed:${old.id}:${at}`
+  })
+}

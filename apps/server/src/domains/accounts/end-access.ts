@@ -1,0 +1,53 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
+import { enqueueMail } from '../mail/index.ts'
+import type { UserRow } from './present-user.ts'
+import { endSessionsOf } from './sessions.ts'
+import { apiKeys, oauthStates } from './tables.ts'
+
+type Owner = Pick<UserRow, 'id' | 'username' | 'email' | 'language'>
+
+/**
+ * Ends every way into an account but its password: sessions, API keys, and flows with the chat platform that wait for
+ * their end. Keys that end are audited, and their owner is mailed. The caller holds the user's row.
+ * @param keep the session that stays
+ */
+export async function endAccess(
+  unit: Unit,
+  user: Owner,
+  { cause, keep }: { cause: 'password' | 'ban' | 'rights'; keep?: Buffer | null | undefined }
+): Promise<void> {
+  const { tx, now } = unit
+  await endSessionsOf(unit, user.id, keep ?? undefined)
+  await tx.delete(oauthStates).where(eq(oauthStates.userId, user.id))
+  const ended = await tx
+    .update(apiKeys)
+    .set({ revokedAt: now })
+    .where(and(eq(apiKeys.userId, user.id), isNull(apiKeys.revokedAt)))
+    .returning({ id: apiKeys.id, name: apiKeys.name })
+  if (ended.length === 0) return
+  for (const { id, name } of ended) {
+    unit.audit('api_key.end', id, { before: { name }, after: { cause } })
+    unit.publish('api_key', id, user.id)
+  }
+  const names = ended.map(key => key.name).join(', ')
+  enqueueMail(unit, {
+    to: user.email,
+    language: user.language,
+    template: 'api-keys-ended',
+    data: { username: user.username, at: now.toISOString(), names, cause },
+    key: `api-keys-ended:${ended[0]?.id}`
+  })
+}
+
+/** Mails the owner that the password is another one now. */
+export function tellPasswordChanged(unit: Unit, user: Owner): void {
+  const at = unit.now.toISOString()
+  enqueueMail(unit, {
+    to: user.email,
+    language: user.language,
+    template: 'password-changed',
+    data: { username: user.username, at },
+    key: `password-changed:${user.id}:${at}`
+  })
+}

@@ -1,0 +1,283 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startStockedShop, type StockedShop } from '../../api/stocked-shop.fixture.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { auditLog } from '../../infra/tables.ts'
+import { paidEvent } from '../../testing/buying.ts'
+import { TEST_PASSWORD } from '../../testing/shop.ts'
+import { handleEvent, storeEvent } from '../commerce/index.ts'
+import { platformEvents } from '../commerce/tables.ts'
+import { orders } from '../orders/tables.ts'
+import { pointRecords } from '../rewards/tables.ts'
+import { tickets } from '../support/tables.ts'
+import { eventHandlers } from '../../workers.ts'
+import { isDeleted } from './index.ts'
+import { users } from './tables.ts'
+
+let shop: StockedShop
+type Customer = Awaited<ReturnType<StockedShop['customer']>>
+
+beforeAll(async () => {
+  shop = await startStockedShop()
+})
+afterAll(() => shop?.close())
+
+const U = '/api/users/u'
+const DELETE = '/api/users/delete_account'
+const EXPORT = `${U}/data_export`
+const password = TEST_PASSWORD
+
+async function place(buyer: Customer): Promise<{ publicId: string; id: number }> {
+  const placed = await buyer.post<{ order_id: string }>('/api/orders/checkout', {
+    product_id: shop.productId,
+    quantity: 8,
+    option_selected: { option1: 'New York', acl_selected: shop.rules.slice(0, 1) }
+  })
+  const [order] = await shop.ctx.db.select().from(orders).where(eq(orders.publicId, placed.data.order_id))
+  if (!order) throw new Error(placed.msg)
+  return { publicId: order.publicId, id: order.id }
+}
+
+/** The event as the platform sends it, with all that it knows of a person. */
+async function pay(publicId: string, email: string, eventId: string, person: object = {}): Promise<void> {
+  const payload = {
+    ...paidEvent({ publicId, amount: '20.00' }),
+    email,
+    contact_email: email,
+    customer: { id: 4711, email, ...person, default_address: person },
+    billing_address: person,
+    shipping_address: person,
+    client_details: { user_agent: 'Firefox', ...person },
+    ...person
+  }
+  await command(shop.ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'orders/paid', payload }))
+  await handleEvent(shop.ctx, eventHandlers, eventId)
+}
+
+/** Ends a lease as expiry does once its agents have confirmed. */
+const endLease = async (orderId: number, state: string) => {
+  const { db } = shop.ctx
+  await db.execute(
+    sql`update leases set state = 'released', released_at = now() where order_id = ${orderId} and state <> 'released'`
+  )
+  await db.execute(sql`update orders set state = ${state} where id = ${orderId}`)
+}
+
+const jobsTo = async (email: string) => {
+  const { rows } = await shop.ctx.db.execute<{ template: string }>(
+    sql`select data ->> 'template' as template from pgboss.job where name = 'send-mail' and data ->> 'to' = ${email} order by created_on, id`
+  )
+  return rows.map(row => row.template)
+}
+
+test('a user who paid for an order that failed is not deleted, by nobody', async () => {
+  const boss = await shop.admin()
+  const client = await shop.customer()
+  const order = await place(client)
+  await pay(order.publicId, client.user.email, 'owed')
+  await endLease(order.id, 'failed')
+  expect(await boss.delete(`${U}/${client.user.id}/`)).toMatchObject({
+    code: 409,
+    msg: 'This user has paid for an order that is still to be delivered or refunded, and cannot be deleted'
+  })
+  expect(await client.post(DELETE, { password })).toMatchObject({
+    code: 409,
+    msg: 'You have paid for an order that is still to be delivered or refunded. Please contact support.'
+  })
+  // The same where it expired undelivered; not any more once the money went back.
+  await endLease(order.id, 'expired')
+  expect((await client.post(DELETE, { password })).code).toBe(409)
+  await shop.ctx.db.execute(
+    sql`update orders set state = 'refunded', refunded_amount = pay_amount where id = ${order.id}`
+  )
+  expect((await client.post(DELETE, { password })).code).toBe(2000)
+})
+
+test('an unpaid order keeps its customer, until it is over', async () => {
+  const client = await shop.customer()
+  const order = await place(client)
+  expect(await client.post(DELETE, { password })).toMatchObject({
+    code: 409,
+    msg: 'You still have live proxies or an unpaid order. Please wait until they end.'
+  })
+  await endLease(order.id, 'timed_out')
+  expect((await client.post(DELETE, { password })).code).toBe(2000)
+})
+
+test('a payment that is settled while its customer is deleted is seen by one of the two', async () => {
+  for (let i = 0; i < 4; i += 1) {
+    const client = await shop.customer()
+    const { user } = client
+    const order = await place(client)
+    await endLease(order.id, 'timed_out')
+    const [deleted] = await Promise.all([
+      client.post(DELETE, { password }),
+      pay(order.publicId, user.email, `racing ${i}`)
+    ])
+    const [row] = await shop.ctx.db.select().from(orders).where(eq(orders.id, order.id))
+    expect(deleted.code === 2000, `paid ${String(row?.paidAt)}`).toBe(row?.paidAt === null)
+  }
+})
+
+test("a deleted user's late payment is not delivered: administrators and the payer are told", async () => {
+  const boss = await shop.admin()
+  const client = await shop.customer()
+  const order = await place(client)
+  await endLease(order.id, 'timed_out')
+  expect((await boss.delete(`${U}/${client.user.id}/`)).code).toBe(2000)
+  expect(await isDeleted(shop.ctx.db, client.user.id)).toBe(true)
+  await pay(order.publicId, 'payer@example.com', 'late')
+  const [row] = await shop.ctx.db.select().from(orders).where(eq(orders.id, order.id))
+  expect(row).toMatchObject({ state: 'timed_out', paidAt: null })
+  const [event] = await shop.ctx.db.select().from(platformEvents).where(eq(platformEvents.eventId, 'late'))
+  expect(event).toMatchObject({ outcome: 'unknown_order', detail: { order_id: order.publicId } })
+  expect(await jobsTo('payer@example.com')).toEqual(['payment-without-account'])
+  expect(await jobsTo(boss.user.email)).toContain('admin-notice')
+  const { rows } = await shop.ctx.db.execute(sql`select 1 from pgboss.job where data::text like '%deleted.invalid%'`)
+  expect(rows).toEqual([])
+})
+
+test('nothing in the database names a person who was deleted', async () => {
+  const { db } = shop.ctx
+  const boss = await shop.admin()
+  const inviter = await shop.customer()
+  const username = 'Ottilie7'
+  const client = await shop.customer({ username, email: 'ottilie.quist@example.org' })
+  const { user } = client
+  const { email } = user
+  const bystander = await shop.customer({ username: 'Ottilie77', email: 'x.ottilie.quist@example.org.test' })
+  await db.update(users).set({ invitedBy: inviter.user.id }).where(eq(users.id, user.id))
+  await db.insert(pointRecords).values({
+    userId: inviter.user.id,
+    kind: 'level',
+    point: 10,
+    reasonCode: 'invited',
+    reasonParams: { username },
+    cause: `invite:${user.id}`
+  })
+  const login = shop.visitor({ ip: '203.0.113.78' })
+  await login.post('/api/auth/login', { username, password })
+  await client.post('/api/users/api_keys/', { name: 'script of Ottilie7', scopes: ['read'], password })
+  await boss.put(`${U}/${user.id}/`, { reward_points_change: 5, username: 'Ottilie8' })
+  await boss.put(`${U}/${user.id}/`, { username })
+  await boss.post('/api/users/admin/switch-user', { user_id: user.id })
+  await boss.post('/api/users/admin/switch-back')
+  const coupon = { username, code: 'FOR-HER', discount: '1.00', code_type: 1 }
+  expect((await boss.post('/api/rewards/coupon_code/', coupon)).code).toBe(2000)
+  const sent = { username: 'Ottilie', email: email.toUpperCase(), phone: '+4912345', message: 'I live in Lane 7' }
+  const ticket = { ...sent, clientIp: '203.0.113.78' }
+  const [first] = await db
+    .insert(tickets)
+    .values([ticket, { ...ticket, email: 'other@example.com', message: 'Not hers' }])
+    .returning()
+  await db.insert(tickets).values(ticket)
+  await boss.delete(`/api/tickets/ticket/${first?.id}/`)
+  const order = await place(client)
+  await pay(order.publicId, email, 'hers', {
+    first_name: 'Ottilie',
+    last_name: 'Quist',
+    phone: '+4912345',
+    address1: 'Lane 7',
+    browser_ip: '203.0.113.77',
+    note: 'For Ottilie Quist'
+  })
+  await endLease(order.id, 'expired')
+  await db.execute(sql`update orders set delivery_num = quantity where id = ${order.id}`)
+
+  expect((await client.post(DELETE, { password })).code).toBe(2000)
+  // The mail that says so waits to be sent; sent mail leaves the job table.
+  expect(await jobsTo(email)).toContain('account-deleted')
+  await db.execute(sql`delete from pgboss.job`)
+
+  const { rows: tables } = await db.execute<{ name: string }>(
+    sql`select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`
+  )
+  const marks = [
+    'ottilie.quist@example.org',
+    '"Ottilie7"',
+    'Ottilie8',
+    'Quist',
+    '+4912345',
+    'Lane 7',
+    '203.0.113.77',
+    '203.0.113.78',
+    'script of'
+  ]
+  const found: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await db.execute<{ text: string }>(
+      sql`select to_jsonb(t)::text as text from ${sql.identifier(name)} t`
+    )
+    for (const { text } of rows) {
+      // Of the one who is still there, and of a ticket that somebody else sent.
+      if (text.includes(bystander.user.email) || text.includes('Not hers')) continue
+      for (const mark of marks) if (text.includes(mark)) found.push(`${name}: ${mark}: ${text.slice(0, 300)}`)
+    }
+  }
+  expect(found).toEqual([])
+
+  // What money and the history of addresses need is there.
+  const [event] = await db.select().from(platformEvents).where(eq(platformEvents.eventId, 'hers'))
+  expect(event?.payload).toMatchObject({ total_price: '20.00', note_attributes: [{ value: order.publicId }] })
+  const [row] = await db.select().from(orders).where(eq(orders.id, order.id))
+  expect(row).toMatchObject({ userId: user.id, checkoutUrl: null, payAmount: '20.00' })
+  expect(await db.$count(tickets, eq(tickets.email, 'other@example.com'))).toBe(1)
+  const [record] = await db
+    .select()
+    .from(pointRecords)
+    .where(eq(pointRecords.cause, `invite:${user.id}`))
+  expect(record?.reasonParams).toEqual({ username: `deleted-${user.id}` })
+  const log = await db.select().from(auditLog).where(eq(auditLog.action, 'user.delete'))
+  expect(log.at(-1)).toMatchObject({ targetId: String(user.id), after: { historyKept: true, own: true } })
+  expect(await bystander.get('/api/auth/login')).toMatchObject({ data: { username: 'Ottilie77' } })
+})
+
+test('people delete their own account with the password; administrators do not', async () => {
+  const client = await shop.customer()
+  expect(await client.post(DELETE, { password: 'Guess#2026' })).toMatchObject({
+    code: 400,
+    data: { errors: { password: 'The password is not correct' } }
+  })
+  const boss = await shop.admin()
+  expect(await boss.post(DELETE, { password })).toMatchObject({ code: 409 })
+  expect((await client.post(DELETE, { password })).code).toBe(2000)
+  expect((await client.get('/api/auth/login')).code).toBe(401)
+  expect(await shop.ctx.db.$count(users, eq(users.id, client.user.id))).toBe(0)
+})
+
+test('people download all that the shop knows of them, and nothing of others', async () => {
+  const client = await shop.customer({ username: 'Export1' })
+  const other = await shop.customer({ username: 'Export2' })
+  const order = await shop.buy(client)
+  const theirs = await shop.buy(other)
+  const key = { name: 'my script', scopes: ['read'], password }
+  await client.post('/api/users/api_keys/', key)
+  await shop.ctx.db.insert(tickets).values({ username: 'x', email: client.user.email, phone: '1', message: 'Help me' })
+  await client.put('/api/users/preferences/columns', { value: ['id'] })
+  const reply = await client.fetch(EXPORT)
+  expect(reply.headers.get('content-disposition')).toBe('attachment; filename="my-data.json"')
+  expect(reply.headers.get('cache-control')).toBe('no-store')
+  const text = await reply.text()
+  const data = JSON.parse(text) as Record<string, unknown>
+  expect(data).toMatchObject({
+    profile: { username: 'Export1', email: client.user.email },
+    sessions: [{ is_current: true }],
+    api_keys: [{ name: 'my script' }],
+    preferences: [{ key: 'columns' }],
+    orders: [{ order_id: order.publicId, pay_amount: '20.00' }],
+    payments: [{ order_id: order.publicId, kind: 'purchase', amount: '20.00' }],
+    promo_codes: [{ code: `OF-Export1-${order.id}` }],
+    tickets: [{ message: 'Help me' }]
+  })
+  expect(data['points']).not.toEqual([])
+  for (const mark of [theirs.publicId, 'Export2', 'argon2', 'nlk_'])
+    expect(text.replaceAll(/"hint":"[^"]*"/g, '')).not.toContain(mark)
+  expect((await client.get(EXPORT)).status).toBe(200)
+  expect((await client.get(EXPORT)).status).toBe(200)
+  const fourth = await client.get(EXPORT)
+  expect(fourth.status).toBe(429)
+  expect(fourth.headers.get('retry-after')).toBe('900')
+  expect((await other.get(EXPORT)).status).toBe(200)
+  expect((await shop.visitor().get(EXPORT)).status).toBe(401)
+})

@@ -1,0 +1,126 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import { accountRoutesWithPorts, failed, solvedCaptcha, visitorFromAnywhere } from './accounts.fixture.ts'
+
+let shop: TestShop
+
+beforeAll(async () => {
+  shop = await startTestShop({ routes: accountRoutesWithPorts })
+})
+afterAll(() => shop.close())
+
+const LOGIN = '/api/auth/login'
+const WRONG = 'The username, email or password is not correct'
+const THROTTLED = {
+  status: 429,
+  code: 429,
+  msg: 'Too many failed logins. Please wait 15 minutes and try again.'
+}
+
+test('many guesses at once from one client get no further than twenty for an account', async () => {
+  const { user } = await shop.customer()
+  const client = shop.visitor({ ip: '198.51.100.77' })
+  const keys = await Promise.all(Array.from({ length: 40 }, () => solvedCaptcha(shop)))
+  const replies = await Promise.all(
+    keys.map(captcha => client.post(LOGIN, { username: user.username, password: 'Wrong#2026', ...captcha }))
+  )
+  expect(replies.filter(reply => reply.msg === WRONG).length).toBeLessThanOrEqual(20)
+  expect(replies.some(reply => reply.code === 429)).toBe(true)
+  await failed(shop, `user:${user.id}@198.51.100.77`, 20)
+  const right = { username: user.username, password: TEST_PASSWORD }
+  expect(await client.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).toMatchObject(THROTTLED)
+})
+
+test('a stranger locks nobody out: the owner, an administrator too, logs in from elsewhere with a captcha', async () => {
+  for (const { user } of [await shop.customer(), await shop.admin()]) {
+    const stranger = visitorFromAnywhere(shop)
+    for (let i = 0; i < 25; i += 1) {
+      const guess = { username: user.username, password: 'Wrong#2026', ...(await solvedCaptcha(shop)) }
+      await stranger.post(LOGIN, guess)
+    }
+    const right = { username: user.username, password: TEST_PASSWORD }
+    expect(await stranger.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).toMatchObject(THROTTLED)
+    const owner = visitorFromAnywhere(shop)
+    expect(await owner.post(LOGIN, right)).toMatchObject({ data: { require_captcha: true } })
+    expect((await owner.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(2000)
+  }
+})
+
+test('guesses from everywhere end at a hundred, the owner is told once, and a browser that it knows gets in', async () => {
+  const { user } = await shop.customer()
+  const right = { username: user.username, password: TEST_PASSWORD }
+  const known = visitorFromAnywhere(shop)
+  expect((await known.post(LOGIN, right)).code).toBe(2000)
+  await failed(shop, `user:${user.id}`, 100)
+  for (let i = 0; i < 3; i += 1)
+    expect(await visitorFromAnywhere(shop).post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).toMatchObject(
+      THROTTLED
+    )
+  const { rows } = await shop.ctx.db.execute(
+    sql`select 1 from pgboss.job where name = 'send-mail' and data ->> 'template' = 'login-guesses' and data ->> 'to' = ${user.email}`
+  )
+  expect(rows).toHaveLength(1)
+  expect(await known.post(LOGIN, right)).toMatchObject({ code: 2000 })
+  // Strangers are kept out as before: the owner's login takes nothing off their count.
+  expect((await visitorFromAnywhere(shop).post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(429)
+})
+
+test('a browser that has logged in is counted by itself, and is unknown after another password', async () => {
+  const { user } = await shop.customer()
+  const other = await shop.customer()
+  const right = { username: user.username, password: TEST_PASSWORD }
+  const known = visitorFromAnywhere(shop)
+  await known.post(LOGIN, right)
+  const device = known.cookies.get('netlet_device') ?? ''
+  for (let i = 0; i < 3; i += 1) await known.post(LOGIN, { ...right, password: 'x' })
+  expect(await known.post(LOGIN, right)).toMatchObject({ data: { require_captcha: true } })
+  // Its failures are not the account's.
+  expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
+
+  // It says nothing about another account, and nothing that is not signed.
+  await failed(shop, `user:${other.user.id}`, 100)
+  await failed(shop, `user:${user.id}`, 100)
+  const elsewhere = { username: other.user.username, password: TEST_PASSWORD }
+  expect((await known.post(LOGIN, { ...elsewhere, ...(await solvedCaptcha(shop)) })).code).toBe(429)
+  const forger = visitorFromAnywhere(shop)
+  for (const forged of [`${device}x`, device.replace(/^\d+/, String(other.user.id)), '..', 'x', `${user.id}..`]) {
+    forger.cookies.set('netlet_device', forged)
+    expect((await forger.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code, forged).toBe(429)
+  }
+  forger.cookies.set('netlet_device', device)
+  expect((await forger.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(2000)
+  await shop.ctx.db
+    .execute(sql`update users set password_hash = (select password_hash from users where id = ${other.user.id})
+    where id = ${user.id}`)
+  forger.cookies.set('netlet_device', device)
+  expect((await forger.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(429)
+})
+
+test('wrong captchas count for the client that sent them, and not against the account', async () => {
+  const { user } = await shop.customer()
+  const right = { username: user.username, password: TEST_PASSWORD }
+  const client = visitorFromAnywhere(shop)
+  for (let i = 0; i < 3; i += 1) await client.post(LOGIN, { ...right, password: 'x' })
+  const replies = []
+  for (let i = 0; i < 20; i += 1) {
+    const { captcha_id, captcha } = await solvedCaptcha(shop)
+    replies.push(await client.post(LOGIN, { ...right, captcha_id, captcha: captcha + 1 }))
+  }
+  expect(replies[0]?.msg).toBe('The captcha code is not correct')
+  expect(replies.at(-1)).toMatchObject(THROTTLED)
+  const { rows } = await shop.ctx.db.execute(sql`select 1 from login_failures where key = ${`user:${user.id}`}`)
+  expect(rows).toHaveLength(3)
+  // A captcha that was not sent at all is no failure: the form shows it only now.
+  const form = visitorFromAnywhere(shop)
+  for (let i = 0; i < 25; i += 1) expect((await form.post(LOGIN, right)).code).toBe(401)
+  expect((await form.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(2000)
+})
+
+test('fifty failures from one address stop it', async () => {
+  const { user } = await shop.customer()
+  await failed(shop, 'ip:198.51.100.7', 50)
+  const right = { username: user.username, password: TEST_PASSWORD }
+  expect((await shop.visitor({ ip: '198.51.100.7' }).post(LOGIN, right)).code).toBe(429)
+  expect((await shop.visitor({ ip: '198.51.100.8' }).post(LOGIN, right)).code).toBe(2000)
+})

@@ -1,0 +1,169 @@
+import { day, sender, template } from './define.ts'
+
+/** Something that was done to an account, and when (ISO 8601). */
+type Notice = { username: string; at: string }
+
+const notice: Notice = { username: 'demo1', at: '2026-01-05T10:00:00.000Z' }
+
+const NOT_YOU =
+  'If it was not you, set a new password at once: "Forgot password" on the log-in page ends every session.'
+const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密码”设置新密码，所有会话将随之结束。'
+
+const ENDED = {
+  password: {
+    en: 'Your password was changed, and API keys end with it.',
+    'zh-CN': '您的密码已更改，API 密钥随之失效。'
+  },
+  ban: { en: 'Your account was banned.', 'zh-CN': '您的账号已被封禁。' },
+  rights: { en: 'The rights of your account were changed.', 'zh-CN': '您账号的权限已更改。' }
+}
+
+/** Who else gets at an account, and what became of a payment to a deleted one; it cannot be switched off. */
+export const accessTemplates = {
+  'api-key-made': template<Notice & { name: string; scopes: string }>({
+    kind: 'security',
+    sample: { ...notice, name: 'backup script', scopes: 'read' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'An API key was made for your account',
+        heading: `Hello ${data.username}, an API key was made`,
+        paragraphs: ['Programs that have this key act in your name. You can revoke it under Settings.', NOT_YOU],
+        facts: [
+          ['Time', day(data.at)],
+          ['Name', data.name],
+          ['May', data.scopes]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的账号创建了新的 API 密钥',
+        heading: `${data.username}，您好，新的 API 密钥已创建`,
+        paragraphs: ['持有此密钥的程序可以您的名义操作。您可以在“设置”中吊销它。', NOT_YOU_ZH],
+        facts: [
+          ['时间', day(data.at)],
+          ['名称', data.name],
+          ['权限', data.scopes]
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'api-keys-ended': template<Notice & { names: string; cause: 'password' | 'ban' | 'rights' }>({
+    kind: 'security',
+    sample: { ...notice, names: 'backup script, cron', cause: 'password' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'Your API keys have ended',
+        heading: `Hello ${data.username}, your API keys have ended`,
+        paragraphs: [
+          ENDED[data.cause].en,
+          'Programs that used them are refused. Make new keys under Settings where you need them.'
+        ],
+        facts: [
+          ['Time', day(data.at)],
+          ['Keys', data.names]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的 API 密钥已失效',
+        heading: `${data.username}，您好，您的 API 密钥已失效`,
+        paragraphs: [ENDED[data.cause]['zh-CN'], '使用这些密钥的程序将被拒绝。如有需要，请在“设置”中创建新密钥。'],
+        facts: [
+          ['时间', day(data.at)],
+          ['密钥', data.names]
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'chat-account-bound': template<Notice & { name: string }>({
+    kind: 'security',
+    sample: { ...notice, name: 'Demo' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'A Discord account was connected',
+        heading: `Hello ${data.username}, a Discord account was connected`,
+        paragraphs: ['Whoever owns that Discord account can log in to your account with it.', NOT_YOU],
+        facts: [
+          ['Time', day(data.at)],
+          ['Discord account', data.name]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的账号已绑定 Discord',
+        heading: `${data.username}，您好，您的账号已绑定 Discord`,
+        paragraphs: ['该 Discord 账号的所有者可以用它登录您的账号。', NOT_YOU_ZH],
+        facts: [
+          ['时间', day(data.at)],
+          ['Discord 账号', data.name]
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'chat-account-unbound': template<Notice & { name: string }>({
+    kind: 'security',
+    sample: { ...notice, name: 'Demo' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'Your Discord account was disconnected',
+        heading: `Hello ${data.username}, your Discord account was disconnected`,
+        paragraphs: [
+          'Nobody can log in to your account with it any more. You can connect one again under Settings.',
+          NOT_YOU
+        ],
+        facts: [
+          ['Time', day(data.at)],
+          ['Discord account', data.name]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的账号已解绑 Discord',
+        heading: `${data.username}，您好，您的账号已解绑 Discord`,
+        paragraphs: ['该账号已无法用于登录。您可以在“设置”中重新绑定。', NOT_YOU_ZH],
+        facts: [
+          ['时间', day(data.at)],
+          ['Discord 账号', data.name]
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'payment-without-account': template<{ at: string; platform_order: string; amount: string }>({
+    kind: 'security',
+    sample: { at: notice.at, platform_order: '#1001', amount: '20.00' },
+    content: {
+      en: (data, shop) => ({
+        subject: `Your payment ${data.platform_order} could not be used`,
+        heading: 'Your payment could not be used',
+        paragraphs: [
+          'It belongs to an account that was deleted, so nothing was delivered. The operators of the shop were told and will take care of the money.',
+          'Answer this mail or contact the support of the shop if you have a question.'
+        ],
+        facts: [
+          ['Time', day(data.at)],
+          ['Payment', data.platform_order],
+          ['Amount', data.amount]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的付款 ${data.platform_order} 无法使用`,
+        heading: '您的付款无法使用',
+        paragraphs: [
+          '该付款属于一个已删除的账号，因此没有交付任何商品。商店运营人员已收到通知，并将处理这笔款项。',
+          '如有疑问，请回复此邮件或联系商店客服。'
+        ],
+        facts: [
+          ['时间', day(data.at)],
+          ['付款', data.platform_order],
+          ['金额', data.amount]
+        ],
+        footer: sender(shop)
+      })
+    }
+  })
+}

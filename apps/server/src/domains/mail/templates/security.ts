@@ -1,0 +1,169 @@
+import { day, sender, template } from './define.ts'
+
+/** Something that was done to an account, and when (ISO 8601). */
+type Notice = { username: string; at: string }
+
+const notice: Notice = { username: 'demo1', at: '2026-01-05T10:00:00.000Z' }
+
+const NOT_YOU =
+  'If it was not you, set a new password at once: "Forgot password" on the log-in page ends every session.'
+const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密码”设置新密码，所有会话将随之结束。'
+
+type Login = Notice & { device: string; ip: string; country: string }
+
+/** What the owner of an account has to hear of; it cannot be switched off. */
+export const securityTemplates = {
+  'new-login': template<Login>({
+    kind: 'security',
+    sample: { ...notice, device: 'Firefox on Linux', ip: '203.0.113.7', country: 'US' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'New login to your account',
+        heading: `Hello ${data.username}, somebody logged in to your account`,
+        paragraphs: ['The login came from a browser or a country that this account was not used from before.', NOT_YOU],
+        facts: [
+          ['Time', day(data.at)],
+          ['Browser', data.device],
+          ['Address', data.ip],
+          ['Country', data.country]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的账号有新的登录',
+        heading: `${data.username}，您好，您的账号有新的登录`,
+        paragraphs: ['此次登录来自该账号以前未使用过的浏览器或国家。', NOT_YOU_ZH],
+        facts: [
+          ['时间', day(data.at)],
+          ['浏览器', data.device],
+          ['地址', data.ip],
+          ['国家', data.country]
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'password-changed': template<Notice>({
+    kind: 'security',
+    sample: notice,
+    content: {
+      en: (data, shop) => ({
+        subject: 'Your password was changed',
+        heading: `Hello ${data.username}, your password was changed`,
+        paragraphs: ['All other sessions and all API keys of your account have ended.', NOT_YOU],
+        facts: [['Time', day(data.at)]],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的密码已更改',
+        heading: `${data.username}，您好，您的密码已更改`,
+        paragraphs: ['您账号的其他会话和所有 API 密钥均已失效。', NOT_YOU_ZH],
+        facts: [['时间', day(data.at)]],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'email-changed': template<Notice & { email: string }>({
+    kind: 'security',
+    sample: { ...notice, email: 'new@example.com' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'Your email address was changed',
+        heading: `Hello ${data.username}, your email address was changed`,
+        paragraphs: [
+          'Mails about your account go to the new address from now on.',
+          'If it was not you, contact the support of the shop at once.'
+        ],
+        facts: [
+          ['Time', day(data.at)],
+          ['New address', data.email]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的邮箱地址已更改',
+        heading: `${data.username}，您好，您的邮箱地址已更改`,
+        paragraphs: ['今后与您账号有关的邮件将发送到新地址。', '如非本人操作，请立即联系商店客服。'],
+        facts: [
+          ['时间', day(data.at)],
+          ['新地址', data.email]
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'login-guesses': template<Notice>({
+    kind: 'security',
+    sample: notice,
+    content: {
+      en: (data, shop) => ({
+        subject: 'Somebody is guessing your password',
+        heading: `Hello ${data.username}, somebody is guessing your password`,
+        paragraphs: [
+          'There were very many failed logins to your account. Browsers that you logged in with before still work; others have to wait some minutes.',
+          'Where you are kept out, use "Forgot password" on the log-in page: that browser is let in afterwards.'
+        ],
+        facts: [['Time', day(data.at)]],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '有人正在猜测您的密码',
+        heading: `${data.username}，您好，有人正在猜测您的密码`,
+        paragraphs: [
+          '您的账号出现了大量失败的登录。您以前登录过的浏览器不受影响，其他浏览器需要等待几分钟。',
+          '如果您无法登录，请在登录页点击“忘记密码”，之后该浏览器即可登录。'
+        ],
+        facts: [['时间', day(data.at)]],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'address-registered': template<{ at: string }>({
+    kind: 'security',
+    sample: { at: notice.at },
+    content: {
+      en: (data, shop) => ({
+        subject: 'You have an account already',
+        heading: 'This address has an account already',
+        paragraphs: [
+          'Somebody asked for a code to sign up with this address, or to change an account to it. There is an account with it already, so no code was sent.',
+          'If it was you, log in, or use "Forgot password" on the log-in page. If it was not you, ignore this mail: nothing was changed.'
+        ],
+        facts: [['Time', day(data.at)]],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您已有账号',
+        heading: '此邮箱已有账号',
+        paragraphs: [
+          '有人请求用此邮箱注册，或将其他账号的邮箱改为此地址。由于此邮箱已有账号，我们没有发送验证码。',
+          '如果是您本人，请直接登录，或在登录页点击“忘记密码”。如非本人操作，请忽略此邮件：没有任何更改。'
+        ],
+        facts: [['时间', day(data.at)]],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'account-deleted': template<Notice>({
+    kind: 'security',
+    sample: notice,
+    content: {
+      en: (data, shop) => ({
+        subject: 'Your account was deleted',
+        heading: `Goodbye ${data.username}, your account was deleted`,
+        paragraphs: [
+          'Your name, address and messages were removed. What the shop has to keep about payments no longer names you.'
+        ],
+        facts: [['Time', day(data.at)]],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您的账号已删除',
+        heading: `${data.username}，再见，您的账号已删除`,
+        paragraphs: ['您的姓名、地址和消息已被移除。商店必须保留的付款记录不再包含您的姓名。'],
+        facts: [['时间', day(data.at)]],
+        footer: sender(shop)
+      })
+    }
+  })
+}

@@ -1,0 +1,87 @@
+import { and, asc, eq, gt, isNotNull } from 'drizzle-orm'
+import { toCents } from '@netlet/contract'
+import { isoOrNull, iso } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { orders } from './tables.ts'
+
+/**
+ * Locks all orders of a user and says whether one was paid for and is neither delivered nor refunded. The locks keep a
+ * payment from settling until the caller's command ends.
+ */
+export async function lockOwedOrders({ tx }: Unit, userId: number): Promise<boolean> {
+  const rows = await tx
+    .select({
+      state: orders.state,
+      payAmount: orders.payAmount,
+      refundedAmount: orders.refundedAmount,
+      deliveredAt: orders.deliveredAt,
+      deliveryNum: orders.deliveryNum
+    })
+    .from(orders)
+    .where(eq(orders.userId, userId))
+    .orderBy(asc(orders.id))
+    .for('update')
+  return rows.some(({ state, payAmount, refundedAmount, deliveredAt, deliveryNum }) => {
+    if (payAmount === null || state === 'refunded') return false
+    // It may have been paid with a code for all of it: what is owed then are the proxies.
+    const isRefunded = toCents(refundedAmount) >= toCents(payAmount) && toCents(refundedAmount) > 0n
+    if (state === 'expired') return !isRefunded && deliveredAt === null && deliveryNum === 0
+    return !isRefunded
+  })
+}
+
+/** Removes what a user's orders hold of the person: the link to the checkout has the e-mail address in it. */
+export async function forgetBuyer({ tx }: Unit, userId: number): Promise<void> {
+  await tx
+    .update(orders)
+    .set({ checkoutUrl: null })
+    .where(and(eq(orders.userId, userId), isNotNull(orders.checkoutUrl)))
+}
+
+/** By what the platform knows a user's orders. */
+export async function platformNamesOf(
+  db: Executor,
+  userId: number
+): Promise<{ publicIds: string[]; platformOrderIds: string[] }> {
+  const rows = await db
+    .select({ publicId: orders.publicId, platformOrderId: orders.platformOrderId })
+    .from(orders)
+    .where(eq(orders.userId, userId))
+  return {
+    publicIds: rows.map(row => row.publicId),
+    platformOrderIds: rows.flatMap(row => row.platformOrderId ?? [])
+  }
+}
+
+const BATCH = 500
+
+/** A user's orders for the download of the own data, in batches. */
+export async function* exportOrders(db: Executor, userId: number): AsyncGenerator<object[]> {
+  for (let last = 0; ;) {
+    const rows = await db
+      .select()
+      .from(orders)
+      .where(and(eq(orders.userId, userId), gt(orders.id, last)))
+      .orderBy(asc(orders.id))
+      .limit(BATCH)
+    yield rows.map(order => ({
+      order_id: order.publicId,
+      product: order.productName,
+      variant: order.variantName,
+      quantity: order.quantity,
+      amount: order.amount,
+      pay_amount: order.payAmount,
+      refunded_amount: order.refundedAmount,
+      state: order.state,
+      platform_order: order.platformOrderNumber,
+      discount_code: order.discountCode,
+      created_at: iso(order.createdAt),
+      paid_at: isoOrNull(order.paidAt),
+      delivered_at: isoOrNull(order.deliveredAt),
+      expired_at: isoOrNull(order.expiredAt)
+    }))
+    if (rows.length < BATCH) return
+    last = rows.at(-1)?.id ?? last
+  }
+}

@@ -1,0 +1,31 @@
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { orders } from '../orders/tables.ts'
+import { payments } from './tables.ts'
+
+const BATCH = 500
+
+/** A user's payments for the download of the own data, in batches. */
+export async function* exportPayments(db: Executor, userId: number): AsyncGenerator<object[]> {
+  for (let last = 0; ;) {
+    const rows = await db
+      .select({ payment: payments, orderId: orders.publicId })
+      .from(payments)
+      .innerJoin(orders, eq(orders.id, payments.orderId))
+      .where(and(eq(orders.userId, userId), gt(payments.id, last)))
+      .orderBy(asc(payments.id))
+      .limit(BATCH)
+    yield rows.map(({ payment, orderId }) => ({
+      order_id: orderId,
+      platform_order: payment.platformOrderNumber,
+      kind: payment.kind,
+      amount: payment.amount,
+      discount: payment.discount,
+      accepted: payment.accepted,
+      created_at: iso(payment.createdAt)
+    }))
+    if (rows.length < BATCH) return
+    last = rows.at(-1)?.payment.id ?? last
+  }
+}

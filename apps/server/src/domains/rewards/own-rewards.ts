@@ -1,0 +1,55 @@
+import { and, asc, eq, gt, or, sql } from 'drizzle-orm'
+import { iso } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { users } from '../accounts/tables.ts'
+import { sentenceOfRecord } from './grant.ts'
+import { coupons, pointRecords } from './tables.ts'
+
+const BATCH = 500
+
+/** Takes the name of a user out of the points history of whoever invited them. The records stay. */
+export async function forgetInvited(
+  { tx }: Unit,
+  { id, username }: { id: number; username: string },
+  replacement: string
+): Promise<void> {
+  const [user] = await tx.select({ invitedBy: users.invitedBy }).from(users).where(eq(users.id, id))
+  if (!user?.invitedBy) return
+  const named = sql`lower(${pointRecords.reasonParams} ->> 'username') = ${username.toLowerCase()}`
+  await tx
+    .update(pointRecords)
+    .set({ reasonParams: sql`jsonb_set(${pointRecords.reasonParams}, '{username}', to_jsonb(${replacement}::text))` })
+    .where(and(eq(pointRecords.userId, user.invitedBy), or(eq(pointRecords.cause, `invite:${id}`), named)))
+}
+
+/** A user's points history for the download of the own data, in batches. */
+export async function* exportPoints(db: Executor, userId: number): AsyncGenerator<object[]> {
+  for (let last = 0; ;) {
+    const rows = await db
+      .select()
+      .from(pointRecords)
+      .where(and(eq(pointRecords.userId, userId), gt(pointRecords.id, last)))
+      .orderBy(asc(pointRecords.id))
+      .limit(BATCH)
+    yield rows.map(row => ({
+      kind: row.kind,
+      point: row.point,
+      reason: sentenceOfRecord(row),
+      created_at: iso(row.createdAt)
+    }))
+    if (rows.length < BATCH) return
+    last = rows.at(-1)?.id ?? last
+  }
+}
+
+/** A user's promo codes for the download of the own data. */
+export async function* exportCodes(db: Executor, userId: number): AsyncGenerator<object[]> {
+  const rows = await db.select().from(coupons).where(eq(coupons.holderId, userId)).orderBy(asc(coupons.id))
+  yield rows.map(row => ({
+    code: row.code,
+    discount: row.discount,
+    is_used: row.isUsed,
+    created_at: iso(row.createdAt)
+  }))
+}

@@ -1,0 +1,37 @@
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { iso } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { tickets } from './tables.ts'
+
+const BATCH = 500
+
+const sentWith = (email: string) => eq(lower(tickets.email), email.toLowerCase())
+
+/** Removes the tickets that were sent with this e-mail address. */
+export async function forgetSender(unit: Unit, email: string): Promise<void> {
+  const removed = await unit.tx.delete(tickets).where(sentWith(email)).returning({ id: tickets.id })
+  for (const { id } of removed) unit.publish('ticket', id)
+}
+
+/** The tickets that were sent with this e-mail address, for the download of the own data, in batches. */
+export async function* exportTickets(db: Executor, email: string): AsyncGenerator<object[]> {
+  for (let last = 0; ;) {
+    const rows = await db
+      .select()
+      .from(tickets)
+      .where(and(sentWith(email), gt(tickets.id, last)))
+      .orderBy(asc(tickets.id))
+      .limit(BATCH)
+    yield rows.map(row => ({
+      username: row.username,
+      email: row.email,
+      phone: row.phone,
+      message: row.message,
+      created_at: iso(row.createdAt)
+    }))
+    if (rows.length < BATCH) return
+    last = rows.at(-1)?.id ?? last
+  }
+}

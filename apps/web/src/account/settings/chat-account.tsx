@@ -1,0 +1,59 @@
+import type { CurrentUser } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { IconBrandDiscord } from '@tabler/icons-react'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { accounts } from '../../api/routes.ts'
+import { reloadSession } from '../../api/session.ts'
+import { useT } from '../../i18n/account.ts'
+import { notify } from '../../kit/notify.ts'
+import { ConfirmForm } from './confirm-form.tsx'
+
+/** Connects a Discord account, or takes it off, for the password. */
+export function ChatAccount({ user }: { user: CurrentUser }) {
+  const t = useT()
+  const [asked, setAsked] = useState<'bind' | 'unbind' | null>(null)
+  const close = () => setAsked(null)
+  const bind = async (password: string) => {
+    const { discord_auth_url } = await call(accounts.bindDiscord, { body: { password } })
+    if (discord_auth_url) window.location.assign(discord_auth_url)
+    else notify('bad', t('settings.chatUnavailable'))
+  }
+  const unbind = async (password: string) => {
+    await call(accounts.unbindDiscord, { body: { password } })
+    notify('good', t('settings.chatDone'))
+    close()
+    await reloadSession()
+  }
+  const bound = Boolean(user.discord_id)
+  return (
+    <>
+      <p className="dim">
+        {user.discord_name ? t('settings.chatBound', { name: user.discord_name }) : t('settings.chatHint')}
+      </p>
+      {asked ? (
+        <ConfirmForm
+          key={asked}
+          label={asked === 'bind' ? t('settings.chatGo') : t('settings.chatOff')}
+          onConfirm={asked === 'bind' ? bind : unbind}
+          onCancel={close}
+        />
+      ) : (
+        <div className="row">
+          <Button
+            variant="default"
+            leftSection={<IconBrandDiscord size={18} aria-hidden />}
+            onClick={() => setAsked('bind')}
+          >
+            {bound ? t('settings.chatAgain') : t('settings.chatConnect')}
+          </Button>
+          {bound && (
+            <Button variant="default" onClick={() => setAsked('unbind')}>
+              {t('settings.chatOff')}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  )
+}

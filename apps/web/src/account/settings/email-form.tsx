@@ -1,0 +1,83 @@
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { accounts } from '../../api/routes.ts'
+import { reloadSession } from '../../api/session.ts'
+import { useT } from '../../i18n/account.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { rules } from '../../kit/form.ts'
+import { notify } from '../../kit/notify.ts'
+import { EmailChangeBody, EmailChangeCodeBody } from '../../kit/schemas.ts'
+
+/** Changes the e-mail address: first a code goes to the new one, then it is typed in. */
+export function EmailForm({ onDone }: { onDone: () => void }) {
+  const t = useT()
+  const [codeId, setCodeId] = useState<string | null>(null)
+  const form = useForm({
+    initialValues: { email: '', password: '', email_code: '' },
+    validate: values =>
+      codeId === null
+        ? rules(EmailChangeCodeBody)(values)
+        : rules(EmailChangeBody)({ ...values, email_code_id: codeId })
+  })
+  const onError = (error: Error) => {
+    form.setErrors(fieldTexts(error))
+    notify('bad', failureText(error))
+  }
+  const send = useMutation({
+    mutationFn: ({ email, password }: typeof form.values) =>
+      call(accounts.changeEmailCode, { body: { email, password } }),
+    onSuccess: ({ email_code_id }) => {
+      setCodeId(email_code_id)
+      notify('good', t('settings.emailSent'))
+    },
+    onError
+  })
+  const change = useMutation({
+    mutationFn: (body: typeof form.values & { email_code_id: string }) => call(accounts.changeEmail, { body }),
+    onSuccess: () => {
+      notify('good', t('settings.emailChanged'))
+      void reloadSession()
+      onDone()
+    },
+    onError
+  })
+  const submit = (values: typeof form.values) =>
+    codeId === null ? send.mutate(values) : change.mutate({ ...values, email_code_id: codeId })
+  return (
+    <form className="stack" noValidate onSubmit={form.onSubmit(submit)}>
+      <TextInput
+        label={t('settings.emailNew')}
+        type="email"
+        autoComplete="email"
+        disabled={codeId !== null}
+        {...form.getInputProps('email')}
+      />
+      <PasswordInput
+        label={t('settings.confirm')}
+        autoComplete="current-password"
+        visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
+        {...form.getInputProps('password')}
+      />
+      {codeId !== null && (
+        <TextInput
+          label={t('settings.emailCode')}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={6}
+          {...form.getInputProps('email_code')}
+        />
+      )}
+      <div className="row">
+        <Button type="submit" loading={send.isPending || change.isPending}>
+          {codeId === null ? t('settings.emailSend') : t('settings.emailChange')}
+        </Button>
+        <Button variant="default" onClick={onDone}>
+          {t('settings.cancel')}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,57 @@
+import type { OwnSession } from '@netlet/contract'
+import { Button, Skeleton } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import { read, refresh } from '../../api/query.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/account.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { notify } from '../../kit/notify.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { Ago } from '../../kit/time.tsx'
+import classes from './api-keys.module.css'
+
+/** Where the account is signed in; each session but this one can be ended. */
+export function Sessions() {
+  const t = useT()
+  const { data, isPending, error, refetch } = useQuery(read(accounts.sessions))
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (isPending) return <Skeleton height={52} />
+  return (
+    <ul className={classes.list} aria-label={t('sessions.title')}>
+      {data?.map(session => (
+        <Session key={session.id} session={session} />
+      ))}
+    </ul>
+  )
+}
+
+function Session({ session }: { session: OwnSession }) {
+  const t = useT()
+  const end = useMutation({
+    mutationFn: () => call(accounts.endSession, { params: { id: session.id } }),
+    onError: error => notify('bad', failureText(error)),
+    onSettled: () => refresh(accounts.sessions)
+  })
+  const place = [session.ip, session.location].filter(Boolean).join(', ')
+  return (
+    <li>
+      <div className={classes.facts}>
+        <strong>{session.device ?? t('sessions.unknown')}</strong>
+        <span>{place}</span>
+        <span>{session.is_current ? t('sessions.current') : <Ago at={session.last_seen_at} />}</span>
+      </div>
+      {!session.is_current && (
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={`${t('sessions.end')}: ${session.device ?? t('sessions.unknown')}`}
+          loading={end.isPending}
+          onClick={() => end.mutate()}
+        >
+          {t('sessions.end')}
+        </Button>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { email, emailCode, ownPassword } from './account-fields.ts'
+import { message } from './form-messages.ts'
+import { route } from './route.ts'
+import { Done, IdParams, Time } from './shapes.ts'
+
+/** Where somebody is signed in. */
+export const OwnSession = z.object({
+  id: z.number(),
+  /** What the browser calls itself. */
+  device: z.string().nullable(),
+  ip: z.string().nullable(),
+  /** ISO 3166 country code of `ip`. */
+  location: z.string().nullable(),
+  created_at: Time,
+  last_seen_at: Time,
+  /** The session that asks. */
+  is_current: z.boolean()
+})
+export type OwnSession = z.infer<typeof OwnSession>
+
+export const ConfirmBody = z.object({ password: ownPassword })
+
+const newEmail = email(message('enter_your_email'))
+export const EmailChangeCodeBody = z.object({ email: newEmail, password: ownPassword })
+export const EmailChangeBody = z.object({
+  email: newEmail,
+  email_code: emailCode,
+  email_code_id: z.uuid(message('enter_email_code')),
+  password: ownPassword
+})
+
+/** What people do with their own account, a part of `accounts`. What outlasts a stolen session asks for the password. */
+export const ownAccountRoutes = {
+  sessions: route('GET', '/api/users/sessions/', {
+    summary: 'Where the own account is signed in, last used first',
+    access: 'user',
+    reply: z.array(OwnSession)
+  }),
+  endSession: route('DELETE', '/api/users/sessions/:id/', {
+    summary: 'End one of the own sessions',
+    access: 'user',
+    params: IdParams,
+    reply: Done
+  }),
+  bindDiscord: route('POST', '/api/auth/discord/bind', {
+    summary: 'Where to send the browser to bind a chat-platform account',
+    access: 'user',
+    body: ConfirmBody,
+    reply: z.object({ discord_auth_url: z.string() })
+  }),
+  unbindDiscord: route('POST', '/api/auth/discord/unbind', {
+    summary: 'Take the chat-platform account off: nobody logs in with it any more',
+    access: 'user',
+    body: ConfirmBody,
+    reply: Done
+  }),
+  changeEmailCode: route('POST', '/api/users/change_email_code', {
+    summary: 'Send a code to the new e-mail address',
+    access: 'user',
+    body: EmailChangeCodeBody,
+    reply: z.object({ email_code_id: z.uuid() })
+  }),
+  changeEmail: route('POST', '/api/users/change_email', {
+    summary: 'Change the own e-mail address by that code; the old address is told',
+    access: 'user',
+    body: EmailChangeBody,
+    reply: Done
+  }),
+  dataExport: route('GET', '/api/users/u/data_export', {
+    summary: 'All that the shop knows of whoever asks, as a JSON file',
+    access: 'user',
+    reply: z.record(z.string(), z.unknown()),
+    raw: 'application/json'
+  }),
+  deleteAccount: route('POST', '/api/users/delete_account', {
+    summary: 'Delete the own account, where nothing is owed to it',
+    access: 'user',
+    body: ConfirmBody,
+    reply: Done
+  })
+}
