@@ -4,16 +4,19 @@ import { expect, test } from 'vitest'
 import { caller, echoTarget, type Json, randomNet, tempFolder, tunnel } from './test-agent.ts'
 import { type AgentProcess, agentProcess } from './process.ts'
 
-type Wanted = { password: string; prefixes: string[]; denied_domains: string[] }
+type Wanted = { password: string; prefixes: string[]; denied_domains: string[]; allowed_domains: string[] }
 const names = Array.from({ length: 8 }, (_, n) => `user${n}`)
 
 const hashOf = (wanted: Wanted): string =>
   userHash({
     password: wanted.password,
     prefixes: wanted.prefixes,
-    denySet: denySetHash(wanted.denied_domains.toSorted()),
+    denySet: denySetHash(wanted.denied_domains.toSorted(), wanted.allowed_domains.toSorted()),
     allowedClientIps: []
   })
+
+/** Up to three different names. */
+const someOf = (make: () => string): string[] => [...new Set(Array.from({ length: randomInt(4) }, make))]
 
 /**
  * Kills an agent again and again while users are put and deleted and proxies are in use. After each restart every user
@@ -39,9 +42,8 @@ async function lane(rounds: number): Promise<void> {
       const wanted: Wanted = {
         password: `p${randomInt(1e9)}`,
         prefixes: [`${net}.${randomInt(1, 200)}.${randomInt(32) * 8}/29`],
-        denied_domains: Array.from({ length: randomInt(4) }, () => `d${randomInt(50)}.test`).filter(
-          (domain, n, all) => all.indexOf(domain) === n
-        )
+        denied_domains: someOf(() => `d${randomInt(50)}.test`),
+        allowed_domains: someOf(() => `open.d${randomInt(50)}.test`)
       }
       asked.set(name, hashOf(wanted))
       const put = await call('PUT', `/api/users/${name}`, wanted)
