@@ -28,9 +28,12 @@ export const healthPorts = (ctx: AppContext): HealthPorts => ({
     })
   },
   async look() {
-    await checkPlatform(ctx)
-    await registerWebhooks(ctx).catch((error: unknown) => ctx.log.warn({ err: error }, 'webhooks were not compared'))
-    await comparePrices(ctx)
+    // At once: a silent platform is waited for once, not three times.
+    await Promise.all([
+      checkPlatform(ctx),
+      registerWebhooks(ctx).catch((error: unknown) => ctx.log.warn({ err: error }, 'webhooks were not compared')),
+      comparePrices(ctx)
+    ])
   }
 })
 

@@ -11,7 +11,7 @@ export const formMessages = {
   too_many_ids: 'Too many ids',
   at_most_characters: 'At most {max} characters',
   forbidden_character: 'Contains a character that is not allowed',
-  must_be_currency: 'Must be a currency code of three letters, such as USD',
+  must_be_currency: 'Must be a currency of three letters, such as USD',
   must_be_amount: 'Must be an amount with at most 2 decimals',
   must_be_at_least: 'Must be at least {min}',
   must_be_at_most: 'Must be at most {max}',

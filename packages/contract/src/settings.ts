@@ -59,13 +59,6 @@ export const Settings = z.object({
   shopify_app_key: line,
   /** A domain, or a base address that starts with http:// or https://. */
   shopify_shop_url: line,
-  /** The currency that the platform charges in, by its code (ISO 4217). */
-  shop_currency: z
-    .string()
-    .trim()
-    .toUpperCase()
-    .regex(/^[A-Z]{3}$/, message('must_be_currency'))
-    .default('USD'),
   email_method: z.enum(['sendgrid', 'mailgun', 'smtp'], { error: message('select_email_method') }).default('sendgrid'),
   email_from: line,
   /** Seconds. */
@@ -82,6 +75,13 @@ export const Settings = z.object({
   level_points_decay_day: whole(1, 28).default(1),
   /** Coins to the inviter for each unit of money that the invited user pays. */
   invite_rebate_rate: amount(0, 1000).default(0.05),
+  /** ISO 4217: what the shop's prices are in. A payment in another currency settles nothing. */
+  shop_currency: z
+    .string()
+    .trim()
+    .toUpperCase()
+    .regex(/^[A-Z]{3}$/, message('must_be_currency'))
+    .default('USD'),
   /** Unpaid orders that a customer may hold at once. */
   max_unpaid_orders: whole(1, 1000).default(20),
   /** Addresses that a customer may hold at once in unpaid orders. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Agent } from '../../../agent/src/agent.ts'
+import { sql } from 'drizzle-orm'
 import { startSandbox, type Sandbox } from '../../../sandbox/src/sandbox.ts'
 import { createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { products, variants } from '../domains/catalog/tables.ts'
@@ -140,6 +141,8 @@ export async function startTestStack({
           throw new Error('The shop ended while it started')
         })
       ])) as [{ port?: number }]
+      // The stand-in asks other prices than the stack's plan: the hourly reading would follow it in the middle of a test.
+      await ctx.db.execute(sql`delete from pgboss.schedule where name like 'read-platform-%'`)
       return {
         url: `http://127.0.0.1:${message.port}`,
         port: message.port ?? 0,
