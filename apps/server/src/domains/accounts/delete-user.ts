@@ -7,7 +7,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { DELETED_HOST, enqueueMail } from '../mail/index.ts'
+import { DELETED_HOST, enqueueMail, forgetAddress } from '../mail/index.ts'
 import { clearFailuresOf } from './attempts.ts'
 import { lockUser } from './balance.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
@@ -80,6 +80,7 @@ async function remove(unit: Unit, { forget }: DeletionPorts, user: UserRow): Pro
   for (const part of forget) await part(unit, { id, username, email })
   await forgetInAuditLog(tx, { userId: id, username, email, replacement: nameOfDeleted(id) })
   await tx.delete(emailCodes).where(eq(lower(emailCodes.email), email.toLowerCase()))
+  await forgetAddress(unit, email)
   await clearFailuresOf(unit, id)
   const removed = await removeRow(tx, id)
   if (!removed) await anonymise(unit, id)
