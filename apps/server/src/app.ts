@@ -9,6 +9,7 @@ import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
 import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
+import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
@@ -40,6 +41,12 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   rewardsRoutes(mount, ctx)
   supportRoutes(mount, ctx)
   settingsRoutes(mount, ctx, { onPlatformChange: async unit => requestWebhooks(unit) })
+  mailRoutes(mount, ctx)
+  await app.register(async scope => {
+    // Mail programs post a form, whose one field says nothing new.
+    scope.addContentTypeParser('application/x-www-form-urlencoded', (_request, _payload, next) => next(null))
+    unsubscribeRoutes(mounter(scope, guard), ctx)
+  })
   auditRoutes(mount, ctx)
   bulkRoutes(mount, ctx, bulkActions)
   documentationRoutes(mount, ctx)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { apiKeyRoutes } from './api-keys.ts'
 import { message } from './form-messages.ts'
+import { LANGUAGES } from './languages.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { route } from './route.ts'
 import { page, listQuery } from './list.ts'
@@ -87,7 +88,9 @@ export const SignUpBody = z
     password: password(message('enter_password')),
     repassword: z.string({ error: message('repeat_password') }).min(1, message('repeat_password')),
     invite_code: optionalText(32),
-    discord_id: optionalText(64)
+    discord_id: optionalText(64),
+    /** Of its mails; by default what the browser prefers. */
+    language: z.enum(LANGUAGES).optional()
   })
   .refine(form => form.password === form.repassword, { path: ['repassword'], message: message('passwords_differ') })
 

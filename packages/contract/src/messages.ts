@@ -51,6 +51,17 @@ export const refusals = {
   wrong_quantity: [400, 'The quantity must be a positive multiple of {step}'],
   out_of_stock: [409, 'Out of stock'],
   too_many_reservations: [429, 'You have too many unpaid orders. Please pay one of them or wait until it times out.'],
+  too_many_unpaid_addresses: [
+    429,
+    'At most {max} addresses can wait for a payment, and your unpaid orders hold {held}. Please pay or cancel one of them, or order fewer.'
+  ],
+  unpaid_too_often: [
+    429,
+    'You have held addresses without paying for them too often in the last 24 hours. Please pay an order that waits, or try again later.'
+  ],
+  idempotency_key_invalid: [400, 'Idempotency-Key must have 1 to {max} printable ASCII characters'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used for another order'],
+  order_not_unpaid: [409, 'Only an order that waits for its payment can be cancelled'],
   order_not_paid: [409, 'This order has not been paid'],
   order_expired: [409, 'The order has expired, please place a new order.'],
   order_not_delivered: [409, 'This order has not been delivered yet. Its time starts with the delivery.'],
@@ -110,6 +121,8 @@ export const refusals = {
   agent_refused: [400, 'The server refused this: {message}'],
   saved_agent_unreachable: [503, 'Saved. It is applied as soon as the server answers: {message}'],
   saved_agent_busy: [503, 'Saved. It is applied when the other changes of this server are done.'],
+
+  wrong_unsubscribe_token: [400, 'This link is not valid. Log in and choose your mails under Settings.'],
 
   // rewards, support, settings
   insufficient_coins: [409, 'Insufficient Coins'],

@@ -41,7 +41,12 @@ export const Order = z.object({
   state: z.enum(ORDER_STATES),
   is_expired: z.boolean(),
   created_at: Time,
+  /** When all addresses worked for the first time. */
+  delivered_at: Time.nullable(),
+  /** Null until the order is delivered: its term starts then. */
   expired_at: Time.nullable(),
+  /** An expired order: until then it can be renewed, and gets the same proxies back. */
+  grace_until: Time.nullable(),
   reset_time: Time.nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
@@ -115,7 +120,8 @@ export const ExtendForm = z.object({ expired_at: Timestamp })
 
 export const orders = {
   checkout: route('POST', '/api/orders/checkout', {
-    summary: 'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay',
+    summary:
+      'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay. Repeated with the same Idempotency-Key header within 24 hours it gives the same reply and places nothing',
     access: 'user',
     body: z.object({
       product_id: Id,
@@ -132,7 +138,7 @@ export const orders = {
       ),
       option_selected: Selection
     }),
-    reply: z.object({ checkout_url: z.string(), order_id: z.string(), expires_at: Time })
+    reply: z.object({ checkout_url: z.string(), id: z.number(), order_id: z.string(), expires_at: Time })
   }),
   payment: route('GET', '/api/orders/checkout', {
     summary: 'Has the order been paid?',
@@ -196,6 +202,13 @@ export const orders = {
       }
     }),
     reply: page(Order)
+  }),
+  cancel: route('POST', `${O}/:id/cancel/`, {
+    summary: 'Cancel an order that waits for its payment: its addresses are free at once',
+    access: 'user',
+    params: IdParams,
+    body: noBody,
+    reply: Done
   }),
   remove: route('DELETE', `${O}/:id/`, {
     summary: 'Delete an order that holds nothing',

@@ -5,6 +5,7 @@ import { changes } from './changes.ts'
 import { documentation } from './documentation.ts'
 import { fleet } from './fleet.ts'
 import { inventory } from './inventory.ts'
+import { mail } from './mail.ts'
 import { orders } from './orders.ts'
 import { rewards } from './rewards.ts'
 import { settings } from './settings.ts'
@@ -18,6 +19,7 @@ export const routes = {
   changes,
   orders,
   inventory,
+  mail,
   fleet,
   rewards,
   support,

@@ -75,6 +75,10 @@ export const Settings = z.object({
   invite_rebate_rate: amount(0, 1000).default(0.05),
   /** Unpaid orders that a customer may hold at once. */
   max_unpaid_orders: whole(1, 1000).default(20),
+  /** Addresses that a customer may hold at once in unpaid orders. */
+  max_unpaid_addresses: whole(1, 1_000_000).default(1024),
+  /** Hours for which the addresses of an expired order stay held for its customer. 0: not at all. */
+  grace_hours: whole(0, 720).default(24),
   /** RFC 8805 lines. */
   geofeed: z
     .string()

@@ -56,6 +56,7 @@ export const DOMAIN_TITLES: Record<Domain, string> = {
   changes: 'The change feed',
   orders: 'Orders and proxies',
   inventory: 'Access rules and address ranges',
+  mail: 'Mails',
   fleet: 'Servers and server groups',
   rewards: 'Promo codes, gift cards, levels and points',
   support: 'Questions and tickets',

@@ -72,6 +72,7 @@ GET /api/orders/statistics                                    401  403  403  401
 GET /api/orders/search                                        401  403  403  401  in   403  403
 GET /api/orders/export                                        401  403  403  401  in   403  403
 GET /api/orders/order_list/                                   401  in   in   401  in   in   403
+POST /api/orders/order_list/:id/cancel/                       401  in   404  401  in   403  403
 DELETE /api/orders/order_list/:id/                            401  403  403  401  in   403  403
 GET /api/orders/order_list/:id/get_proxy_detail/              401  in   404  401  in   in   403
 POST /api/orders/order_list/:id/reset_proxy_password/         401  in   404  401  in   403  403
@@ -95,6 +96,13 @@ DELETE /api/servers/acl-groups/:id/                           401  403  403  401
 GET /api/servers/cidrs/                                       401  403  403  401  in   403  403
 PUT /api/servers/cidrs/:id/                                   401  403  403  401  in   403  403
 POST /api/servers/cidrs/clean_unused/                         401  403  403  401  in   403  403
+GET /api/users/u/mail_settings/                               401  in   in   401  in   403  403
+PUT /api/users/u/mail_settings/                               401  in   in   401  in   403  403
+PUT /api/users/u/language/                                    401  in   in   401  in   403  403
+GET /api/mail/unsubscribe/                                    in   in   in   in   in   in   in
+POST /api/mail/unsubscribe/                                   in   in   in   in   in   in   in
+GET /api/settings/mails/                                      401  403  403  401  in   403  403
+GET /api/settings/mail_templates/                             401  403  403  401  in   403  403
 GET /api/servers/server-groups/                               401  403  403  401  in   403  403
 POST /api/servers/server-groups/                              401  403  403  401  in   403  403
 PUT /api/servers/server-groups/:id/                           401  403  403  401  in   403  403
@@ -148,6 +156,7 @@ GET /api/docs/openapi.json                                    401  403  403  401
 export const OWNED = {
   order: [
     'GET /api/orders/order_list/:id/get_proxy_detail/',
+    'POST /api/orders/order_list/:id/cancel/',
     'POST /api/orders/order_list/:id/reset_proxy_password/',
     'GET /api/orders/order_list/:id/check_proxy/',
     'POST /api/orders/order_list/:id/order-renew-checkout/',

@@ -6,7 +6,7 @@ import type { EventResult } from '../domains/commerce/index.ts'
 import type { TestClient } from './client.ts'
 import { eventually, type TestStack } from './test-stack.ts'
 
-export type Placed = { checkout_url: string; order_id: string; expires_at: string }
+export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
 
 /** Asks for an order of the stack's one plan. */
 export const place = (

@@ -1,4 +1,4 @@
-import { sentenceOf, SignUpBody, type Reason, type Refusal } from '@netlet/contract'
+import { sentenceOf, SignUpBody, type Language, type Reason, type Refusal } from '@netlet/contract'
 import { and, eq } from 'drizzle-orm'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -25,6 +25,7 @@ export type NewUser = {
   isSuperuser?: boolean
   invitedBy?: number | null
   discord?: { id: string; name: string }
+  language?: Language | undefined
 }
 
 /** Inserts a user and returns its id. The command maps `USER_CONFLICTS`: of two concurrent inserts of one name, one is refused. */
@@ -40,6 +41,7 @@ export async function insertUser(unit: Unit, user: NewUser): Promise<number> {
       invitedBy: user.invitedBy ?? null,
       discordId: user.discord?.id ?? null,
       discordName: user.discord?.name ?? null,
+      ...(user.language ? { language: user.language } : {}),
       createdAt: unit.now
     })
     .returning({ id: users.id })

@@ -6,6 +6,7 @@ import { command } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { moveChoices } from '../mail/index.ts'
 import { lockUser } from './balance.ts'
 import { USER_CONFLICTS } from './create-user.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
@@ -48,6 +49,7 @@ export async function editUser(
     }
     if (Object.values(change).some(value => value !== undefined))
       await tx.update(users).set(change).where(eq(users.id, userId))
+    if (form.email !== undefined) await moveChoices(unit, before.email, form.email)
     if (form.reward_points !== undefined) await setCoins(unit, userId, form.reward_points)
     if (banned || passwordHash !== undefined)
       await endSessionsOf(unit, userId, userId === by.id ? (by.sessionHash ?? undefined) : undefined)

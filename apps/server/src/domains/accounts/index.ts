@@ -7,6 +7,7 @@
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { adminRoutes } from './admin-routes.ts'
+import { mailSettingsRoutes } from './mail-settings.ts'
 import type { AccountPorts } from './ports.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { profileRoutes } from './profile-routes.ts'
@@ -29,5 +30,6 @@ export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
   sessionRoutes(mount, ctx, ports)
   profileRoutes(mount, ctx)
   preferenceRoutes(mount, ctx)
+  mailSettingsRoutes(mount, ctx)
   adminRoutes(mount, ctx, ports)
 }

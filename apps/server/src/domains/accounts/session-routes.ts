@@ -1,4 +1,4 @@
-import { routes, type CurrentUser } from '@netlet/contract'
+import { preferredLanguage, routes, type CurrentUser } from '@netlet/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Mount } from '../../infra/http/mount.ts'
 import { command } from '../../infra/command.ts'
@@ -49,7 +49,8 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
   })
   mount(calls.signUp, async ({ caller, body, request, reply }) => {
     const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
-    return loggedIn(await signUp(ctx, caller, ports, body, browser), reply)
+    const language = body.language ?? preferredLanguage(request.headers['accept-language'])
+    return loggedIn(await signUp(ctx, caller, ports, { ...body, language }, browser), reply)
   })
   mount(calls.emailValidate, async ({ caller, body }) => sendEmailCode(ctx, caller, body))
   mount(calls.forgotVerify, async ({ caller, body }) => verifyForgotCode(ctx, caller, body))

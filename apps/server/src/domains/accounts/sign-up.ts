@@ -37,7 +37,14 @@ export async function signUp(
     if (form.discord_id && !discord)
       return refuse('discord_proof_missing', { data: { errors: { discord_id: refusals.discord_proof_missing[1] } } })
     const { username, email } = form
-    const userId = await insertUser(unit, { username, email, passwordHash, invitedBy: inviterId, discord })
+    const userId = await insertUser(unit, {
+      username,
+      email,
+      passwordHash,
+      invitedBy: inviterId,
+      discord,
+      language: form.language
+    })
     if (inviterId !== null) {
       await tx
         .update(users)

@@ -35,7 +35,8 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const agents = await agentProgress(tx, order.id)
   const behind = agents.filter(agent => !agent.inStep)
   if (order.state === 'expired') {
-    if (agents.length > 0) return []
+    // In its grace it keeps its addresses.
+    if (order.graceUntil !== null || agents.length > 0) return []
     return [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
   }
   if (order.state !== 'delivering' && order.state !== 'partly_delivered' && order.state !== 'delivered') return []
@@ -58,14 +59,15 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     return []
   }
 
-  const held = [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
-  const older = held.filter(leaseId => leaseId !== Math.max(...held))
-  if (older.length > 0) return withdraw(unit, order, older)
-
+  // Before older addresses are given back: an order that comes back in the middle of a change has both.
   if (live >= order.quantity && order.state !== 'delivered') {
     await markDelivered(unit, order)
     unit.jobs.send(deliveredQueue, { orderId: order.id })
   }
+  const held = [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
+  const older = held.filter(leaseId => leaseId !== Math.max(...held))
+  if (older.length > 0) return withdraw(unit, order, older)
+
   await finishRunningTask(unit, order, null)
   return []
 }

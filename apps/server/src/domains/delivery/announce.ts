@@ -30,7 +30,8 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
         expires_at: iso(order.expiredAt ?? unit.now),
         dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`
       },
-      key: `delivered:${order.id}`
+      // An order that comes back from its grace is announced again.
+      key: `delivered:${order.id}:${iso(order.expiredAt ?? unit.now)}`
     })
     const { platformOrderId } = order
     if (platformOrderId) enqueueTags(unit, { platformOrderId, tags: ['delivered'] }, 'delivered')

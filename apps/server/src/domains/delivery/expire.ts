@@ -1,40 +1,99 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, inArray, ne } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { removeDesiredUsers } from '../fleet/index.ts'
-import { expireOrder, lockExpired } from '../orders/index.ts'
+import { enqueueMail } from '../mail/index.ts'
+import { buyerOf, endGrace, expireOrder, lockExpired, lockGraceEnded, type OrderRow } from '../orders/index.ts'
+import { readSettings } from '../settings/index.ts'
 import { advance } from './advance.ts'
 import { proxies } from './tables.ts'
 
 const BATCH = 50
 
 /**
- * Ends orders whose time is over: their users are taken off the agents at once, and once those have confirmed the
- * addresses return to stock.
+ * Ends orders whose time is over: their users are taken off the agents at once. Their addresses stay held for a grace, in
+ * which a renewal brings the same proxies back.
  * @returns how many orders expired
  */
-export async function expireOrders(ctx: AppContext): Promise<number> {
-  let total = 0
-  for (;;) {
-    const some = await command(ctx, SYSTEM, async unit => {
-      const due = await lockExpired(unit, BATCH)
-      for (const order of due) {
-        await expireOrder(unit, order)
-        await unit.tx
-          .update(proxies)
-          .set({ state: 'retired', updatedAt: unit.now })
-          .where(eq(proxies.orderId, order.id))
-        await removeDesiredUsers(unit, order.id)
-      }
-      // An order that no agent ever heard of gives its addresses back here and now.
-      await advance(
-        unit,
-        due.map(order => order.id)
-      )
-      return due.length
-    })
+export const expireOrders = (ctx: AppContext): Promise<number> =>
+  inBatches(ctx, async unit => {
+    const { grace_hours } = await readSettings(unit.tx, ctx.secrets)
+    const ended: OrderRow[] = []
+    for (const order of await lockExpired(unit, BATCH)) {
+      const expired = await expireOrder(unit, order, grace_hours)
+      await stopProxies(unit, expired)
+      await removeDesiredUsers(unit, order.id)
+      await tellCustomer(unit, expired, ctx.config.publicUrl)
+      ended.push(expired)
+    }
+    return giveBack(unit, ended)
+  })
+
+/**
+ * Gives the addresses back of expired orders that nobody renewed in their grace.
+ * @returns how many graces ended
+ */
+export const endGraces = (ctx: AppContext): Promise<number> =>
+  inBatches(ctx, async unit => {
+    const due = await lockGraceEnded(unit, BATCH)
+    for (const order of due) {
+      await endGrace(unit, order)
+      await retireProxies(unit, [order.id])
+    }
+    return giveBack(unit, due)
+  })
+
+async function inBatches(ctx: AppContext, step: (unit: Unit) => Promise<number>): Promise<number> {
+  for (let total = 0; ;) {
+    const some = await command(ctx, SYSTEM, step)
     total += some
     if (some < BATCH) return total
   }
+}
+
+/** Addresses return to stock where no grace holds them and no agent has to confirm. @returns how many orders there were */
+async function giveBack(unit: Unit, some: OrderRow[]): Promise<number> {
+  await advance(
+    unit,
+    some.map(order => order.id)
+  )
+  return some.length
+}
+
+/** In its grace an order's proxies wait for their agents again; those that a change gave back stay retired. */
+async function stopProxies(unit: Unit, { id, graceUntil }: OrderRow): Promise<void> {
+  if (!graceUntil) return retireProxies(unit, [id])
+  await unit.tx
+    .update(proxies)
+    .set({ state: 'pending', updatedAt: unit.now })
+    .where(and(eq(proxies.orderId, id), eq(proxies.state, 'live')))
+}
+
+async function retireProxies({ tx, now }: Unit, orderIds: number[]): Promise<void> {
+  await tx
+    .update(proxies)
+    .set({ state: 'retired', updatedAt: now })
+    .where(and(inArray(proxies.orderId, orderIds), ne(proxies.state, 'retired')))
+}
+
+async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Promise<void> {
+  const { username, to, language } = await buyerOf(unit.tx, order.userId)
+  enqueueMail(unit, {
+    to,
+    language,
+    template: 'order-expired',
+    data: {
+      username,
+      order_id: order.publicId,
+      product_name: `${order.productName} · ${order.variantName}`,
+      proxies: order.quantity,
+      expired_at: iso(order.expiredAt ?? unit.now),
+      grace_until: isoOrNull(order.graceUntil),
+      renew_url: `${publicUrl}/dashboard/index/proxies?renew=${order.id}`,
+      shop_url: `${publicUrl}/product`
+    },
+    key: `expired:${order.id}:${iso(order.expiredAt ?? unit.now)}`
+  })
 }

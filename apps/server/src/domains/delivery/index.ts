@@ -5,8 +5,9 @@
  */
 export { advance } from './advance.ts'
 export { confirmOutcomes } from './confirm.ts'
-export { expireOrders } from './expire.ts'
+export { endGraces, expireOrders } from './expire.ts'
 export { deliveryJobs } from './jobs.ts'
 export { deliveryRoutes } from './routes.ts'
+export { reviveDelivery } from './revive.ts'
 export { startDelivery, type AcceptPayment } from './start.ts'
 export { requestTaskIn, type DeliveryPorts } from './tasks.ts'

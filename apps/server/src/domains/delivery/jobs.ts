@@ -1,8 +1,8 @@
 import { job, type Job } from '../../infra/job.ts'
 import { announceDelivery } from './announce.ts'
 import { checkJobs } from './checks/index.ts'
-import { expireOrders } from './expire.ts'
-import { checkTaskQueue, deliveredQueue, expireQueue, orderTaskQueue, sweepQueue } from './queues.ts'
+import { endGraces, expireOrders } from './expire.ts'
+import { checkTaskQueue, deliveredQueue, expireQueue, graceQueue, orderTaskQueue, sweepQueue } from './queues.ts'
 import { sweep } from './sweep.ts'
 import { runTask, type DeliveryPorts } from './tasks.ts'
 
@@ -22,9 +22,14 @@ export const deliveryJobs = (ports: DeliveryPorts): Job[] => [
     run: (ctx, { orderId }) => announceDelivery(ctx, orderId)
   }),
   job(expireQueue, {
-    purpose: 'Ends orders whose time is over; addresses return to stock when the agents have confirmed.',
+    purpose: 'Ends orders whose time is over: their proxies stop, and their addresses stay held for a grace.',
     cron: '* * * * *',
     run: expireOrders
+  }),
+  job(graceQueue, {
+    purpose: 'Gives the addresses back of expired orders that nobody renewed in their grace.',
+    cron: '* * * * *',
+    run: endGraces
   }),
   job(sweepQueue, {
     purpose: 'Takes up agents that are behind, deliveries that wait for no agent, and tasks whose job is gone.',

@@ -20,7 +20,7 @@ import type { TestClient } from '../../testing/client.ts'
 import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import { withServerLock } from '../fleet/lock.ts'
 import { orders } from '../orders/tables.ts'
-import { advance, expireOrders } from './index.ts'
+import { advance, endGraces, expireOrders } from './index.ts'
 
 let stack: TestStack
 let shop: ShopProcess
@@ -226,7 +226,7 @@ test('a renewal adds one term for each payment, counted from the present expiry'
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
 })
 
-test('at its end an order stops working at once; addresses return once the agent has confirmed', async () => {
+test('at its end an order stops working at once; addresses return after its grace, once the agent has confirmed', async () => {
   const [proxy] = await proxiesOf(buyer, order.id)
   const stock = await stockOf(stack, [rule])
   const { db } = stack.ctx
@@ -244,6 +244,18 @@ test('at its end an order stops working at once; addresses return once the agent
     expect(await current()).toMatchObject({ state: 'expired', task: null })
     expect(await stockOf(stack, [rule])).toBe(stock - 8)
   })
+  await eventually('the agent to let go of it', async () => {
+    const { rows } = await db.execute(sql`select 1 from agent_users where order_id = ${order.id}`)
+    return rows.length === 0
+  })
+  // Until the end of its grace they are held for its customer.
+  expect(await stockOf(stack, [rule])).toBe(stock - 8)
+  expect((await buyer.post(path('order-renew-checkout'))).code).toBe(2000)
+  await db
+    .update(orders)
+    .set({ graceUntil: new Date(Date.now() - 1000) })
+    .where(eq(orders.id, order.id))
+  await endGraces(stack.ctx)
   await eventually('the addresses to return', async () => (await stockOf(stack, [rule])) === stock + 8)
   expect(await statusOf(proxy)).toBe(407)
   expect((await buyer.get(path('export_proxies'))).msg).toBe('No proxy data found')

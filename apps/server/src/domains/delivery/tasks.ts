@@ -10,6 +10,7 @@ import { activate, leasesOf, reserveOther } from '../inventory/index.ts'
 import {
   beginTask,
   finishTask,
+  isOver,
   lockOrder,
   markReset,
   queueTask,
@@ -58,8 +59,8 @@ export async function requestTaskIn(
 }
 
 function unfit(order: OrderRow, task: OrderTask, now: Date) {
-  if (order.state === 'placed' || order.state === 'timed_out') return 'order_not_paid' as const
-  if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= now)) return 'order_expired' as const
+  if (!order.paidAt) return 'order_not_paid' as const
+  if (isOver(order, now)) return 'order_expired' as const
   if (taskStateOf(order) !== 'none') return 'order_busy' as const
   // Other addresses, or another password, for what is still on its way would never settle.
   const underway = order.state === 'delivering' || order.state === 'partly_delivered'

@@ -1,6 +1,8 @@
 /**
- * Mail: templates, layout, and the job that sends. It owns no table: a mail waits in the job queue.
- * Others send by `enqueueMail` within their command, and know nothing of the mail service.
+ * Mail: templates, layout, the job that sends, the log of what was sent, and who wants which mails. It owns mails and
+ * mail_choices. Others send by `enqueueMail` within their command, and know nothing of the mail service.
  */
+export { moveChoices, readChoices, saveChoices } from './choices.ts'
 export { mailJobs } from './jobs.ts'
+export { mailRoutes, unsubscribeRoutes } from './routes.ts'
 export { enqueueMail, sendMailQueue } from './send-mail.ts'

@@ -5,6 +5,6 @@ export const mailJobs: Job[] = [
   job(sendMailQueue, {
     purpose: 'Sends a mail; while the mail service fails, it is tried for about a day.',
     concurrency: 2,
-    run: sendMail
+    run: (ctx, order, jobId) => sendMail(ctx, order, jobId)
   })
 ]

@@ -7,6 +7,7 @@ import {
   Head,
   Heading,
   Html,
+  Link,
   render,
   Row,
   Section,
@@ -29,6 +30,8 @@ export type Content = {
   /** Rows of a small table. */
   facts?: [label: string, value: string][]
   footer: string
+  /** Where the recipient can switch such mails off. */
+  unsubscribeUrl?: string | undefined
 }
 
 /** A subject is one line: what follows a line break would become another header. */
@@ -39,6 +42,11 @@ export async function renderMail(content: Content, language: Language): Promise<
   const subject = oneLine(content.subject)
   const html = await render(mail(subject, content, language))
   return { subject, html, text: `${toText(html)}\n` }
+}
+
+const UNSUBSCRIBE: Record<Language, string> = {
+  en: 'Switch off mails like this one',
+  'zh-CN': '不再接收此类邮件'
 }
 
 const styles = {
@@ -77,12 +85,13 @@ const styles = {
     fontSize: '15px',
     fontWeight: 600
   },
-  footer: { margin: '16px 0 0', fontSize: '13px', lineHeight: '20px', color: '#475467' }
+  footer: { margin: '16px 0 0', fontSize: '13px', lineHeight: '20px', color: '#475467' },
+  link: { color: '#475467', textDecoration: 'underline' }
 } as const
 
 function mail(
   subject: string,
-  { heading, paragraphs, code, button, facts, footer }: Content,
+  { heading, paragraphs, code, button, facts, footer, unsubscribeUrl }: Content,
   lang: Language
 ): ReactElement {
   return h(
@@ -112,7 +121,13 @@ function mail(
             )
           )
         ),
-        h(Text, { className: 'footer', style: styles.footer }, footer)
+        h(Text, { className: 'footer', style: styles.footer }, footer),
+        unsubscribeUrl &&
+          h(
+            Text,
+            { style: styles.footer },
+            h(Link, { className: 'unsubscribe', href: unsubscribeUrl, style: styles.link }, UNSUBSCRIBE[lang])
+          )
       )
     )
   )
@@ -156,6 +171,7 @@ const toText = compile({
     { selector: 'table.facts', format: 'facts' },
     { selector: 'p.code', format: 'code' },
     { selector: 'a.button', format: 'button' },
+    { selector: 'a.unsubscribe', format: 'button' },
     { selector: 'p.footer', format: 'footer' }
   ],
   formatters: {

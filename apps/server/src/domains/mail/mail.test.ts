@@ -20,6 +20,7 @@ const reminder = (username = 'Ann') => ({
   product_name: 'Plan <b>&',
   proxies: 8,
   expires_at: '2026-11-24T10:00:00.000Z',
+  last: false,
   renew_url: 'https://shop.example.com/renew?a=1&b="2"'
 })
 const context = {

@@ -1,11 +1,15 @@
-import type { Language, Settings } from '@netlet/contract'
-import { createMailer, type MailerOptions } from '../../integrations/mail/index.ts'
+import type { Language, MailKind, Settings } from '@netlet/contract'
+import { createMailer, type MailerOptions, type MailResult } from '../../integrations/mail/index.ts'
 import type { Config } from '../../infra/config.ts'
 import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
-import { renderTemplate, type Template, type TemplateData } from './templates/index.ts'
+import { readChoices } from './choices.ts'
+import { optionalKind, unsubscribeHeaders, unsubscribePage } from './footer.ts'
+import { claimMail, recordMail } from './record.ts'
+import { renderTemplate, TEMPLATES, type Template, type TemplateData } from './templates/index.ts'
+import { unsubscribeToken } from './unsubscribe.ts'
 
 export type MailOrder<T extends Template = Template> = {
   to: string
@@ -13,44 +17,81 @@ export type MailOrder<T extends Template = Template> = {
   data: TemplateData<T>
   /** By default English. */
   language?: Language
-  /** Names the cause, such as 'reminder:42:2026-11-21': two mails waiting with the same key are one. */
+  /** Names the cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z': it is mailed about once, for ever. */
   key: string
 }
 
 /** Sent mail leaves the job table after minutes: it holds names and addresses. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
 
-/** Sends a mail if, and only if, the command commits. */
+/**
+ * Sends a mail if, and only if, the command commits, unless one with the same key was sent before, or its recipient has
+ * switched off mails of its kind.
+ */
 export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>): void {
   unit.jobs.send(sendMailQueue, order, { key: order.key })
 }
 
-/** Fills the template and hands the mail to the service. */
-export async function sendMail(ctx: AppContext, order: MailOrder): Promise<void> {
-  const { config, log } = ctx
-  const now = ctx.now()
-  if ('sealed_code' in order.data && Date.parse(order.data.expires_at) <= now.getTime()) {
-    log.warn({ mail: order.key, template: order.template }, 'mail dropped: its code expired while it waited')
-    return
+/**
+ * Fills the template and hands the mail to the service, once for its key. A process that dies after the service took the
+ * mail and before that was written down sends it again, with the same Message-ID: no service promises more.
+ * @throws where another try may help
+ */
+export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string): Promise<void> {
+  const { log } = ctx
+  const { key, to, template, language = 'en' } = order
+  const { kind } = TEMPLATES[template]
+  const about = { mail: key, template }
+  const id = await claimMail(ctx, { key, to, template, kind, language }, jobId)
+  if (id === null) return log.info(about, 'mail not sent again')
+  const needless = await whyNeedless(ctx, order, kind)
+  if (needless) {
+    await recordMail(ctx, id, { state: 'skipped', error: needless })
+    return log.info({ ...about, reason: needless }, 'mail skipped')
   }
-  const settings = await readSettings(ctx.db, ctx.secrets)
-  const rendered = await renderTemplate(order.template, order.data, {
+  const sent = await deliver(ctx, order, kind)
+  if (sent.ok) {
+    await recordMail(ctx, id, { state: 'sent', providerId: sent.id })
+    return log.info(about, 'mail sent')
+  }
+  // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
+  const final = sent.reason === 'rejected'
+  await recordMail(ctx, id, { state: final ? 'failed' : 'waiting', error: sent.message })
+  if (!final) throw new Error(`Mail not sent. ${sent.message}`)
+  log.error({ ...about, reason: sent.message }, 'mail refused for good')
+}
+
+/** Why nobody needs this mail any more; null where somebody does. */
+async function whyNeedless(ctx: AppContext, { to, data }: MailOrder, kind: MailKind): Promise<string | null> {
+  if ('sealed_code' in data && Date.parse(data.expires_at) <= ctx.now().getTime())
+    return 'its code expired while it waited'
+  // RFC 2606: nobody has such an address. Deleted users have one.
+  if (/\.invalid$/i.test(to)) return 'the address does not exist'
+  const optional = optionalKind(kind)
+  return optional && !(await readChoices(ctx.db, to))[optional] ? 'switched off by its recipient' : null
+}
+
+async function deliver(ctx: AppContext, order: MailOrder, kind: MailKind): Promise<MailResult> {
+  const { config, secrets } = ctx
+  const settings = await readSettings(ctx.db, secrets)
+  const optional = optionalKind(kind)
+  const token = optional && unsubscribeToken(secrets, order.to, optional)
+  const shop = {
     language: order.language ?? 'en',
     shopUrl: config.publicUrl,
-    now,
-    open: sealed => ctx.secrets.open(Buffer.from(sealed, 'base64'))
-  })
+    now: ctx.now(),
+    open: (sealed: string) => secrets.open(Buffer.from(sealed, 'base64'))
+  }
+  const unsubscribeUrl = token && unsubscribePage(config.publicUrl, token)
+  const rendered = await renderTemplate(order.template, order.data, shop, unsubscribeUrl)
   const mailer = createMailer(mailerOptions(settings, config))
-  const sent = await mailer.send({
+  return mailer.send({
     ...rendered,
     to: order.to,
     from: settings.email_from || defaultSender(settings, config),
-    idempotencyKey: order.key
+    idempotencyKey: order.key,
+    headers: token ? unsubscribeHeaders(config.publicUrl, token) : {}
   })
-  if (sent.ok) return log.info({ mail: order.key, template: order.template }, 'mail sent')
-  // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
-  if (sent.reason !== 'rejected') throw new Error(`Mail not sent. ${sent.message}`)
-  log.error({ mail: order.key, template: order.template, reason: sent.message }, 'mail refused for good')
 }
 
 function mailerOptions(settings: Settings, config: Config): MailerOptions {

@@ -10,6 +10,7 @@ import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.t
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import {
   beginTask,
+  endGrace,
   expireOrder,
   failOrder,
   finishTask,
@@ -21,6 +22,7 @@ import {
   queueTask,
   recordProgress,
   renewOrder,
+  reviveOrder,
   setCredentials,
   startDelivering,
   timeOutOrders,
@@ -81,7 +83,11 @@ test('each change of an order is published for its customer', async () => {
     (unit, order) => setCredentials(unit, order, 'another'),
     (unit, order) => finishTask(unit, order.id, order.taskId ?? '', null),
     (unit, order) => renewOrder(unit, order, payment),
-    expireOrder
+    (unit, order) => expireOrder(unit, order, 24),
+    reviveOrder,
+    markDelivered,
+    (unit, order) => expireOrder(unit, order, 24),
+    endGrace
   ]
   for (const [at, step] of steps.entries()) {
     await change(id, step)

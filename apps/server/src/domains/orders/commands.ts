@@ -1,11 +1,8 @@
 /** What delivery and payments do to a locked order, each within their own command. */
 import type { OrderFailure, Params } from '@netlet/contract'
-import { and, asc, inArray, lte, sql } from 'drizzle-orm'
-import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
-import { LIVE_STATES } from './states.ts'
-import { orders } from './tables.ts'
-import { note, transition, updateOrder, type OrderRow } from './transition.ts'
+import { addTerms } from './renew.ts'
+import { transition, updateOrder, type OrderRow } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
 
@@ -17,7 +14,10 @@ const failureColumns = (failure: Failure | null) => ({
   failParams: failure?.params ?? null
 })
 
-/** The order's time starts. Money that came for an order that an administrator had deleted brings it back. */
+/**
+ * The platform took the money; the order's time starts when it is delivered. Money that came for an order that an
+ * administrator had deleted brings it back.
+ */
 export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise<OrderRow> {
   const { amount, platformOrderId, platformOrderNumber } = payment
   return transition(
@@ -27,7 +27,6 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
     {
       payAmount: amount,
       paidAt: unit.now,
-      expiredAt: termAfter(unit.now, order),
       platformOrderId,
       platformOrderNumber,
       checkoutUrl: null,
@@ -37,18 +36,16 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
   )
 }
 
-/** A paid order cannot be delivered now: it waits for an administrator, and its time does not run meanwhile. */
+/** A paid order cannot be delivered now: it waits for an administrator. */
 export async function failOrder(unit: Unit, order: OrderRow, failure: Failure): Promise<void> {
-  const changes = { ...failureColumns(failure), expiredAt: null }
+  const changes = failureColumns(failure)
   if (order.state === 'failed') await updateOrder(unit, order.id, changes)
   else await transition(unit, order, 'fail', changes, { code: failure.code, ...failure.params })
 }
 
-/** Its addresses are on their way to the agents. The time of an order that had failed starts only now. */
-export function startDelivering(unit: Unit, order: OrderRow): Promise<OrderRow> {
-  const expiredAt = order.expiredAt ?? termAfter(unit.now, order)
-  return transition(unit, order, 'start_delivery', { ...failureColumns(null), expiredAt })
-}
+/** Its addresses are on their way to the agents. */
+export const startDelivering = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
+  transition(unit, order, 'start_delivery', failureColumns(null))
 
 /** How many addresses work by now, and what keeps the others from working. @returns whether the failure is another one */
 export async function recordProgress(
@@ -65,38 +62,11 @@ export async function recordProgress(
 export const markPartlyDelivered = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
   transition(unit, order, 'deliver_part')
 
-export const markDelivered = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'deliver_all', failureColumns(null))
-
-/** Orders whose time is over, locked; those that someone else is working on are left for the next time. */
-export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[]> {
-  return tx
-    .select()
-    .from(orders)
-    .where(and(inArray(orders.state, [...LIVE_STATES]), lte(orders.expiredAt, now)))
-    .orderBy(asc(orders.expiredAt), asc(orders.id))
-    .limit(limit)
-    .for('update', { skipLocked: true })
-}
-
-/** Its time is over, and a task that was under way ends with it. */
-export const expireOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'expire', { task: null, taskId: null, taskAt: null, taskBegunAt: null })
-
-/** Another term, counted from the present expiry; its customer is reminded of the new date. */
-export async function renewOrder(
-  unit: Unit,
-  order: OrderRow,
-  payment: Pick<Payment, 'amount' | 'platformOrderNumber'>
-): Promise<void> {
-  const expiredAt = termAfter(order.expiredAt ?? unit.now, order)
-  await updateOrder(unit, order.id, {
-    expiredAt,
-    reminderSentAt: null,
-    payAmount: sql`${orders.payAmount} + ${payment.amount}::numeric` as never
-  })
-  const detail = { platform_order: payment.platformOrderNumber, expired_at: expiredAt.toISOString() }
-  await note(unit, order.id, 'renewed', detail)
+/** All addresses work. The first time its term starts, with those that were renewed while it was on its way. */
+export function markDelivered(unit: Unit, order: OrderRow): Promise<OrderRow> {
+  const { now } = unit
+  const term = order.deliveredAt ? {} : { deliveredAt: now, expiredAt: addTerms(now, order, 1 + order.extraTerms) }
+  return transition(unit, order, 'deliver_all', { ...failureColumns(null), ...term })
 }
 
 /** The proxies have another password from now on. */
@@ -110,8 +80,6 @@ export async function setCredentials(unit: Unit, order: OrderRow, proxyPassword:
 export async function markReset(unit: Unit, order: OrderRow): Promise<void> {
   await updateOrder(unit, order.id, { resetTime: unit.now })
 }
-
-const termAfter = (from: Date, { proxyTime }: OrderRow) => new Date(from.getTime() + proxyTime * DAY)
 
 function sameParams(a: Params, b: Params): boolean {
   const keys = Object.keys(a)

@@ -9,7 +9,7 @@ import { findOrder } from './list.ts'
 import { isLive } from './states.ts'
 import { lockOrder, note, updateOrder } from './transition.ts'
 
-/** Sets when a running order ends: later, or earlier than now planned, but not in the past. */
+/** Sets when a delivered order ends: later, or earlier than now planned, but not in the past. */
 export async function setExpiry(ctx: AppContext, actor: Actor, id: number, expiredAt: Date): Promise<Result<Order>> {
   const moved = await command(ctx, actor, async unit => {
     const order = await lockOrder(unit, id)
@@ -19,7 +19,7 @@ export async function setExpiry(ctx: AppContext, actor: Actor, id: number, expir
     if (!isLive(order.state)) return refuse('order_not_delivered')
     if (expiredAt <= unit.now) return fieldRefusal('expired_at', 'expiry_in_past')
     // A customer who was reminded of the old date is reminded of the new one.
-    await updateOrder(unit, id, { expiredAt, reminderSentAt: null })
+    await updateOrder(unit, id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null })
     const before = { expired_at: isoOrNull(order.expiredAt) }
     const after = { expired_at: iso(expiredAt) }
     await note(unit, id, 'expiry_set', {

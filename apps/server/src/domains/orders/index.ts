@@ -1,31 +1,31 @@
 /**
  * Orders from checkout to expiry: how one is placed, times out, is listed, extended and deleted, its history, and the
- * figures of all orders by day. It owns orders, order_events, order_product_names, order_figures and order_figure_deltas.
+ * figures of all orders by day. It owns orders, order_events, checkout_keys, order_product_names, order_figures and
+ * order_figure_deltas.
  * Delivery and payments lock an order here and change it through the commands below; nobody else writes these tables, and
  * nothing here knows of agents, proxies or payments.
  */
 export {
-  expireOrder,
   failOrder,
-  lockExpired,
   markDelivered,
   markPaid,
   markPartlyDelivered,
   markReset,
   recordProgress,
-  renewOrder,
   setCredentials,
   startDelivering,
   type Failure
 } from './commands.ts'
+export { endGrace, expireOrder, lockExpired, lockGraceEnded } from './expire.ts'
+export { buyerOf } from './buyer.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'
 export { findOrder, orderList } from './list.ts'
 export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
 export { removeOrderIn } from './remove.ts'
+export { isOver, renewable, renewOrder, reviveOrder } from './renew.ts'
 export { orderRoutes } from './routes.ts'
-export { isLive } from './states.ts'
 export { beginTask, finishTask, queueTask, type FailedTask } from './task-commands.ts'
 export { taskStateOf } from './task-states.ts'
 export { timeOutOrders } from './time-out.ts'

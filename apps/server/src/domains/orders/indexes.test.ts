@@ -49,8 +49,16 @@ test('what is asked every few seconds finds its rows by an index', async () => {
       'orders_reservations'
     ],
     expiries: [
-      sql`select * from orders where state in ('paid', 'delivering', 'partly_delivered', 'delivered') and expired_at <= now() order by expired_at, id limit 50`,
+      sql`select * from orders where state = 'delivered' and expired_at <= now() order by expired_at, id limit 50`,
       'orders_expiry'
+    ],
+    'graces that are over': [
+      sql`select * from orders where state = 'expired' and grace_until <= now() order by grace_until limit 50`,
+      'orders_grace'
+    ],
+    'what a customer holds unpaid': [
+      sql`select sum(quantity) from orders where user_id = 1 and paid_at is null and reserved_until > now()`,
+      'orders_user'
     ],
     'failed reservations': [
       sql`select id from orders where state = 'failed' and expired_at is null and reserved_until <= now()`,

@@ -1,5 +1,6 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
+import { removeOldKeys } from './checkout-keys.ts'
 import { remindExpiries } from './remind.ts'
 import { foldFigures } from './figures.ts'
 import { timeOutOrders } from './time-out.ts'
@@ -9,6 +10,8 @@ const timeOutQueue = queue<object>('time-out-orders', { retryLimit: 0, deleteAft
 const remindQueue = queue<object>('remind-expiries', { retryLimit: 2, deleteAfterSeconds: 3600 })
 
 const foldFiguresQueue = queue<object>('fold-order-figures', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+const checkoutKeysQueue = queue<object>('remove-checkout-keys', { retryLimit: 2, deleteAfterSeconds: 3600 })
 
 export const orderJobs: Job[] = [
   job(foldFiguresQueue, {
@@ -21,9 +24,14 @@ export const orderJobs: Job[] = [
     cron: '* * * * *',
     run: ctx => timeOutOrders(ctx)
   }),
+  job(checkoutKeysQueue, {
+    purpose: 'Removes Idempotency-Keys of checkouts that have run out.',
+    cron: '23 * * * *',
+    run: removeOldKeys
+  }),
   job(remindQueue, {
-    purpose: 'Mails customers once, three days before their order expires.',
-    cron: '7 * * * *',
+    purpose: 'Mails customers before their order expires: some days before, and on the last day.',
+    cron: '7,27,47 * * * *',
     run: ctx => remindExpiries(ctx)
   })
 ]

@@ -30,7 +30,7 @@ export async function paymentStatus(
     .where(and(eq(orders.publicId, publicId), eq(orders.userId, userId)))
   if (!order) return refuse('not_found')
   const paid = order.paidAt !== null
-  const late = order.state === 'timed_out' || order.reservedUntil <= now
+  const late = order.state !== 'placed' || order.reservedUntil <= now
   return ok({
     status: paid ? 'success' : late ? 'timeout' : 'pending',
     pay_status: paid ? 1 : 0,

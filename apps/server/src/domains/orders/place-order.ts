@@ -1,21 +1,22 @@
 import { fromCents, refuse, RESERVATION_MINUTES, toCents } from '@netlet/contract'
-import { and, eq, gt } from 'drizzle-orm'
-import { MINUTE } from '../../infra/clock.ts'
+import { iso, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { users } from '../accounts/tables.ts'
 import { priceSelection, type OptionChoice } from '../catalog/index.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
+import { enqueueMail } from '../mail/index.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
+import { buyerOf } from './buyer.ts'
+import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
 import { orders } from './tables.ts'
 import { note } from './transition.ts'
+import { unpaidLimit } from './unpaid-limit.ts'
 
 export type Placing = {
   productId: number
@@ -25,15 +26,25 @@ export type Placing = {
   rules: number[]
 }
 
-export type Placed = { checkout_url: string; order_id: string; expires_at: string }
+export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
 
 /**
  * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is
  * refused.
+ * @param idempotencyKey the same customer gets the same reply for the same key within 24 hours, and one order
  */
-export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Placing): Promise<Result<Placed>> {
+export async function placeOrder(
+  ctx: AppContext,
+  caller: UserActor,
+  placing: Placing,
+  { idempotencyKey }: { idempotencyKey?: string | null } = {}
+): Promise<Result<Placed>> {
   // Nor through a customer's eyes: the customer would owe what an administrator chose.
   if (caller.isSuperuser || caller.impersonator !== null) return refuse('admin_purchase')
+  const key = idempotencyKey ? checkoutKey(caller.id, idempotencyKey, partsOf(placing)) : null
+  // Before the price: a repeat is answered also when the plan is not sold any more.
+  const before = key && (await replyTo(ctx.db, key, ctx.now()))
+  if (before && (!before.ok || before.data)) return before as Result<Placed>
   const priced = await price(ctx, placing)
   if (!priced.ok) return priced
   const platform = await openPlatform(ctx)
@@ -47,11 +58,11 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
     const reservedUntil = new Date(now.getTime() + RESERVATION_MINUTES * MINUTE)
     // Two orders of one customer at once must not both be the last that is allowed.
     await lock(tx, 'customerOrders', caller.id)
-    const held = await tx.$count(
-      orders,
-      and(eq(orders.userId, caller.id), eq(orders.state, 'placed'), gt(orders.reservedUntil, now))
-    )
-    if (held >= settings.max_unpaid_orders) return refuse('too_many_reservations', { data: { held } })
+    const earlier = key && (await replyTo(tx, key, now))
+    if (earlier && (!earlier.ok || earlier.data)) return earlier as Result<Placed>
+    const limit = await unpaidLimit(tx, { userId: caller.id, quantity: placing.quantity, now }, settings)
+    if (!limit.ok) return limit
+    const { username, to, language } = await buyerOf(tx, caller.id)
 
     const publicId = `NL-${randomCode(16)}`
     const checkoutUrl = platform.data.checkoutUrl({
@@ -59,7 +70,7 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
         { variantId: variant.platformVariantId, quantity: placing.quantity },
         ...priced.data.rulePlatformVariants.map(variantId => ({ variantId, quantity: placing.quantity }))
       ],
-      email: await emailOf(tx, caller.id),
+      email: to,
       note: `Order ${publicId}`,
       attributes: { order_id: publicId },
       ...(discountCode ? { discountCodes: [discountCode] } : {})
@@ -93,6 +104,23 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
     if (!order) throw new Error('The order was not inserted')
     unit.publish('order', order.id, caller.id)
     await note(unit, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
+    enqueueMail(unit, {
+      to,
+      language,
+      template: 'order-received',
+      data: {
+        username,
+        order_id: publicId,
+        product_name: `${variant.productName} · ${variant.variantName}`,
+        proxies: placing.quantity,
+        amount,
+        reserved_until: iso(reservedUntil),
+        checkout_url: checkoutUrl
+      },
+      key: `received:${order.id}`
+    })
+    const reply = { checkout_url: checkoutUrl, id: order.id, order_id: publicId, expires_at: iso(reservedUntil) }
+    if (key) await keepReply(unit, key, reply)
     // Last: it takes the locks that other buyers wait for.
     const lease = await reserve(tx, {
       orderId: order.id,
@@ -102,7 +130,7 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
       quantity: placing.quantity
     })
     if (!lease.ok) return refuse(lease.reason)
-    return ok({ checkout_url: checkoutUrl, order_id: publicId, expires_at: reservedUntil.toISOString() })
+    return ok(reply)
   })
 }
 
@@ -118,7 +146,12 @@ async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
   return ok({ ...priced.data, amount })
 }
 
-async function emailOf(db: Executor, userId: number): Promise<string> {
-  const [user] = await db.select({ email: users.email }).from(users).where(eq(users.id, userId))
-  return user?.email ?? ''
-}
+/** What makes two requests the same. */
+const partsOf = ({ productId, quantity, options, rules }: Placing): unknown[] => [
+  productId,
+  quantity,
+  options.option1 ?? null,
+  options.option2 ?? null,
+  options.option3 ?? null,
+  rules.toSorted((a, b) => a - b)
+]

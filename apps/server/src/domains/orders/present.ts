@@ -1,5 +1,6 @@
 import { fillIn, ORDER_FAILURES, TASK_FAILURES, type Order } from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
+import { isOver } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
 export type OrderWithPeople = { order: OrderRow; username: string; email: string }
@@ -29,9 +30,11 @@ export function presentOrder(
     pay_status: order.paidAt ? 1 : 0,
     // The clock decides, not the job that will soon follow it.
     state: order.state === 'placed' && !open ? 'timed_out' : order.state,
-    is_expired: order.state === 'expired' || (order.expiredAt !== null && order.expiredAt <= now),
+    is_expired: isOver(order, now),
     created_at: iso(order.createdAt),
+    delivered_at: isoOrNull(order.deliveredAt),
     expired_at: isoOrNull(order.expiredAt),
+    grace_until: order.state === 'expired' && order.graceUntil && order.graceUntil > now ? iso(order.graceUntil) : null,
     reset_time: isoOrNull(order.resetTime),
     fail_reason: order.failCode && fillIn(ORDER_FAILURES[order.failCode], order.failParams ?? {}),
     fail: order.failCode && { code: order.failCode, params: { ...order.failParams } },

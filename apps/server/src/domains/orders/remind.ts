@@ -1,64 +1,90 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, iso } from '../../infra/clock.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { LIVE_STATES } from './states.ts'
 import { orders } from './tables.ts'
+import type { OrderRow } from './transition.ts'
 
-const REMIND_BEFORE = 3 * DAY
+const FIRST_BEFORE = 3 * DAY
+const LAST_BEFORE = DAY
 const BATCH = 200
 
 /**
- * Reminds customers once, three days before their order expires, with a link to renew.
+ * How long before its expiry an order's customer is reminded, in milliseconds. First at the lesser of three days and a
+ * third of the term, so that nobody is reminded right after the delivery; again at the lesser of one day and a third of
+ * that. A term of one day gets the first one only: three mails in eight hours help nobody.
+ */
+export function remindersBefore(proxyTime: number): { first: number; last: number | null } {
+  const first = Math.min(FIRST_BEFORE, (proxyTime * DAY) / 3)
+  return { first, last: proxyTime > 1 ? Math.min(LAST_BEFORE, first / 3) : null }
+}
+
+/**
+ * Reminds customers before their order expires, with a link to renew: `remindersBefore` says when, once each for one
+ * expiry. An expiry that was moved or renewed is reminded of anew.
  * @returns how many were reminded
  */
 export async function remindExpiries(ctx: AppContext, { batch = BATCH }: { batch?: number } = {}): Promise<number> {
   for (let total = 0; ;) {
-    const some = await remindSome(ctx, batch)
+    const some = await command(ctx, SYSTEM, unit => remindSome(unit, ctx.config.publicUrl, batch))
     total += some
     if (some < batch) return total
   }
 }
 
-function remindSome(ctx: AppContext, batch: number): Promise<number> {
-  return command(ctx, SYSTEM, async unit => {
-    const { tx, now } = unit
-    const due = await tx
-      .select({ order: orders, username: users.username, email: users.email, language: users.language })
-      .from(orders)
-      .innerJoin(users, eq(users.id, orders.userId))
-      .where(
-        and(
-          inArray(orders.state, [...LIVE_STATES]),
-          lte(orders.expiredAt, new Date(now.getTime() + REMIND_BEFORE)),
-          gt(orders.expiredAt, now),
-          isNull(orders.reminderSentAt),
-          isNotNull(orders.paidAt)
-        )
+/** The SQL of `remindersBefore`: has the time of each reminder come at `now`? */
+const firstDue = (now: Date) =>
+  sql`${orders.expiredAt} - least(interval '3 days', ${orders.proxyTime} * interval '8 hours') <= ${now}`
+const lastDue = (now: Date) =>
+  sql`${orders.proxyTime} > 1 and ${orders.expiredAt} - least(interval '1 day', ${orders.proxyTime} * interval '160 minutes') <= ${now}`
+
+async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise<number> {
+  const { tx, now } = unit
+  const due = await tx
+    .select({ order: orders, username: users.username, to: users.email, language: users.language })
+    .from(orders)
+    .innerJoin(users, eq(users.id, orders.userId))
+    .where(
+      and(
+        eq(orders.state, 'delivered'),
+        gt(orders.expiredAt, now),
+        lte(orders.expiredAt, new Date(now.getTime() + FIRST_BEFORE)),
+        isNull(orders.deletedAt),
+        or(and(isNull(orders.reminderSentAt), firstDue(now)), and(isNull(orders.lastReminderSentAt), lastDue(now)))
       )
-      .orderBy(asc(orders.id))
-      .limit(batch)
-      .for('update', { of: orders, skipLocked: true })
-    for (const { order, username, email, language } of due) {
-      await tx.update(orders).set({ reminderSentAt: now }).where(eq(orders.id, order.id))
-      enqueueMail(unit, {
-        to: email,
-        language,
-        template: 'expiry-reminder',
-        data: {
-          username,
-          order_id: order.publicId,
-          product_name: `${order.productName} · ${order.variantName}`,
-          proxies: order.deliveryNum,
-          expires_at: iso(order.expiredAt ?? now),
-          renew_url: `${ctx.config.publicUrl}/dashboard/index/proxies?renew=${order.id}`
-        },
-        key: `reminder:${order.id}:${iso(order.expiredAt ?? now).slice(0, 10)}`
-      })
-    }
-    return due.length
-  })
+    )
+    .orderBy(asc(orders.id))
+    .limit(batch)
+    .for('update', { of: orders, skipLocked: true })
+  for (const { order, username, to, language } of due) {
+    const expiresAt = iso(order.expiredAt ?? now)
+    const last = isLastDue(order, now)
+    // Where the end is so near that both are due, one mail says it.
+    const sent = { reminderSentAt: order.reminderSentAt ?? now, ...(last ? { lastReminderSentAt: now } : {}) }
+    await tx.update(orders).set(sent).where(eq(orders.id, order.id))
+    enqueueMail(unit, {
+      to,
+      language,
+      template: 'expiry-reminder',
+      data: {
+        username,
+        order_id: order.publicId,
+        product_name: `${order.productName} · ${order.variantName}`,
+        proxies: order.deliveryNum,
+        expires_at: expiresAt,
+        last,
+        renew_url: `${publicUrl}/dashboard/index/proxies?renew=${order.id}`
+      },
+      key: `reminder:${order.id}:${last ? 'last' : 'first'}:${expiresAt}`
+    })
+  }
+  return due.length
+}
+
+function isLastDue({ proxyTime, expiredAt }: OrderRow, now: Date): boolean {
+  const { last } = remindersBefore(proxyTime)
+  return last !== null && expiredAt !== null && expiredAt.getTime() - last <= now.getTime()
 }

@@ -3,6 +3,8 @@ import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { csvOf, mountList, NEWEST, sendCsv } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { cancelOrder } from './cancel.ts'
+import { keyOf } from './checkout-keys.ts'
 import { setExpiry } from './extend.ts'
 import { statistics } from './figures.ts'
 import type { FindPorts } from './find.ts'
@@ -13,14 +15,12 @@ import { placeOrder } from './place-order.ts'
 import { removeOrder } from './remove.ts'
 
 export function orderRoutes(mount: Mount, ctx: AppContext, { ordersPaidBy }: FindPorts): void {
-  mount(routes.orders.checkout, ({ body, caller }) => {
-    const { acl_selected, ...options } = body.option_selected
-    return placeOrder(ctx, caller, {
-      productId: body.product_id,
-      quantity: body.quantity,
-      options,
-      rules: acl_selected
-    })
+  mount(routes.orders.checkout, async ({ body, caller, request }) => {
+    const { acl_selected: rules, ...options } = body.option_selected
+    const key = keyOf(request.headers['idempotency-key'])
+    if (!key.ok) return key
+    const placing = { productId: body.product_id, quantity: body.quantity, options, rules }
+    return placeOrder(ctx, caller, placing, { idempotencyKey: key.data })
   })
   mount(routes.orders.payment, ({ query, caller }) => paymentStatus(ctx.db, caller.id, query.order_id, ctx.now()))
   mountList(mount, ctx, routes.orders.list, ({ caller }) =>
@@ -36,6 +36,9 @@ export function orderRoutes(mount: Mount, ctx: AppContext, { ordersPaidBy }: Fin
     await sendCsv(reply, file.data)
     return SENT
   })
+  mount(routes.orders.cancel, ({ caller, params }) =>
+    cancelOrder(ctx, caller, params.id, caller.isSuperuser ? null : caller.id)
+  )
   mount(routes.orders.remove, call => removeOrder(ctx, call.caller, call.params.id))
   mount(routes.orders.extend, call => setExpiry(ctx, call.caller, call.params.id, new Date(call.body.expired_at)))
   mount(routes.orders.events, ({ params }) => historyOf(ctx.db, params.id))

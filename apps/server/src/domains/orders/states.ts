@@ -17,8 +17,8 @@ export const TRANSITIONS = {
   start_delivery: { from: ['paid', 'failed'], to: 'delivering' },
   deliver_part: { from: ['delivering'], to: 'partly_delivered' },
   deliver_all: { from: ['delivering', 'partly_delivered'], to: 'delivered' },
-  /** Its time is over. A failed order has no time that runs: it waits for an administrator. */
-  expire: { from: ['paid', 'delivering', 'partly_delivered', 'delivered'], to: 'expired' },
+  /** Its time is over. The time of an order starts with its delivery: one that is not delivered does not expire. */
+  expire: { from: ['delivered'], to: 'expired' },
   /** It was renewed in its grace: the addresses that were held for it are served again. */
   revive: { from: ['expired'], to: 'delivering' },
   /** It expired without having been delivered: an administrator has it delivered after all. */
@@ -35,8 +35,8 @@ export function next(state: OrderState, event: OrderEvent): OrderState | null {
   return (from as readonly OrderState[]).includes(state) ? to : null
 }
 
-/** States in which the order has been paid and its time runs. */
+/** States in which the order's time runs. */
 export const LIVE_STATES = TRANSITIONS.expire.from
 
-/** Does its time run, so that it can be renewed, moved or ended? */
+/** Does its time run, so that its end can be moved? */
 export const isLive = (state: OrderState): boolean => (LIVE_STATES as readonly OrderState[]).includes(state)

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, jsonb, pgTable, text, bigint, date, numeric } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, money, oneOf, ref } from '../../infra/db/columns.ts'
+import { check, index, integer, jsonb, pgTable, primaryKey, text, bigint, date, numeric } from 'drizzle-orm/pg-core'
+import { bytes, createdAt, id, instant, money, oneOf, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'
@@ -65,14 +65,18 @@ export const orders = pgTable(
     reservedUntil: instant().notNull(),
     createdAt: createdAt(),
     paidAt: instant(),
+    /** Null until it is delivered: its term starts then. */
     expiredAt: instant(),
     /** When the addresses or the password were last changed. */
     resetTime: instant(),
+    /** The first reminder of the present expiry. */
     reminderSentAt: instant(),
     /** The second reminder, on the last day. */
     lastReminderSentAt: instant(),
     /** When all addresses worked for the first time: its term starts then. */
     deliveredAt: instant(),
+    /** Terms that renewals before the delivery added: the first term is longer by so many. */
+    extraTerms: integer().notNull().default(0),
     /** An expired order: until then its addresses stay held for its customer. Null: they are not held any more. */
     graceUntil: instant(),
     /** What of `payAmount` the platform gave back. */
@@ -123,7 +127,7 @@ export const orders = pgTable(
       .where(sql`${t.state} = 'placed'`),
     index('orders_expiry')
       .on(t.expiredAt)
-      .where(sql`${t.state} in ('paid', 'delivering', 'partly_delivered', 'delivered', 'failed')`),
+      .where(sql`${t.state} in ('delivered', 'failed')`),
     check(
       'orders_state',
       sql`${t.state} in ('placed', 'timed_out', 'cancelled', 'paid', 'delivering', 'partly_delivered', 'delivered', 'expired', 'failed', 'refunded')`
@@ -142,8 +146,28 @@ export const orders = pgTable(
     index('orders_grace')
       .on(t.graceUntil)
       .where(sql`${t.graceUntil} is not null`),
-    check('orders_paid', sql`(${t.paidAt} is null) = (${t.payAmount} is null)`)
+    check('orders_paid', sql`(${t.paidAt} is null) = (${t.payAmount} is null)`),
+    check('orders_extra_terms', sql`${t.extraTerms} >= 0`)
   ]
+)
+
+/**
+ * What a checkout with an Idempotency-Key answered: the same customer gets the same reply for the same key. Removed when
+ * the key has run out.
+ */
+export const checkoutKeys = pgTable(
+  'checkout_keys',
+  {
+    userId: ref()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    key: text().notNull(),
+    /** SHA-256 of what was asked for: the key cannot be used for anything else. */
+    bodyHash: bytes().notNull(),
+    reply: jsonb().$type<{ checkout_url: string; id: number; order_id: string; expires_at: string }>().notNull(),
+    createdAt: createdAt()
+  },
+  t => [primaryKey({ columns: [t.userId, t.key] }), index('checkout_keys_age').on(t.createdAt)]
 )
 
 /** The history of an order: every transition and every action on it. */

@@ -6,7 +6,7 @@ import { users } from '../accounts/tables.ts'
 import { variants } from '../catalog/tables.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { aclRules } from '../inventory/tables.ts'
-import { isLive } from '../orders/index.ts'
+import { renewable } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 
@@ -29,9 +29,8 @@ export async function renewCheckout(
     )
   if (!found) return refuse('not_found')
   const { order, email, platformVariantId } = found
-  if (!order.paidAt) return refuse('order_not_paid')
-  if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= ctx.now())) return refuse('order_expired')
-  if (!isLive(order.state)) return refuse('nothing_to_renew')
+  const possible = renewable(order, ctx.now())
+  if (!possible.ok) return possible
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const rules = await ctx.db

@@ -3,8 +3,16 @@ import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueTags, type EventResult } from '../commerce/index.ts'
-import { startDelivery } from '../delivery/index.ts'
-import { failOrder, isLive, lockOrderByPublicId, markPaid, note, renewOrder, type OrderRow } from '../orders/index.ts'
+import { reviveDelivery, startDelivery } from '../delivery/index.ts'
+import {
+  failOrder,
+  lockOrderByPublicId,
+  markPaid,
+  note,
+  renewable,
+  renewOrder,
+  type OrderRow
+} from '../orders/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
 import { renewalPrice } from './renewal-price.ts'
 import { payments } from './tables.ts'
@@ -24,7 +32,7 @@ export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling):
   if (!order) return { outcome: 'unknown_order', detail: { order_id: publicId ?? 'missing' } }
   const renewal = orderAttribute(paid, 'renewal') === '1'
   const shortfall = missingMoney(renewal ? await renewalPrice(unit.tx, order) : order.amount, paid)
-  const accepted = !shortfall && (renewal ? isLive(order.state) : order.paidAt === null)
+  const accepted = !shortfall && (renewal ? renewable(order, unit.now).ok : order.paidAt === null)
   const added = await unit.tx
     .insert(payments)
     .values({
@@ -90,11 +98,12 @@ async function renew(
   shortfall: Shortfall | null
 ): Promise<EventResult> {
   const detail = { order_id: order.publicId, platform_order: paid.name }
-  if (!isLive(order.state)) return { outcome: 'renewal_too_late', detail: { ...detail, state: order.state } }
+  if (!renewable(order, unit.now).ok) return { outcome: 'renewal_too_late', detail: { ...detail, state: order.state } }
   if (shortfall) return { outcome: 'renewal_underpaid', detail: { ...detail, ...shortfall } }
   const amount = fromCents(cents(paid.total_price))
   await renewOrder(unit, order, { amount, platformOrderNumber: paid.name })
   await grantPoints(unit, ctx, order, { platformOrderId: paid.id, amount })
+  await reviveDelivery(unit, order)
   enqueueTags(unit, { platformOrderId: paid.id, tags: ['delivered', 'renew'] }, 'renew')
   return { outcome: 'settled' }
 }

@@ -12,7 +12,7 @@ export const LOCKS = {
   inventory: 7301,
   /** Who fills a chunk of addresses. Key: the chunk. Taken by inventory.reserve (migrations). */
   inventoryChunk: 7302,
-  /** Counts one customer's unpaid orders. Key: the user. */
+  /** Counts one customer's unpaid orders, and looks up its checkout keys. Key: the user. */
   customerOrders: 7303,
   /** Who installs a server over SSH. Key: the server. A session lock, see fleet/lock.ts. */
   serverProvisioning: 7304,

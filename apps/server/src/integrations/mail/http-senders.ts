@@ -26,7 +26,7 @@ export async function sendWithSendgrid(
           { type: 'text/plain', value: mail.text },
           { type: 'text/html', value: mail.html }
         ],
-        headers: { 'Message-ID': messageId(mail) },
+        headers: { ...mail.headers, 'Message-ID': messageId(mail) },
         custom_args: { idempotency_key: mail.idempotencyKey }
       })
     },
@@ -51,6 +51,7 @@ export async function sendWithMailgun(
   form.set('subject', mail.subject)
   form.set('text', mail.text)
   form.set('html', mail.html)
+  for (const [name, value] of Object.entries(mail.headers ?? {})) form.set(`h:${name}`, value)
   form.set('h:Message-Id', messageId(mail))
   form.set('v:idempotency_key', mail.idempotencyKey)
   const reply = await exchange(

@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto'
 
 /** `from` is an address or 'Name <address>'. `idempotencyKey` names the cause of the mail, e.g. 'reminder:42'. */
-export type Mail = { to: string; from: string; subject: string; text: string; html: string; idempotencyKey: string }
+export type Mail = {
+  to: string
+  from: string
+  subject: string
+  text: string
+  html: string
+  idempotencyKey: string
+  /** Further headers, such as List-Unsubscribe. */
+  headers?: Record<string, string>
+}
 
 export type MailReason =
   | 'not_configured'

@@ -38,8 +38,8 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     disableUrlAccess: true
   })
   try {
-    const { to, from, subject, text, html } = mail
-    const sent = await transport.sendMail({ to, from, subject, text, html, messageId: messageId(mail) })
+    const { to, from, subject, text, html, headers = {} } = mail
+    const sent = await transport.sendMail({ to, from, subject, text, html, headers, messageId: messageId(mail) })
     return { ok: true, id: sent.messageId ?? null }
   } catch (error) {
     const reason = reasonOf(error)

@@ -1,4 +1,4 @@
-import type { Language } from '@netlet/contract'
+import type { Language, MailKind } from '@netlet/contract'
 import type { Content } from '../layout.ts'
 
 /** What a template needs of the shop. */
@@ -8,12 +8,6 @@ export type TemplateContext = {
   /** Opens what was sealed. */
   open(sealed: string): string
 }
-
-/**
- * What a mail is about. A customer can switch off all but `security` (codes among them) and `operator`, which
- * administrators get.
- */
-export type MailKind = 'security' | 'payments' | 'proxies' | 'expiry' | 'operator'
 
 export type MailTemplate<Data> = {
   kind: MailKind

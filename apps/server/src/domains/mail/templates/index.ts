@@ -3,20 +3,25 @@ import { renderMail, type RenderedMail } from '../layout.ts'
 import { codeTemplates } from './codes.ts'
 import type { MailTemplate, TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
+import { orderLifeTemplates } from './order-life.ts'
 import { orderTemplates } from './orders.ts'
 
-export const TEMPLATES = { ...codeTemplates, ...orderTemplates, ...operatorTemplates }
+export const TEMPLATES = { ...codeTemplates, ...orderTemplates, ...orderLifeTemplates, ...operatorTemplates }
 
 export type Template = keyof typeof TEMPLATES
 /** What a template is filled with. */
 export type TemplateData<T extends Template> = (typeof TEMPLATES)[T]['sample']
 
-/** Fills a template and renders the mail. */
+/**
+ * Fills a template and renders the mail.
+ * @param unsubscribeUrl where its recipient can switch such mails off
+ */
 export function renderTemplate<T extends Template>(
   name: T,
   data: TemplateData<T>,
-  { language, ...shop }: TemplateContext & { language: Language }
+  { language, ...shop }: TemplateContext & { language: Language },
+  unsubscribeUrl?: string
 ): Promise<RenderedMail> {
   const { content } = TEMPLATES[name] as unknown as MailTemplate<TemplateData<T>>
-  return renderMail(content[language](data, shop), language)
+  return renderMail({ ...content[language](data, shop), unsubscribeUrl }, language)
 }

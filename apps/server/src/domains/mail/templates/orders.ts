@@ -43,15 +43,17 @@ export const orderTemplates = {
       })
     }
   }),
-  'expiry-reminder': template<OrderMail & { renew_url: string }>({
+  'expiry-reminder': template<OrderMail & { last: boolean; renew_url: string }>({
     kind: 'expiry',
-    sample: { ...sample, renew_url: 'https://shop.example.com/dashboard/index/proxies?renew=1' },
+    sample: { ...sample, last: false, renew_url: 'https://shop.example.com/dashboard/index/proxies?renew=1' },
     content: {
       en: (data, shop) => ({
         subject: `Your proxies expire on ${day(data.expires_at)}`,
-        heading: `Hello ${data.username}, your proxies expire soon`,
+        heading: data.last
+          ? `Hello ${data.username}, your proxies are about to expire`
+          : `Hello ${data.username}, your proxies expire soon`,
         paragraphs: [
-          'Renew now to keep the same addresses. When the order expires, the proxies stop working and the addresses go back into stock.'
+          'Renew now, and the same proxies go on without a break. When the order expires, they stop working.'
         ],
         facts: [
           ['Order', data.order_id],
@@ -64,8 +66,8 @@ export const orderTemplates = {
       }),
       'zh-CN': (data, shop) => ({
         subject: `您的代理将于 ${day(data.expires_at)} 到期`,
-        heading: `${data.username}，您好，您的代理即将到期`,
-        paragraphs: ['立即续费即可保留相同的地址。订单到期后，代理将停止工作，地址会被释放。'],
+        heading: data.last ? `${data.username}，您好，您的代理马上到期` : `${data.username}，您好，您的代理即将到期`,
+        paragraphs: ['立即续费，相同的代理即可不间断地继续使用。订单到期后，代理将停止工作。'],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name],

@@ -1,0 +1,55 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Language, MailKind, MailState } from '@netlet/contract'
+import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { mails } from './tables.ts'
+
+export type MailToSend = { key: string; to: string; template: string; kind: MailKind; language: Language }
+
+/** Longer than any exchange with a mail service takes: a job that began earlier has died or waits for its next try. */
+const CLAIM = 2 * MINUTE
+
+/**
+ * Takes a mail for this job, so that one cause is mailed about once however many jobs were sent for it.
+ * @returns its id; null where it has ended, sent or not
+ * @throws while another job is sending it: the outcome of that one decides
+ */
+export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Promise<number | null> {
+  return command(ctx, SYSTEM, async ({ tx, now }) => {
+    const stale = new Date(now.getTime() - CLAIM)
+    const [claimed] = await tx
+      .insert(mails)
+      .values({ ...mail, jobId, claimedAt: now, createdAt: now })
+      .onConflictDoUpdate({
+        target: mails.key,
+        set: { jobId, claimedAt: now, tries: sql`${mails.tries} + 1` },
+        setWhere: sql`${mails.state} = 'waiting' and (${mails.jobId} = ${jobId} or ${mails.claimedAt} < ${stale})`
+      })
+      .returning({ id: mails.id })
+    if (claimed) return claimed.id
+    const [known] = await tx.select({ state: mails.state }).from(mails).where(eq(mails.key, mail.key))
+    if (known?.state === 'waiting') throw new Error(`Another job is sending the mail ${mail.key}`)
+    return null
+  })
+}
+
+/** What came of a mail that this job had taken. */
+export async function recordMail(
+  ctx: AppContext,
+  id: number,
+  outcome: { state: MailState; error?: string; providerId?: string | null }
+): Promise<void> {
+  await command(ctx, SYSTEM, ({ tx, now }) =>
+    tx
+      .update(mails)
+      .set({
+        state: outcome.state,
+        error: outcome.error ?? null,
+        providerId: outcome.providerId ?? null,
+        sentAt: outcome.state === 'sent' ? now : null
+      })
+      .where(eq(mails.id, id))
+  )
+}

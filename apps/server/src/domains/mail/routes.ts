@@ -1,0 +1,24 @@
+import { routes } from '@netlet/contract'
+import { SENT, type Mount } from '../../infra/http/mount.ts'
+import { mountList } from '../../infra/list/index.ts'
+import { ok } from '../../infra/result.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { unsubscribePage } from './footer.ts'
+import { mailList } from './list-mails.ts'
+import { previewTemplates } from './preview.ts'
+import { unsubscribe } from './unsubscribe.ts'
+
+/** The log of mails and the previews of templates, for administrators. */
+export function mailRoutes(mount: Mount, ctx: AppContext): void {
+  mountList(mount, ctx, routes.mail.mails, () => mailList)
+  mount(routes.mail.templates, async () => ok(await previewTemplates(ctx)))
+}
+
+/** What the links in mails lead to. Mail programs post a form here, so that they need a parser that takes one. */
+export function unsubscribeRoutes(mount: Mount, ctx: AppContext): void {
+  mount(routes.mail.openUnsubscribe, async ({ query, reply }) => {
+    await reply.redirect(unsubscribePage(ctx.config.publicUrl, encodeURIComponent(query.token)))
+    return SENT
+  })
+  mount(routes.mail.unsubscribe, ({ caller, query }) => unsubscribe(ctx, caller, query.token))
+}

@@ -1,0 +1,54 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { LANGUAGES, MAIL_KINDS, MAIL_STATES, OPTIONAL_MAILS, type OptionalMail } from '@netlet/contract'
+import { createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
+
+/**
+ * Every mail that a job has taken up: what it was for and what came of it, not what it said. Its key is here for good, so
+ * that no cause is mailed about twice. What fills the template stays in the job, until that has ended.
+ */
+export const mails = pgTable(
+  'mails',
+  {
+    id: id(),
+    /** Names the cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z'. */
+    key: text().notNull().unique('mails_key'),
+    to: text().notNull(),
+    template: text().notNull(),
+    kind: text({ enum: MAIL_KINDS }).notNull(),
+    language: text({ enum: LANGUAGES }).notNull(),
+    state: text({ enum: MAIL_STATES }).notNull().default('waiting'),
+    error: text(),
+    /** The mail service's name for it. */
+    providerId: text(),
+    /** The job that sends it, and when that last began to. */
+    jobId: text().notNull(),
+    claimedAt: instant().notNull(),
+    tries: integer().notNull().default(1),
+    createdAt: createdAt(),
+    sentAt: instant()
+  },
+  t => [
+    index('mails_search').using('gin', sql`${t.to} gin_trgm_ops`),
+    index('mails_state').on(t.state, t.id),
+    check('mails_kind', oneOf(t.kind, MAIL_KINDS)),
+    check('mails_language', oneOf(t.language, LANGUAGES)),
+    check('mails_state', oneOf(t.state, MAIL_STATES))
+  ]
+)
+
+/** Kinds of mail that an address does not want. Who has no row wants all. */
+export const mailChoices = pgTable(
+  'mail_choices',
+  {
+    /** In lower case. */
+    address: text().primaryKey(),
+    off: text().array().$type<OptionalMail[]>().notNull()
+  },
+  t => [
+    check(
+      'mail_choices_off',
+      sql`${t.off} <@ array[${sql.raw(OPTIONAL_MAILS.map(kind => `'${kind}'`).join(', '))}]::text[]`
+    )
+  ]
+)

@@ -1,0 +1,145 @@
+import { day, sender, template } from './define.ts'
+
+type OrderRef = { username: string; order_id: string; product_name: string }
+type Received = { proxies: number; amount: string; reserved_until: string; checkout_url: string }
+type Expired = {
+  proxies: number
+  expired_at: string
+  /** Null: the addresses are not held. */
+  grace_until: string | null
+  renew_url: string
+  shop_url: string
+}
+
+const orderRef: OrderRef = {
+  username: 'demo1',
+  order_id: 'NL-7k2m9x4c8v3b6n1q',
+  product_name: 'Metro ISP · New York'
+}
+
+/** From the placing of an order to its end, beside the delivery. */
+export const orderLifeTemplates = {
+  'order-received': template<OrderRef & Received>({
+    kind: 'payments',
+    sample: {
+      ...orderRef,
+      proxies: 8,
+      amount: '20.00',
+      reserved_until: '2026-01-05T10:30:00.000Z',
+      checkout_url: 'https://my-shop.example.com/cart/72000000000101:8'
+    },
+    content: {
+      en: (data, shop) => ({
+        subject: `Your order waits for its payment: ${data.product_name}`,
+        heading: `Hello ${data.username}, we have your order`,
+        paragraphs: [
+          'Its addresses are held for you until the time below. If you have paid already, there is nothing to do: another mail tells you when your proxies are ready.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name],
+          ['Proxies', String(data.proxies)],
+          ['Price', data.amount],
+          ['Held until', day(data.reserved_until)]
+        ],
+        button: { label: 'Pay this order', url: data.checkout_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的订单等待付款：${data.product_name}`,
+        heading: `${data.username}，您好，我们已收到您的订单`,
+        paragraphs: ['地址将为您保留至下列时间。如果您已付款，则无需任何操作：代理就绪后，您会收到另一封邮件。'],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name],
+          ['代理数量', String(data.proxies)],
+          ['价格', data.amount],
+          ['保留至', day(data.reserved_until)]
+        ],
+        button: { label: '支付此订单', url: data.checkout_url },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'order-cancelled': template<OrderRef>({
+    kind: 'payments',
+    sample: orderRef,
+    content: {
+      en: (data, shop) => ({
+        subject: `Your order was cancelled: ${data.product_name}`,
+        heading: `Hello ${data.username}, your order was cancelled`,
+        paragraphs: [
+          'It was not paid, and its addresses are not held any more. If you paid in the same moment, the payment counts all the same, and another mail follows.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的订单已取消：${data.product_name}`,
+        heading: `${data.username}，您好，您的订单已取消`,
+        paragraphs: ['该订单尚未付款，其地址不再保留。如果您恰好在同一时刻付款，付款仍然有效，您会收到另一封邮件。'],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name]
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'order-expired': template<OrderRef & Expired>({
+    kind: 'expiry',
+    sample: {
+      ...orderRef,
+      proxies: 8,
+      expired_at: '2026-02-04T10:00:00.000Z',
+      grace_until: '2026-02-05T10:00:00.000Z',
+      renew_url: 'https://shop.example.com/dashboard/index/proxies?renew=1',
+      shop_url: 'https://shop.example.com/product'
+    },
+    content: {
+      en: (data, shop) => ({
+        subject: `Your proxies have expired: ${data.product_name}`,
+        heading: `Hello ${data.username}, your proxies have expired`,
+        paragraphs: [
+          data.grace_until
+            ? 'They have stopped working. Their addresses are held for you until the time below: renew until then, and the same proxies come back with the same credentials. The new term counts from the expiry.'
+            : 'They have stopped working. To go on, please place a new order.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name],
+          ['Proxies', String(data.proxies)],
+          ['Expired', day(data.expired_at)],
+          ...(data.grace_until ? ([['Renew until', day(data.grace_until)]] as [string, string][]) : [])
+        ],
+        button: data.grace_until
+          ? { label: 'Renew this order', url: data.renew_url }
+          : { label: 'Place a new order', url: data.shop_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的代理已到期：${data.product_name}`,
+        heading: `${data.username}，您好，您的代理已到期`,
+        paragraphs: [
+          data.grace_until
+            ? '代理已停止工作。其地址将为您保留至下列时间：在此之前续费，相同的代理和账号密码即可恢复使用。新的租期从到期时间起算。'
+            : '代理已停止工作。如需继续使用，请重新下单。'
+        ],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name],
+          ['代理数量', String(data.proxies)],
+          ['到期时间', day(data.expired_at)],
+          ...(data.grace_until ? ([['续费截止', day(data.grace_until)]] as [string, string][]) : [])
+        ],
+        button: data.grace_until
+          ? { label: '续费此订单', url: data.renew_url }
+          : { label: '重新下单', url: data.shop_url },
+        footer: sender(shop)
+      })
+    }
+  })
+}

@@ -1,0 +1,67 @@
+import { refuse } from '@netlet/contract'
+import { and, eq, gt, lte } from 'drizzle-orm'
+import { createHash } from 'node:crypto'
+import { SYSTEM } from '../../infra/actor.ts'
+import { DAY } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { checkoutKeys } from './tables.ts'
+
+type Reply = (typeof checkoutKeys.$inferSelect)['reply']
+
+/** A key that one customer sent, and the hash of what was asked for with it. */
+export type CheckoutKey = { userId: number; key: string; bodyHash: Buffer }
+
+const KEPT = DAY
+const MAX_LENGTH = 200
+
+/** The Idempotency-Key header of a request; null where there is none. */
+export function keyOf(header: string | string[] | undefined): Result<string | null> {
+  if (header === undefined) return ok(null)
+  const valid = typeof header === 'string' && header.length <= MAX_LENGTH && /^[\x21-\x7e]+$/.test(header)
+  return valid ? ok(header) : refuse('idempotency_key_invalid', { params: { max: MAX_LENGTH } })
+}
+
+/** @param body what was asked for, its parts in a fixed order */
+export const checkoutKey = (userId: number, key: string, body: unknown[]): CheckoutKey => ({
+  userId,
+  key,
+  bodyHash: createHash('sha256').update(JSON.stringify(body)).digest()
+})
+
+/** What was answered to the same key before; null where nothing was, or it has run out. */
+export async function replyTo(
+  db: Executor,
+  { userId, key, bodyHash }: CheckoutKey,
+  now: Date
+): Promise<Result<Reply | null>> {
+  const [known] = await db
+    .select()
+    .from(checkoutKeys)
+    .where(
+      and(
+        eq(checkoutKeys.userId, userId),
+        eq(checkoutKeys.key, key),
+        gt(checkoutKeys.createdAt, new Date(now.getTime() - KEPT))
+      )
+    )
+  if (!known) return ok(null)
+  return known.bodyHash.equals(bodyHash) ? ok(known.reply) : refuse('idempotency_key_reused')
+}
+
+/** Keeps a reply for repeats. One under the same key that has run out is replaced. */
+export async function keepReply({ tx, now }: Unit, key: CheckoutKey, reply: Reply): Promise<void> {
+  const changes = { bodyHash: key.bodyHash, reply, createdAt: now }
+  await tx
+    .insert(checkoutKeys)
+    .values({ ...key, ...changes })
+    .onConflictDoUpdate({ target: [checkoutKeys.userId, checkoutKeys.key], set: changes })
+}
+
+/** Removes the keys that have run out. */
+export const removeOldKeys = (ctx: AppContext): Promise<unknown> =>
+  command(ctx, SYSTEM, ({ tx, now }) =>
+    tx.delete(checkoutKeys).where(lte(checkoutKeys.createdAt, new Date(now.getTime() - KEPT)))
+  )

@@ -1,0 +1,46 @@
+/** The end of an order, and of the grace after it: what delivery does to locked orders within its own command. */
+import { and, asc, eq, lte } from 'drizzle-orm'
+import { HOUR } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import { orders } from './tables.ts'
+import { note, transition, updateOrder, type OrderRow } from './transition.ts'
+
+/** Orders whose time is over, locked; those that someone else is working on are left for the next time. */
+export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[]> {
+  return tx
+    .select()
+    .from(orders)
+    .where(and(eq(orders.state, 'delivered'), lte(orders.expiredAt, now)))
+    .orderBy(asc(orders.expiredAt), asc(orders.id))
+    .limit(limit)
+    .for('update', { skipLocked: true })
+}
+
+/**
+ * Its time is over, and a task that was under way ends with it.
+ * @param graceHours how long its addresses stay held for its customer, from now on: a worker that was away for long must
+ * not shorten the time in which the customer can renew
+ */
+export function expireOrder(unit: Unit, order: OrderRow, graceHours: number): Promise<OrderRow> {
+  const graceUntil = graceHours > 0 ? new Date(unit.now.getTime() + graceHours * HOUR) : null
+  const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
+  const detail = graceUntil ? { grace_until: graceUntil.toISOString() } : {}
+  return transition(unit, order, 'expire', { graceUntil, ...noTask }, detail)
+}
+
+/** Expired orders that nobody renewed in their grace, locked. */
+export function lockGraceEnded({ tx, now }: Unit, limit: number): Promise<OrderRow[]> {
+  return tx
+    .select()
+    .from(orders)
+    .where(and(eq(orders.state, 'expired'), lte(orders.graceUntil, now)))
+    .orderBy(asc(orders.graceUntil), asc(orders.id))
+    .limit(limit)
+    .for('update', { skipLocked: true })
+}
+
+/** Its addresses are not held any more. */
+export async function endGrace(unit: Unit, order: OrderRow): Promise<void> {
+  await updateOrder(unit, order.id, { graceUntil: null })
+  await note(unit, order.id, 'grace_ended')
+}

@@ -1,0 +1,180 @@
+import type { Order } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
+import { variants } from '../catalog/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { timeOutOrders } from './index.ts'
+import { checkoutKeys } from './tables.ts'
+import { removeOldKeys } from './checkout-keys.ts'
+
+type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
+
+/** Addresses of the one range. */
+const ALL = 1024
+let world: OrderShop
+let buyer: Buyer
+let people = 0
+
+beforeAll(async () => {
+  world = await startOrderShop({ ranges: ['127.91.0.0/22'] })
+  await writeSettings(world.shop.ctx, { max_unpaid_addresses: 64, max_unpaid_orders: 20 })
+}, 60_000)
+afterAll(() => world?.close())
+afterEach(() => world.endAll())
+
+/** Each test has a customer of its own: the limits count a day. */
+const newBuyer = () => world.customer(`buyer${(people += 1)}`)
+const ask = (quantity = 8, key?: string, rules = world.rules.slice(0, 1), who = buyer) =>
+  who.post<Placed>(
+    '/api/orders/checkout',
+    world.wanted(quantity, rules),
+    key === undefined ? {} : { 'idempotency-key': key }
+  )
+const cancel = (id: number, who = buyer) => who.post(`/api/orders/order_list/${id}/cancel/`)
+const ordersOf = async (who = buyer) =>
+  (await who.get<{ data: Order[] }>('/api/orders/order_list/?limit=1000')).data.data
+
+test('a customer holds at most so many addresses unpaid, in one order or in many at once', async () => {
+  buyer = await newBuyer()
+  const whole = await ask(ALL)
+  expect(whole).toMatchObject({
+    status: 429,
+    data: { reason: 'too_many_unpaid_addresses', params: { max: 64, held: 0 } },
+    msg: 'At most 64 addresses can wait for a payment, and your unpaid orders hold 0. Please pay or cancel one of them, or order fewer.'
+  })
+  expect(await world.stock()).toBe(ALL)
+  const replies = await Promise.all(Array.from({ length: 12 }, () => ask(8)))
+  expect(replies.filter(reply => reply.code === 2000)).toHaveLength(8)
+  const refused = replies.filter(reply => reply.code !== 2000)
+  expect(refused.every(reply => reply.status === 429 && /your unpaid orders hold 64/.test(reply.msg))).toBe(true)
+  expect(await world.stock()).toBe(ALL - 64)
+  // Another customer is not affected, and a paid order does not count.
+  const other = await newBuyer()
+  expect((await ask(64, undefined, undefined, other)).code).toBe(2000)
+  const [first] = replies.filter(reply => reply.code === 2000)
+  const order = await world.row(first?.data.id ?? 0)
+  await world.pay(order)
+  expect((await ask(8)).code).toBe(2000)
+  expect((await ask(8)).status).toBe(429)
+})
+
+test('a cancelled order frees its addresses at once, and room for another', async () => {
+  buyer = await newBuyer()
+  const placed = await ask(64)
+  expect((await ask(8)).status).toBe(429)
+  expect(await world.stock()).toBe(ALL - 64)
+  expect((await cancel(placed.data.id)).code).toBe(2000)
+  expect(await world.stock()).toBe(ALL)
+  expect((await ordersOf())[0]).toMatchObject({ state: 'cancelled', checkout_url: null, reserved_until: null })
+  const poll = await buyer.get(`/api/orders/checkout?order_id=${placed.data.order_id}`)
+  expect(poll.data).toMatchObject({ status: 'timeout', pay_status: 0 })
+  // Twice is once.
+  expect((await cancel(placed.data.id)).code).toBe(2000)
+  expect((await ask(64)).code).toBe(2000)
+})
+
+test('only an unpaid order of one’s own is cancelled; an administrator cancels anyone’s', async () => {
+  buyer = await newBuyer()
+  const stranger = await newBuyer()
+  const admin = await world.admin(`boss${people}`)
+  const placed = await ask()
+  expect((await cancel(placed.data.id, stranger)).status).toBe(404)
+  expect((await cancel(999_999)).status).toBe(404)
+  expect((await world.row(placed.data.id)).state).toBe('placed')
+  expect((await cancel(placed.data.id, admin)).code).toBe(2000)
+  const log = await admin.get<{ data: object[] }>(`/api/settings/audit_log/?search=order ${placed.data.id}`)
+  expect(log.data.data).toMatchObject([{ action: 'order.cancel', before: { state: 'placed' } }])
+
+  const paid = await ask()
+  await world.pay(await world.row(paid.data.id))
+  const silent = await ask()
+  await world.advance(31 * MINUTE)
+  await timeOutOrders(world.shop.ctx)
+  for (const { data } of [paid, silent]) {
+    expect(await cancel(data.id)).toMatchObject({ status: 409, data: { reason: 'order_not_unpaid' } })
+  }
+})
+
+test('who holds addresses, lets them go and holds them again is stopped for a while', async () => {
+  buyer = await newBuyer()
+  // Four times all that may be held, each for its 30 minutes.
+  for (let n = 0; n < 4; n++) {
+    expect((await ask(64)).code).toBe(2000)
+    await world.advance(31 * MINUTE)
+    await timeOutOrders(world.shop.ctx)
+  }
+  expect(await ask(8)).toMatchObject({ status: 429, data: { reason: 'unpaid_too_often' } })
+  const other = await newBuyer()
+  expect((await ask(64, undefined, undefined, other)).code).toBe(2000)
+  await world.advance(DAY)
+  expect((await ask(64)).code).toBe(2000)
+})
+
+test('cancelling at once costs the time that was held; cancelling for ever is stopped too', async () => {
+  buyer = await newBuyer()
+  for (let n = 0; n < 12; n++) {
+    const placed = await ask(64)
+    expect(placed.code).toBe(2000)
+    await world.advance(MINUTE)
+    expect((await cancel(placed.data.id)).code).toBe(2000)
+  }
+  await writeSettings(world.shop.ctx, { max_unpaid_orders: 1 })
+  expect(await ask(8)).toMatchObject({ status: 429, data: { reason: 'unpaid_too_often' } })
+  await writeSettings(world.shop.ctx, { max_unpaid_orders: 20 })
+  expect((await ask(8)).code).toBe(2000)
+})
+
+test('the same Idempotency-Key gives the same reply and one order, also at once with itself', async () => {
+  buyer = await newBuyer()
+  const replies = await Promise.all(Array.from({ length: 6 }, () => ask(8, 'key-1')))
+  expect(replies.every(reply => reply.code === 2000)).toBe(true)
+  for (const reply of replies) expect(reply.data).toEqual(replies[0]?.data)
+  expect(await ordersOf()).toHaveLength(1)
+  // The answer stays the same when the order has moved on, and when the plan is not sold any more.
+  const { db } = world.shop.ctx
+  await db.update(variants).set({ isActive: false })
+  expect((await ask(8, 'key-1')).data).toEqual(replies[0]?.data)
+  await db.update(variants).set({ isActive: true })
+  await cancel(replies[0]?.data.id ?? 0)
+  expect((await ask(8, 'key-1')).data).toEqual(replies[0]?.data)
+  expect(await world.stock()).toBe(ALL)
+  // Another customer's key is another key.
+  const other = await newBuyer()
+  const theirs = await ask(8, 'key-1', undefined, other)
+  expect(theirs.data.order_id).not.toBe(replies[0]?.data.order_id)
+})
+
+test('a key stands for one request: another body under it is refused, and so is a key that is none', async () => {
+  buyer = await newBuyer()
+  expect((await ask(8, 'key-2')).code).toBe(2000)
+  expect(await ask(16, 'key-2')).toMatchObject({ status: 422, data: { reason: 'idempotency_key_reused' } })
+  expect((await ask(8, 'key-2', world.rules.slice(1, 2))).status).toBe(422)
+  for (const key of ['', 'a b', 'x'.repeat(201)]) {
+    expect(await ask(8, key), key).toMatchObject({ status: 400, data: { reason: 'idempotency_key_invalid' } })
+  }
+  expect((await ask(8, 'x'.repeat(200))).code).toBe(2000)
+  // The order of the rules is not another request.
+  expect((await ask(8, 'key-3', world.rules)).code).toBe(2000)
+  expect((await ask(8, 'key-3', world.rules.toReversed())).code).toBe(2000)
+  expect(await ordersOf()).toHaveLength(3)
+})
+
+test('a refused checkout keeps no key; a key runs out after a day and is removed', async () => {
+  buyer = await newBuyer()
+  expect((await ask(ALL, 'key-4')).status).toBe(429)
+  const first = await ask(8, 'key-4')
+  expect(first.code).toBe(2000)
+  await world.advance(24 * HOUR + MINUTE)
+  const second = await ask(8, 'key-4')
+  expect(second.data.order_id).not.toBe(first.data.order_id)
+  await ask(8, 'key-5')
+  await world.advance(24 * HOUR + MINUTE)
+  await ask(8, 'key-6')
+  await removeOldKeys(world.shop.ctx)
+  const { rows } = await world.shop.ctx.db.execute(sql`select key from checkout_keys order by key`)
+  expect(rows).toEqual([{ key: 'key-6' }])
+  const kept = await world.shop.ctx.db.select().from(checkoutKeys).where(eq(checkoutKeys.userId, buyer.user.id))
+  expect(kept).toHaveLength(1)
+})

@@ -1,0 +1,277 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { endGraces, expireOrders } from '../delivery/index.ts'
+import { remindExpiries, timeOutOrders, type OrderRow } from '../orders/index.ts'
+import { writeSettings } from '../settings/index.ts'
+import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
+
+let world: OrderShop
+let buyer: Buyer
+let admin: Buyer
+
+beforeAll(async () => {
+  world = await startOrderShop({ ranges: ['127.90.0.0/25', '127.90.1.0/25'] })
+  buyer = await world.customer('buyer')
+  admin = await world.admin('boss')
+}, 60_000)
+afterAll(() => world?.close())
+afterEach(() => world.endAll())
+
+const path = (order: Pick<OrderRow, 'id'>, call: string) => `/api/orders/order_list/${order.id}/${call}/`
+const now = () => world.shop.ctx.now()
+const later = (from: Date | null, milliseconds: number) => new Date((from?.getTime() ?? 0) + milliseconds)
+
+async function delivered(quantity = 8): Promise<OrderRow> {
+  const order = await world.place(buyer, quantity)
+  expect(await world.pay(order)).toEqual({ outcome: 'settled' })
+  await world.confirm()
+  return world.row(order.id)
+}
+
+async function proxiesOf(orderId: number) {
+  const { rows } = await world.shop.ctx.db.execute<{ ip: string; state: string }>(
+    sql`select host(ip) as ip, state from proxies where order_id = ${orderId} order by ip`
+  )
+  return rows
+}
+
+/** Moves the clock to just after the order's expiry and ends what has to end. */
+async function expire({ expiredAt }: OrderRow): Promise<void> {
+  await world.advance(later(expiredAt, 1000).getTime() - now().getTime())
+  await expireOrders(world.shop.ctx)
+}
+
+test('the term starts with the delivery, however long that takes', async () => {
+  const order = await world.place(buyer)
+  await world.pay(order)
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null, deliveredAt: null })
+  // Longer than its term: what is not delivered does not expire.
+  await world.advance(40 * DAY)
+  expect(await expireOrders(world.shop.ctx)).toBe(0)
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null })
+  const listed = await buyer.get<{ data: object[] }>(`/api/orders/order_list/?order_id=${order.publicId}`)
+  expect(listed.data.data).toMatchObject([{ expired_at: null, delivered_at: null, is_expired: false }])
+  expect((await admin.post(path(order, 'update_proxy_expired_at'), { expired_at: now().getTime() + DAY })).status).toBe(
+    409
+  )
+
+  const before = now()
+  await world.confirm()
+  const ready = await world.row(order.id)
+  expect(ready.state).toBe('delivered')
+  expect(ready.deliveredAt?.getTime()).toBeGreaterThanOrEqual(before.getTime())
+  expect(ready.expiredAt).toEqual(later(ready.deliveredAt, 30 * DAY))
+})
+
+test('an order that was delivered in part does not expire either', async () => {
+  // More than one server holds.
+  const order = await world.place(buyer, 136)
+  await world.pay(order)
+  await world.confirm(world.serverIds.slice(0, 1))
+  expect(await world.row(order.id)).toMatchObject({ state: 'partly_delivered', expiredAt: null })
+  await world.advance(60 * DAY)
+  await expireOrders(world.shop.ctx)
+  expect((await world.row(order.id)).state).toBe('partly_delivered')
+  await world.confirm()
+  const whole = await world.row(order.id)
+  expect(whole).toMatchObject({ state: 'delivered', deliveryNum: 136 })
+})
+
+test('a renewal before the delivery makes the first term longer, once for each payment', async () => {
+  const order = await world.place(buyer)
+  await world.pay(order)
+  expect(await world.pay(order, { renewal: true, id: 5001 })).toEqual({ outcome: 'settled' })
+  expect(await world.pay(order, { renewal: true, id: 5001 })).toEqual({ outcome: 'duplicate' })
+  expect(await world.pay(order, { renewal: true, id: 5002 })).toEqual({ outcome: 'settled' })
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null, extraTerms: 2 })
+  await world.confirm()
+  const ready = await world.row(order.id)
+  expect(ready.expiredAt).toEqual(later(ready.deliveredAt, 90 * DAY))
+  // From now on a renewal counts from the expiry, and an agent that confirms again changes nothing.
+  await world.pay(order, { renewal: true, id: 5003 })
+  expect((await world.row(order.id)).expiredAt).toEqual(later(ready.deliveredAt, 120 * DAY))
+})
+
+test('at its end an order stops, keeps its addresses for the grace, and a renewal brings the same proxies back', async () => {
+  const order = await delivered()
+  const before = await proxiesOf(order.id)
+  const stock = await world.stock()
+  await expire(order)
+  const expired = await world.row(order.id)
+  expect(expired.state).toBe('expired')
+  expect((expired.graceUntil?.getTime() ?? 0) - now().getTime()).toBeGreaterThan(24 * HOUR - MINUTE)
+  await world.confirm()
+  // The agents have let go of it, and its addresses are nobody else's.
+  const { rows } = await world.shop.ctx.db.execute(sql`select 1 from agent_users where order_id = ${order.id}`)
+  expect(rows).toEqual([])
+  expect(await world.stock()).toBe(stock)
+  expect((await buyer.get(path(order, 'export_proxies'))).msg).toBe('No proxy data found')
+  for (const call of ['reset_proxy_password', 'reset_proxy', 'devery_order']) {
+    expect(await admin.post(path(order, call)), call).toMatchObject({ data: { reason: 'order_expired' } })
+  }
+  expect(await buyer.get(path(order, 'check_proxy'))).toMatchObject({ data: { reason: 'order_expired' } })
+  expect((await admin.delete(`/api/orders/order_list/${order.id}/`)).status).toBe(409)
+  expect((await buyer.post(path(order, 'order-renew-checkout'))).code).toBe(2000)
+  const shown = await buyer.get<{ data: { grace_until: string }[] }>(
+    `/api/orders/order_list/?order_id=${order.publicId}`
+  )
+  expect(shown.data.data[0]?.grace_until).toBe(expired.graceUntil?.toISOString())
+
+  expect(await world.pay(order, { renewal: true })).toEqual({ outcome: 'settled' })
+  // No agent has answered yet: delivery goes on by itself, and the grace's end does not take anything away.
+  await world.advance(30 * HOUR)
+  expect(await endGraces(world.shop.ctx)).toBe(0)
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivering', graceUntil: null, deliveryNum: 0 })
+  await world.confirm()
+  const back = await world.row(order.id)
+  expect(back).toMatchObject({ state: 'delivered', deliveryNum: 8, deliveredAt: order.deliveredAt })
+  expect(back).toMatchObject({ proxyUsername: order.proxyUsername, proxyPassword: order.proxyPassword })
+  expect(back.expiredAt).toEqual(later(order.expiredAt, 30 * DAY))
+  expect(await proxiesOf(order.id)).toEqual(before)
+  expect(await world.stock()).toBe(stock)
+  // The customer hears that they work again.
+  const { rows: jobs } = await world.shop.ctx.db.execute(
+    sql`select 1 from pgboss.job where name = 'order-delivered' and data ->> 'orderId' = ${String(order.id)}`
+  )
+  expect(jobs).toHaveLength(2)
+})
+
+test('after the grace the addresses return to stock and a renewal is refused', async () => {
+  const order = await delivered()
+  const stock = await world.stock()
+  await expire(order)
+  await world.confirm()
+  await world.advance(24 * HOUR - 2 * MINUTE)
+  expect(await endGraces(world.shop.ctx)).toBe(0)
+  expect(await world.stock()).toBe(stock)
+  await world.advance(3 * MINUTE)
+  const words = 'The order has expired, please place a new order.'
+  // The clock decides, not the job that follows it.
+  expect(await buyer.post(path(order, 'order-renew-checkout'))).toMatchObject({ status: 409, msg: words })
+  const ended = await Promise.all([endGraces(world.shop.ctx), endGraces(world.shop.ctx)])
+  expect(ended[0] + ended[1]).toBe(1)
+  expect(await world.stock()).toBe(stock + 8)
+  expect(await buyer.post(path(order, 'order-renew-checkout'))).toMatchObject({ status: 409, msg: words })
+  expect(await world.pay(order, { renewal: true })).toMatchObject({ outcome: 'renewal_too_late' })
+  expect((await proxiesOf(order.id)).every(proxy => proxy.state === 'retired')).toBe(true)
+  const events = await admin.get<{ kind: string }[]>(path(order, 'events'))
+  expect(events.data.map(event => event.kind).slice(0, 2)).toEqual(['grace_ended', 'expire'])
+})
+
+test('addresses of an ended grace wait for an agent that has not confirmed the end', async () => {
+  const order = await delivered()
+  const stock = await world.stock()
+  await expire(order)
+  await world.advance(25 * HOUR)
+  expect(await endGraces(world.shop.ctx)).toBe(1)
+  expect(await world.stock()).toBe(stock)
+  await world.confirm()
+  expect(await world.stock()).toBe(stock + 8)
+})
+
+test('without a grace the addresses return as soon as the agents have confirmed', async () => {
+  await writeSettings(world.shop.ctx, { grace_hours: 0 })
+  const order = await delivered()
+  const stock = await world.stock()
+  await expire(order)
+  expect(await world.row(order.id)).toMatchObject({ state: 'expired', graceUntil: null })
+  expect((await buyer.post(path(order, 'order-renew-checkout'))).status).toBe(409)
+  await world.confirm()
+  expect(await world.stock()).toBe(stock + 8)
+  await writeSettings(world.shop.ctx, { grace_hours: 24 })
+})
+
+test('a change of addresses that the expiry interrupted goes on when the order comes back', async () => {
+  const order = await delivered()
+  const stock = await world.stock()
+  const { runTask } = await import('../delivery/tasks.ts')
+  const { deliveryPorts } = await import('../../workers.ts')
+  const asked = await admin.post<{ task_id: string }>(path(order, 'reset_proxy'))
+  await runTask(world.shop.ctx, deliveryPorts, { orderId: order.id, taskId: asked.data.task_id })
+  expect(await world.stock()).toBe(stock - 8)
+  await expire(order)
+  expect(await world.row(order.id)).toMatchObject({ state: 'expired', task: null })
+  await world.confirm()
+  expect(await world.stock()).toBe(stock - 8)
+  await world.pay(order, { renewal: true })
+  // Once with both, once with the new ones only.
+  await world.confirm()
+  await world.confirm()
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivered', deliveryNum: 8 })
+  expect(await world.stock()).toBe(stock)
+})
+
+test('a renewal just after the expiry, before the job came by, counts from the expiry', async () => {
+  const order = await delivered()
+  await world.advance(later(order.expiredAt, 1000).getTime() - now().getTime())
+  expect(await world.pay(order, { renewal: true })).toEqual({ outcome: 'settled' })
+  expect(await expireOrders(world.shop.ctx)).toBe(0)
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt: later(order.expiredAt, 30 * DAY) })
+})
+
+test('a cancelled order that is paid all the same is served', async () => {
+  const order = await world.place(buyer)
+  const stock = await world.stock()
+  expect((await buyer.post(path(order, 'cancel'))).code).toBe(2000)
+  expect(await world.stock()).toBe(stock + 8)
+  expect(await world.pay(order)).toEqual({ outcome: 'settled' })
+  await world.confirm()
+  expect((await world.row(order.id)).state).toBe('delivered')
+  expect(await world.stock()).toBe(stock)
+})
+
+test('of a payment and a cancellation at once the payment wins', async () => {
+  for (let n = 0; n < 6; n++) {
+    const order = await world.place(buyer)
+    const cancel = () => buyer.post(path(order, 'cancel'))
+    const first = n % 2 === 0 ? null : cancel()
+    const [paid, cancelled] = await Promise.all([world.pay(order), first ?? cancel()])
+    expect(paid).toEqual({ outcome: 'settled' })
+    expect([200, 409]).toContain(cancelled.status)
+    await world.confirm()
+    expect((await world.row(order.id)).state).toBe('delivered')
+    await world.endAll()
+  }
+})
+
+test('mails of an order: received, reminded twice, expired; each once', async () => {
+  const order = await delivered()
+  const remind = () => Promise.all([remindExpiries(world.shop.ctx), remindExpiries(world.shop.ctx)])
+  const templates = async () => (await world.mailsOf(order.id)).map(({ template }) => template)
+  await remind()
+  expect(await templates()).toEqual(['order-received'])
+  await world.advance(27 * DAY - MINUTE)
+  await remind()
+  expect(await templates()).toEqual(['order-received'])
+  await world.advance(2 * MINUTE)
+  await remind()
+  await remind()
+  expect(await templates()).toEqual(['order-received', 'expiry-reminder'])
+  await world.advance(2 * DAY)
+  await remind()
+  await remind()
+  expect(await templates()).toEqual(['order-received', 'expiry-reminder', 'expiry-reminder'])
+  await expire(order)
+  await remind()
+  expect(await templates()).toEqual(['order-received', 'expiry-reminder', 'expiry-reminder', 'order-expired'])
+  // Renewed in its grace, it is reminded anew of the new date.
+  await world.pay(order, { renewal: true })
+  await world.confirm()
+  await world.advance(29 * DAY + 12 * HOUR)
+  await remind()
+  const keys = (await world.mailsOf(order.id)).map(({ key }) => key)
+  expect(keys.at(-1)).toBe(`reminder:${order.id}:last:${later(order.expiredAt, 30 * DAY).toISOString()}`)
+  expect(new Set(keys).size).toBe(keys.length)
+})
+
+test('an unpaid order that was cancelled or timed out is mailed about as such', async () => {
+  const order = await world.place(buyer)
+  await buyer.post(path(order, 'cancel'))
+  await buyer.post(path(order, 'cancel'))
+  expect((await world.mailsOf(order.id)).map(({ template }) => template)).toEqual(['order-received', 'order-cancelled'])
+  const silent = await world.place(buyer)
+  await world.advance(31 * MINUTE)
+  await timeOutOrders(world.shop.ctx)
+  expect((await world.mailsOf(silent.id)).map(({ template }) => template)).toEqual(['order-received'])
+})

@@ -1,0 +1,196 @@
+import { eq, ne, sql } from 'drizzle-orm'
+import { SYSTEM, type UserActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { PaidOrder } from '../../integrations/shopify/index.ts'
+import { paidEvent } from '../../testing/buying.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { sessionOf } from '../../testing/session.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { SESSION_COOKIE } from '../accounts/index.ts'
+import { products, variants } from '../catalog/tables.ts'
+import type { EventResult } from '../commerce/index.ts'
+import { confirmOutcomes, endGraces, expireOrders } from '../delivery/index.ts'
+import { agentUsers } from '../fleet/tables.ts'
+import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
+import { assignCidrs } from '../inventory/index.ts'
+import { placeOrder, timeOutOrders, type OrderRow } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { writeSettings } from '../settings/index.ts'
+import { settlePayment } from './settle.ts'
+
+export type Buyer = TestClient & { user: { id: number; username: string; email: string } }
+
+/** What is asked of POST /api/orders/checkout. */
+export type CheckoutBody = {
+  product_id: number
+  quantity: number
+  option_selected: { option1: string; acl_selected: number[] }
+}
+
+/**
+ * A whole shop in this process with one plan in blocks of 8 and one server for each range. No job runs by itself, no
+ * agent exists, and the clock moves by `advance`: a test says what happens and when.
+ */
+export type OrderShop = {
+  shop: TestShop
+  /** Somebody who is signed in, however far the clock moves. */
+  customer(username: string): Promise<Buyer>
+  admin(username: string): Promise<Buyer>
+  /** Moves the shop's clock ahead. */
+  advance(milliseconds: number): Promise<void>
+  /** Ends every order, so that all addresses are in stock. */
+  endAll(): Promise<void>
+  rules: number[]
+  serverIds: number[]
+  groupId: number
+  /** What to send to the checkout. */
+  wanted(quantity?: number, rules?: number[]): CheckoutBody
+  /** Places an order without the HTTP call. @returns its row */
+  place(buyer: Buyer, quantity?: number, rules?: number[]): Promise<OrderRow>
+  /** The platform tells that an order was paid. @param id the platform's own id of the payment */
+  pay(order: Pick<OrderRow, 'publicId' | 'amount'>, how?: { renewal?: boolean; id?: number }): Promise<EventResult>
+  /** The agents of these servers (by default all) do what is wanted of them and confirm it. */
+  confirm(serverIds?: number[]): Promise<void>
+  row(id: number): Promise<OrderRow>
+  /** Addresses that can be bought under these rules. */
+  stock(rules?: number[]): Promise<number>
+  /** Templates of the mails that were asked for with this order's id in their key, oldest first. */
+  mailsOf(orderId: number): Promise<{ template: string; key: string }[]>
+  close(): Promise<void>
+}
+
+export async function startOrderShop({
+  ranges = ['127.90.0.0/25'],
+  ruleCount = 2,
+  proxyTime = 30
+}: { ranges?: string[]; ruleCount?: number; proxyTime?: number } = {}): Promise<OrderShop> {
+  const shop = await startTestShop({})
+  const { ctx } = shop
+  const { db } = ctx
+  await writeSettings(ctx, {
+    shopify_shop_url: 'http://127.0.0.1:9',
+    shopify_app_key: 'platform token',
+    shopify_api_secret: 'platform secret'
+  })
+  const serverIds: number[] = []
+  for (const range of ranges) {
+    const serverId = await addServer(db, `agent of ${range}`)
+    await db.transaction(tx => assignCidrs({ tx }, serverId, [range]))
+    serverIds.push(serverId)
+  }
+  const groupId = await addGroup(db, 'here', serverIds)
+  const rules: number[] = []
+  for (let n = 1; n <= ruleCount; n++) rules.push(await addRule(db, `Rule ${n}`, { platformVariantId: `90${n}` }))
+  const [product] = await db.insert(products).values({ platformId: '1', name: 'Plan' }).returning()
+  if (!product) throw new Error('nothing was inserted')
+  await db.insert(variants).values({
+    productId: product.id,
+    platformId: '11',
+    name: 'Here',
+    option1: 'Here',
+    price: '2.00',
+    cartStep: 8,
+    proxyTime,
+    serverGroupId: groupId
+  })
+
+  const row = async (id: number) => {
+    const [order] = await db.select().from(orders).where(eq(orders.id, id))
+    if (!order) throw new Error(`there is no order ${id}`)
+    return order
+  }
+  const people: Buyer[] = []
+  const known = (person: Buyer) => (people.push(person), person)
+  const confirm = async (only = serverIds) => {
+    for (const serverId of only) await confirmServer(ctx, serverId)
+  }
+  return {
+    shop,
+    customer: async username => known(await shop.customer({ username })),
+    admin: async username => known(await shop.admin({ username })),
+    async advance(milliseconds) {
+      shop.advance(milliseconds)
+      // Sessions end meanwhile.
+      for (const { cookies, user } of people) cookies.set(SESSION_COOKIE, await sessionOf(ctx, user.id))
+    },
+    async endAll() {
+      const past = sql`${new Date(ctx.now().getTime() - 1000)}`
+      await db.execute(sql`update orders set reserved_until = ${past} where state in ('placed', 'failed')`)
+      await timeOutOrders(ctx)
+      // Once for what is on its way, and once for the old addresses of a change.
+      for (let n = 0; n < 3; n++) await confirm()
+      await db.execute(sql`update orders set expired_at = ${past} where state = 'delivered'`)
+      await expireOrders(ctx)
+      await db.execute(sql`update orders set grace_until = ${past} where grace_until is not null`)
+      await endGraces(ctx)
+      await confirm()
+    },
+    rules,
+    serverIds,
+    groupId,
+    wanted: (quantity = 8, selected = rules.slice(0, 1)) => ({
+      product_id: product.id,
+      quantity,
+      option_selected: { option1: 'Here', acl_selected: selected }
+    }),
+    async place(buyer, quantity = 8, selected = rules.slice(0, 1)) {
+      const placing = {
+        productId: product.id,
+        quantity,
+        options: { option1: 'Here', option2: '', option3: '' },
+        rules: selected
+      }
+      const placed = await placeOrder(ctx, actorOf(buyer), placing)
+      if (!placed.ok) throw new Error(placed.reason)
+      return row(placed.data.id)
+    },
+    pay({ publicId, amount }, { renewal = false, id } = {}) {
+      const event = paidEvent({ publicId, amount, renewal, ...(id === undefined ? {} : { id }) })
+      return command(ctx, SYSTEM, unit => settlePayment(unit, PaidOrder.parse(event), ctx))
+    },
+    confirm,
+    row,
+    async stock(selected = rules.slice(0, 1)) {
+      const { rows } = await db.execute<{ stock: number }>(
+        sql`select inventory.stock(${groupId}, 8, ${sql.raw(`array[${selected.join(',')}]::int[]`)}) as stock`
+      )
+      return rows[0]?.stock ?? 0
+    },
+    async mailsOf(orderId) {
+      const { rows } = await db.execute<{ template: string; key: string }>(
+        sql`select data ->> 'template' as template, data ->> 'key' as key from pgboss.job
+          where name = 'send-mail' and data ->> 'key' similar to ${`[a-z]+:${orderId}(:%)?`} order by created_on, id`
+      )
+      return rows
+    },
+    close: () => shop.close()
+  }
+}
+
+const actorOf = ({ user }: Buyer): UserActor => ({
+  kind: 'user',
+  id: user.id,
+  username: user.username,
+  isSuperuser: false,
+  ip: '127.0.0.1',
+  sessionHash: null,
+  impersonator: null,
+  scopes: null
+})
+
+/** What the agent of a server holds from now on is what is wanted of it. */
+async function confirmServer(ctx: TestShop['ctx'], serverId: number): Promise<void> {
+  const behind = await ctx.db
+    .select({ orderId: agentUsers.orderId })
+    .from(agentUsers)
+    .where(sql`${agentUsers.serverId} = ${serverId} and ${agentUsers.generation} <> ${agentUsers.appliedGeneration}`)
+  const orderIds = behind.flatMap(({ orderId }) => (orderId === null ? [] : [orderId]))
+  if (orderIds.length === 0) return
+  await confirmOutcomes(ctx)(orderIds, async ({ tx }) => {
+    await tx.delete(agentUsers).where(sql`${agentUsers.serverId} = ${serverId} and not ${agentUsers.wanted}`)
+    await tx
+      .update(agentUsers)
+      .set({ appliedGeneration: agentUsers.generation as never })
+      .where(sql`${eq(agentUsers.serverId, serverId)} and ${ne(agentUsers.generation, agentUsers.appliedGeneration)}`)
+  })
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { LANGUAGES } from './languages.ts'
+import { listQuery, page } from './list.ts'
+import { route } from './route.ts'
+import { Done, Time } from './shapes.ts'
+
+/** What a mail is about. `security` has codes among it; `operator` is what administrators get. */
+export const MAIL_KINDS = ['security', 'payments', 'proxies', 'expiry', 'operator'] as const
+export type MailKind = (typeof MAIL_KINDS)[number]
+
+/** Mails that a customer can switch off. */
+export const OPTIONAL_MAILS = ['payments', 'proxies', 'expiry'] as const satisfies readonly MailKind[]
+export type OptionalMail = (typeof OPTIONAL_MAILS)[number]
+
+/** `waiting` for the mail service to take it. `failed`: it refused for good. `skipped`: nobody wants or needs it. */
+export const MAIL_STATES = ['waiting', 'sent', 'failed', 'skipped'] as const
+export type MailState = (typeof MAIL_STATES)[number]
+
+/** Which mails a customer gets. */
+export const MailChoices = z.object({ payments: z.boolean(), proxies: z.boolean(), expiry: z.boolean() })
+export type MailChoices = z.infer<typeof MailChoices>
+
+export const SentMail = z.object({
+  id: z.number(),
+  to: z.string(),
+  template: z.string(),
+  kind: z.enum(MAIL_KINDS),
+  language: z.enum(LANGUAGES),
+  state: z.enum(MAIL_STATES),
+  /** Why it was not sent, or not yet. */
+  error: z.string().nullable(),
+  /** The mail service's name for it. */
+  provider_id: z.string().nullable(),
+  created_at: Time,
+  sent_at: Time.nullable()
+})
+export type SentMail = z.infer<typeof SentMail>
+
+export const MailPreview = z.object({
+  template: z.string(),
+  kind: z.enum(MAIL_KINDS),
+  language: z.enum(LANGUAGES),
+  subject: z.string(),
+  html: z.string(),
+  text: z.string()
+})
+export type MailPreview = z.infer<typeof MailPreview>
+
+const UnsubscribeQuery = z.object({ token: z.string().max(1000).default('') })
+
+export const mail = {
+  choices: route('GET', '/api/users/u/mail_settings/', {
+    summary: 'Which mails the user gets',
+    access: 'user',
+    reply: MailChoices
+  }),
+  saveChoices: route('PUT', '/api/users/u/mail_settings/', {
+    summary: 'Choose which mails the user gets; codes and security notices always come',
+    access: 'user',
+    body: z.object(MailChoices.shape),
+    reply: MailChoices
+  }),
+  saveLanguage: route('PUT', '/api/users/u/language/', {
+    summary: "The language of the user's mails",
+    access: 'user',
+    body: z.object({ language: z.enum(LANGUAGES) }),
+    reply: Done
+  }),
+  openUnsubscribe: route('GET', '/api/mail/unsubscribe/', {
+    summary: "Where a mail's List-Unsubscribe leads a browser: the page that asks first",
+    access: 'public',
+    query: UnsubscribeQuery,
+    reply: Done,
+    raw: 'redirect'
+  }),
+  unsubscribe: route('POST', '/api/mail/unsubscribe/', {
+    summary: 'Switch off mails of one kind by the link in one of them (RFC 8058); needs no login',
+    access: 'public',
+    query: UnsubscribeQuery,
+    body: z.object({}).optional(),
+    reply: z.object({ kind: z.enum(OPTIONAL_MAILS) })
+  }),
+  mails: route('GET', '/api/settings/mails/', {
+    summary: 'Mails by address',
+    access: 'admin',
+    query: listQuery({ sort: ['id'], filters: { state: z.enum(MAIL_STATES).optional() } }),
+    reply: page(SentMail)
+  }),
+  templates: route('GET', '/api/settings/mail_templates/', {
+    summary: 'Every mail in each language, filled with samples',
+    access: 'admin',
+    reply: z.array(MailPreview)
+  })
+}
