@@ -6,6 +6,7 @@ import { addCidr } from '../domains/inventory/index.ts'
 import { handleEvent, storeEvent } from '../domains/commerce/index.ts'
 import { orders } from '../domains/orders/tables.ts'
 import { SYSTEM } from '../infra/actor.ts'
+import { DAY } from '../infra/clock.ts'
 import { command } from '../infra/command.ts'
 import { coupons, giftCards } from '../domains/rewards/tables.ts'
 import { faqs, tickets } from '../domains/support/tables.ts'
@@ -87,7 +88,12 @@ export async function startStockedShop(): Promise<StockedShop> {
       await handleEvent(ctx, eventHandlers, event.eventId)
       const [order] = await db
         .update(orders)
-        .set({ state: 'delivered', deliveryNum: 8 })
+        .set({
+          state: 'delivered',
+          deliveryNum: 8,
+          deliveredAt: ctx.now(),
+          expiredAt: new Date(ctx.now().getTime() + 30 * DAY)
+        })
         .where(eq(orders.publicId, publicId))
         .returning()
       if (!order) throw new Error('the order is not there')

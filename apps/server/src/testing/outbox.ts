@@ -7,10 +7,11 @@ import { z } from 'zod'
 const Posted = z.object({
   personalizations: z.tuple([z.object({ to: z.tuple([z.object({ email: z.string() })]) })]),
   subject: z.string(),
-  content: z.array(z.object({ type: z.string(), value: z.string() }))
+  content: z.array(z.object({ type: z.string(), value: z.string() })),
+  headers: z.record(z.string(), z.string()).default({})
 })
 
-export type TestMail = { to: string; subject: string; text: string; html: string }
+export type TestMail = { to: string; subject: string; text: string; html: string; headers: Record<string, string> }
 
 export type TestOutbox = {
   /** Where the mail service's API answers. */
@@ -42,7 +43,8 @@ export async function startTestOutbox(): Promise<TestOutbox> {
         to: mail.personalizations[0].to[0].email,
         subject: mail.subject,
         text: mail.content.find(part => part.type === 'text/plain')?.value ?? '',
-        html: mail.content.find(part => part.type === 'text/html')?.value ?? ''
+        html: mail.content.find(part => part.type === 'text/html')?.value ?? '',
+        headers: mail.headers
       })
       response.writeHead(202, { 'x-message-id': String(mails.length) }).end()
     })

@@ -1,6 +1,6 @@
 import type { OrderTask } from '@netlet/contract'
 import { SYSTEM, type UserActor } from '../../infra/actor.ts'
-import { eq, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -15,7 +15,7 @@ import { agentUsers, servers } from '../fleet/tables.ts'
 import { audit } from '../inventory/index.ts'
 import { placeOrder, timeOutOrders } from '../orders/index.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
-import { confirmOutcomes, expireOrders } from './index.ts'
+import { confirmOutcomes, endGraces, expireOrders } from './index.ts'
 import { advance } from './advance.ts'
 import { proxies } from './tables.ts'
 import { sweep } from './sweep.ts'
@@ -105,6 +105,10 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
   const serverIds = (await db.select({ id: servers.id }).from(servers)).map(row => row.id)
   const ids = (await db.select({ id: orders.id }).from(orders)).map(row => row.id)
   const past = new Date(Date.now() - 1000)
+  const endGracesNow = async () => {
+    await db.update(orders).set({ graceUntil: past }).where(isNotNull(orders.graceUntil))
+    await endGraces(ctx)
+  }
   const worker = async (seed: number) => {
     const random = seededRandom(seed)
     const some = <T>(list: T[]): T => list[random(list.length)] as T
@@ -132,14 +136,20 @@ test('payments, tasks, confirmations, time-outs and expiries all at once: no dea
           .update(orders)
           .set({ expiredAt: past })
           .where(sql`${orders.id} = ${ids[3 + random(3)]} and ${orders.expiredAt} is not null`),
-      () => expireOrders(ctx)
+      () => expireOrders(ctx),
+      () => endGracesNow()
     ]
     for (let turn = 0; turn < 40; turn++) await some(actions)()
   }
   // An error, a deadlock among them, fails the test here.
   await Promise.all([11, 22, 33, 44, 55, 66, 77, 88].map(worker))
   await settleDown(events)
+  await db
+    .update(orders)
+    .set({ expiredAt: past })
+    .where(and(eq(orders.id, ids[3] ?? 0), isNotNull(orders.expiredAt)))
   await expireOrders(ctx)
+  await endGracesNow()
   await settleDown(events)
 
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })

@@ -1,10 +1,10 @@
 import { eq, ne, sql } from 'drizzle-orm'
-import { SYSTEM, type UserActor } from '../../infra/actor.ts'
+import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { sessionOf } from '../../testing/session.ts'
+import { sessionOf, userActor } from '../../testing/session.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { SESSION_COOKIE } from '../accounts/index.ts'
 import { products, variants } from '../catalog/tables.ts'
@@ -140,7 +140,7 @@ export async function startOrderShop({
         options: { option1: 'Here', option2: '', option3: '' },
         rules: selected
       }
-      const placed = await placeOrder(ctx, actorOf(buyer), placing)
+      const placed = await placeOrder(ctx, userActor(buyer.user.id), placing)
       if (!placed.ok) throw new Error(placed.reason)
       return row(placed.data.id)
     },
@@ -166,17 +166,6 @@ export async function startOrderShop({
     close: () => shop.close()
   }
 }
-
-const actorOf = ({ user }: Buyer): UserActor => ({
-  kind: 'user',
-  id: user.id,
-  username: user.username,
-  isSuperuser: false,
-  ip: '127.0.0.1',
-  sessionHash: null,
-  impersonator: null,
-  scopes: null
-})
 
 /** What the agent of a server holds from now on is what is wanted of it. */
 async function confirmServer(ctx: TestShop['ctx'], serverId: number): Promise<void> {

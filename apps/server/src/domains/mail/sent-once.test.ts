@@ -1,0 +1,182 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { allJobs } from '../../workers.ts'
+import { createHttpApp } from '../../app.ts'
+import { enqueueMail } from './index.ts'
+import { sendMail, type MailOrder } from './send-mail.ts'
+import { LANGUAGES, type MailChoices, type MailPreview, type SentMail } from '@netlet/contract'
+
+let shop: TestShop
+let admin: Awaited<ReturnType<TestShop['admin']>>
+
+beforeAll(async () => {
+  const mailOnly = allJobs.filter(({ queue }) => queue.name === 'send-mail')
+  shop = await startTestShop({ app: createHttpApp, jobs: mailOnly, queues: allJobs.map(({ queue }) => queue) })
+  admin = await shop.admin({ username: 'boss' })
+})
+afterAll(() => shop?.close())
+
+const cancelled = (to: string, key: string, language: MailOrder['language'] = 'en') =>
+  ({ to, key, language, template: 'order-cancelled', data: { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' } }) as const
+const ask = (order: MailOrder) => command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, order))
+const logged = async (to: string) =>
+  (await admin.get<{ data: SentMail[] }>(`/api/settings/mails/?search=${encodeURIComponent(to)}`)).data.data
+const ended = (to: string, count = 1) =>
+  vi.waitFor(
+    async () => {
+      const found = await logged(to)
+      expect(found.filter(mail => mail.state !== 'waiting')).toHaveLength(count)
+      return found
+    },
+    { timeout: 15_000 }
+  )
+const sentTo = (to: string) => shop.outbox.mails.filter(mail => mail.to === to)
+
+test('a cause is mailed about once, for ever', async () => {
+  const order = cancelled('once@example.com', 'cancelled:1')
+  await ask(order)
+  const [mail] = await ended(order.to)
+  expect(mail).toMatchObject({ state: 'sent', template: 'order-cancelled', kind: 'payments', error: null })
+  expect(mail?.provider_id).not.toBeNull()
+  // Asked for again when the first has long been sent, by other jobs and at once with each other.
+  await Promise.all(['a', 'b', 'c'].map(jobId => sendMail(shop.ctx, order, jobId)))
+  await ask(order)
+  await ask(cancelled('once@example.com', 'cancelled:2'))
+  await ended(order.to, 2)
+  expect(sentTo(order.to)).toHaveLength(2)
+})
+
+test('jobs of the same mail at once: one sends it, the others wait for what came of it', async () => {
+  const order = cancelled('race@example.com', 'cancelled:3')
+  const tries = await Promise.allSettled(['a', 'b', 'c', 'd'].map(jobId => sendMail(shop.ctx, order, jobId)))
+  expect(tries.filter(one => one.status === 'fulfilled').length).toBeGreaterThan(0)
+  for (const one of tries) if (one.status === 'rejected') expect(String(one.reason)).toContain('Another job is sending')
+  expect(sentTo(order.to)).toHaveLength(1)
+})
+
+test('a mail whose job died while it was sent is sent by the next one', async () => {
+  const order = cancelled('died@example.com', 'cancelled:4')
+  const now = shop.ctx.now()
+  await shop.ctx.db.execute(sql`insert into mails (key, "to", template, kind, language, job_id, claimed_at)
+    values (${order.key}, ${order.to}, ${order.template}, 'payments', 'en', 'dead', ${now})`)
+  await expect(sendMail(shop.ctx, order, 'next')).rejects.toThrow('Another job is sending')
+  shop.advance(3 * MINUTE)
+  await sendMail(shop.ctx, order, 'next')
+  expect(sentTo(order.to)).toHaveLength(1)
+})
+
+test('a mail that is refused for good, and one that nobody needs, say why', async () => {
+  shop.outbox.fail(400, 1)
+  await ask(cancelled('refused@example.com', 'cancelled:5'))
+  const [refused] = await ended('refused@example.com')
+  expect(refused?.state).toBe('failed')
+  expect(refused?.error).toContain('refused the mail')
+  await ask(cancelled('deleted-3@deleted.invalid', 'cancelled:6'))
+  expect(await ended('deleted-3@deleted.invalid')).toMatchObject([{ state: 'skipped', error: 'the address does not exist' }])
+  expect(sentTo('deleted-3@deleted.invalid')).toEqual([])
+})
+
+test('a customer switches kinds of mail off; security notices and codes still come', async () => {
+  const customer = await shop.customer({ username: 'quiet', email: 'Quiet@example.com' })
+  const path = '/api/users/u/mail_settings/'
+  expect((await customer.get<MailChoices>(path)).data).toEqual({ payments: true, proxies: true, expiry: true })
+  const choices = { payments: false, proxies: true, expiry: true }
+  expect((await customer.put(path, choices)).data).toEqual(choices)
+  expect((await customer.get(path)).data).toEqual(choices)
+  // Nothing but these can be chosen.
+  expect((await customer.put(path, { payments: false })).status).toBe(400)
+  expect((await customer.put(path, { ...choices, payments: 'no' })).status).toBe(400)
+  await ask(cancelled('quiet@example.com', 'cancelled:7'))
+  expect(await ended('quiet@example.com')).toMatchObject([{ state: 'skipped', error: 'switched off by its recipient' }])
+  const sealed_code = shop.ctx.secrets.seal('123456').toString('base64')
+  const expires_at = new Date(shop.ctx.now().getTime() + MINUTE).toISOString()
+  await ask({ to: 'quiet@example.com', template: 'forgot-code', data: { sealed_code, expires_at }, key: 'code:7' })
+  expect(await ended('quiet@example.com', 2)).toMatchObject([{ state: 'sent' }, { state: 'skipped' }])
+  // The choice belongs to the person: it goes along to another address.
+  const me = await admin.get<{ data: { id: number; version: string; username: string }[] }>('/api/users/u/?search=quiet')
+  const { id, version } = me.data.data[0] ?? { id: 0, version: '' }
+  expect((await admin.put(`/api/users/u/${id}/`, { email: 'moved@example.com', version })).code).toBe(2000)
+  expect((await customer.get(path)).data).toEqual(choices)
+})
+
+test('the link in a mail switches off its kind without a login, by a page and by one click of a mail program', async () => {
+  const order = cancelled('link@example.com', 'cancelled:8')
+  await ask(order)
+  const [mail] = await shop.outbox.waitFor(order.to)
+  const page = /http:\/\/shop\.example\.com\/unsubscribe\?token=([\w-]+)/.exec(mail?.text ?? '')
+  expect(page).not.toBeNull()
+  expect(mail?.html).toContain(page?.[0])
+  const header = mail?.headers['List-Unsubscribe'] ?? ''
+  expect(mail?.headers['List-Unsubscribe-Post']).toBe('List-Unsubscribe=One-Click')
+  const oneClick = new URL(header.slice(1, -1))
+  expect(oneClick.pathname).toBe('/api/mail/unsubscribe/')
+  // The address is not in the link, and opening it changes nothing: mail scanners open every link.
+  expect(decodeURIComponent(header)).not.toContain('link@')
+  const opened = await fetch(`${shop.url}${oneClick.pathname}${oneClick.search}`, { redirect: 'manual' })
+  expect([opened.status, opened.headers.get('location')]).toEqual([302, page?.[0]])
+  const visitor = shop.visitor()
+  for (const token of ['', 'x', `${page?.[1]}x`, shop.ctx.secrets.seal('["other","link@example.com","payments"]').toString('base64url')]) {
+    expect((await visitor.post(`/api/mail/unsubscribe/?token=${token}`)).status, token).toBe(400)
+  }
+  await ask(cancelled(order.to, 'cancelled:9'))
+  expect((await ended(order.to, 2)).every(({ state }) => state === 'sent')).toBe(true)
+  const clicked = await fetch(`${shop.url}${oneClick.pathname}${oneClick.search}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'List-Unsubscribe=One-Click'
+  })
+  expect(clicked.status).toBe(200)
+  const again = await visitor.post(`/api/mail/unsubscribe/?token=${page?.[1]}`)
+  expect(again.data).toEqual({ kind: 'payments' })
+  await ask(cancelled(order.to, 'cancelled:10'))
+  const all = await ended(order.to, 3)
+  expect(all.find(({ state }) => state === 'skipped')?.error).toBe('switched off by its recipient')
+  // A form is taken nowhere else.
+  const form = await fetch(`${shop.url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'username=a'
+  })
+  expect(form.status).toBe(415)
+})
+
+test('security notices carry no such link', async () => {
+  const sealed_code = shop.ctx.secrets.seal('123456').toString('base64')
+  const expires_at = new Date(shop.ctx.now().getTime() + MINUTE).toISOString()
+  await ask({ to: 'secure@example.com', template: 'sign-up-code', data: { sealed_code, expires_at }, key: 'code:8' })
+  const [mail] = await shop.outbox.waitFor('secure@example.com')
+  expect(mail?.text).not.toContain('unsubscribe')
+  expect(mail?.headers['List-Unsubscribe']).toBeUndefined()
+})
+
+test('mails come in the language that the user chose', async () => {
+  const customer = await shop.customer({ username: 'reader' })
+  expect((await customer.put('/api/users/u/language/', { language: 'zh-CN' })).code).toBe(2000)
+  expect((await customer.put('/api/users/u/language/', { language: 'fr' })).status).toBe(400)
+  const { rows } = await shop.ctx.db.execute(sql`select language from users where username = 'reader'`)
+  expect(rows).toEqual([{ language: 'zh-CN' }])
+  await ask(cancelled('zh@example.com', 'cancelled:11', 'zh-CN'))
+  const [mail] = await shop.outbox.waitFor('zh@example.com')
+  expect(mail?.subject).toBe('您的订单已取消：Plan')
+  expect(mail?.text).toContain('不再接收此类邮件')
+})
+
+test('the console shows every template in both languages, and no code', async () => {
+  const { data } = await admin.get<MailPreview[]>('/api/settings/mail_templates/')
+  const names = new Set(data.map(({ template }) => template))
+  for (const name of ['order-received', 'proxies-delivered', 'expiry-reminder', 'order-expired', 'order-cancelled', 'sign-up-code']) {
+    expect(names).toContain(name)
+  }
+  expect(data).toHaveLength(names.size * LANGUAGES.length)
+  for (const { template, language, subject, html, text } of data) {
+    for (const part of [subject, html, text]) {
+      expect(part, `${template} ${language}`).not.toBe('')
+      expect(part, `${template} ${language}`).not.toMatch(/undefined|\[object|NaN|Invalid Date/)
+    }
+    if (language === 'zh-CN' && template !== 'admin-notice') expect(subject, template).toMatch(/[\u4e00-\u9fff]/)
+  }
+})
