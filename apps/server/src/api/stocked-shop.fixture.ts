@@ -41,7 +41,8 @@ export async function startStockedShop(): Promise<StockedShop> {
     shopify_shop_url: `http://127.0.0.1:${CLOSED_PORT}`,
     shopify_app_key: 'platform token',
     shopify_api_secret: 'platform secret',
-    max_unpaid_orders: 1000
+    max_unpaid_orders: 1000,
+    max_unpaid_addresses: 1_000_000
   })
   const [server] = await db
     .insert(servers)

@@ -21,6 +21,7 @@ export type CallOptions = {
   signal?: AbortSignal
   /** Milliseconds. */
   timeout?: number
+  headers?: Record<string, string>
   /** Takes a body as a success although its code is another one. */
   accept?: (body: Record<string, unknown>) => boolean
 }
@@ -100,7 +101,7 @@ export function unwrap(status: number, text: string, accept?: CallOptions['accep
 
 /** Makes one call of the contract. Resolves to `data`; throws ApiError, or the signal's reason when it was aborted. */
 export async function call<T extends Endpoint>(route: T, ...rest: CallArguments<T>): Promise<ReplyOf<T>> {
-  const [input, { signal, timeout = TIMEOUT, accept } = {}] = rest
+  const [input, { signal, timeout = TIMEOUT, accept, headers } = {}] = rest
   const { params, query, body } = (input ?? {}) as AnyInput
   const url = address(route.path, params, query)
   const limit = AbortSignal.timeout(timeout)
@@ -110,7 +111,11 @@ export async function call<T extends Endpoint>(route: T, ...rest: CallArguments<
     const response = await fetch(url, {
       method: route.method,
       credentials: 'same-origin',
-      headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers
+      },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: signal ? AbortSignal.any([signal, limit]) : limit
     })

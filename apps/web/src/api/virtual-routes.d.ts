@@ -38,3 +38,7 @@ declare module 'virtual:routes/changes' {
   const calls: (typeof import('@netlet/contract').routes)['changes']
   export default calls
 }
+declare module 'virtual:routes/mail' {
+  const calls: (typeof import('@netlet/contract').routes)['mail']
+  export default calls
+}

@@ -6,6 +6,8 @@ import { useT } from '../i18n/index.ts'
 import { LANGUAGES, setLanguage, useLanguage, type Language } from '../i18n/language.ts'
 import { Menu } from '../kit/menu.tsx'
 import classes from './header.module.css'
+import { call } from '../api/client.ts'
+import { mail } from '../api/routes.ts'
 import { useSession } from '../api/session.ts'
 import { pathOf } from './manifest.ts'
 import { useLogout } from './use-logout.ts'
@@ -171,8 +173,12 @@ function MobilePages() {
   )
 }
 
+/** Mails follow the language of the pages. Where that cannot be saved, the pages change all the same. */
+const saveLanguage = (language: Language) => call(mail.saveLanguage, { body: { language } }).catch(() => null)
+
 function LanguageMenu() {
   const t = useT()
+  const { user } = useSession()
   const language = useLanguage()
   return (
     <Menu align="end" chevron={false} name={t('nav.language')} label={<IconLanguage size={20} aria-hidden />}>
@@ -186,6 +192,7 @@ function LanguageMenu() {
               onClick={() => {
                 close()
                 void setLanguage(code)
+                if (user) void saveLanguage(code)
               }}
             >
               {LANGUAGES[code]}

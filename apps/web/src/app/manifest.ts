@@ -35,6 +35,12 @@ const list = [
   { id: 'home', path: '/', role: 'public', page: Landing, menu: { of: 'customer', title: 'menu.home' } },
   { id: 'product', path: '/product', role: 'public', page: lazy(() => import('../shop/product/page.tsx')) },
   { id: 'policy', path: '/policy', role: 'public', page: lazy(() => import('../shop/policy/page.tsx')) },
+  {
+    id: 'unsubscribe',
+    path: '/unsubscribe',
+    role: 'public',
+    page: lazy(() => import('../shop/unsubscribe/page.tsx'))
+  },
   { id: 'login', path: '/login', role: 'public', page: lazy(() => import('../shop/login/page.tsx')) },
   { id: 'createAccount', path: '/createAccount', role: 'public', page: lazy(() => import('../shop/sign-up/page.tsx')) },
   {
@@ -103,6 +109,13 @@ const list = [
     role: 'admin',
     page: lazy(() => import('../admin/gift-cards/page.tsx')),
     menu: { title: 'menu.giftCards', group: 'menu.rewards', searchable: true }
+  },
+  {
+    id: 'mails',
+    path: `${index}/mails`,
+    role: 'admin',
+    page: lazy(() => import('../admin/mails/page.tsx')),
+    menu: { title: 'menu.mails', searchable: true }
   }
 ] as const satisfies readonly Screen[]
 

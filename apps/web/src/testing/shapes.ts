@@ -51,6 +51,8 @@ export const order: Order = {
   state: 'delivered',
   is_expired: false,
   created_at: '2026-06-15T08:00:00.000Z',
+  delivered_at: '2026-06-15T08:01:00.000Z',
+  grace_until: null,
   expired_at: '2126-07-15T08:00:00.000Z',
   reset_time: null,
   fail_reason: null,

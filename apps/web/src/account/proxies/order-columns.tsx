@@ -15,6 +15,7 @@ type Context = {
   selected: number | undefined
   onSelect: (id: number) => void
   onPay: (pending: Pending) => void
+  onCancel: (id: number) => void
 }
 
 /** An unpaid order whose addresses are still held can be paid until its time is over. */
@@ -22,10 +23,10 @@ function payable(order: Order): Pending | null {
   const checkoutUrl = webAddress(order.checkout_url)
   if (order.state !== 'placed' || !checkoutUrl || !order.reserved_until) return null
   const deadline = Date.parse(order.reserved_until)
-  return deadline > Date.now() ? { orderId: order.order_id, checkoutUrl, deadline } : null
+  return deadline > Date.now() ? { id: order.id, orderId: order.order_id, checkoutUrl, deadline } : null
 }
 
-export const orderColumns = ({ t, selected, onSelect, onPay }: Context): Column<Order>[] => [
+export const orderColumns = ({ t, selected, onSelect, onPay, onCancel }: Context): Column<Order>[] => [
   {
     key: 'order',
     title: t('orders.order'),
@@ -55,21 +56,38 @@ export const orderColumns = ({ t, selected, onSelect, onPay }: Context): Column<
       const pending = payable(order)
       if (pending)
         return (
-          <Button
-            component="a"
-            href={pending.checkoutUrl}
-            target="_blank"
-            rel="noopener"
-            size="compact-sm"
-            onClick={() => onPay(pending)}
-          >
-            {t('orders.pay')}
-          </Button>
+          <span className={classes.open}>
+            <Button
+              component="a"
+              href={pending.checkoutUrl}
+              target="_blank"
+              rel="noopener"
+              size="compact-sm"
+              onClick={() => onPay(pending)}
+            >
+              {t('orders.pay')}
+            </Button>
+            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => onCancel(order.id)}>
+              {t('orders.cancel')}
+            </Button>
+          </span>
         )
-      return order.expired_at ? <Ago at={order.expired_at} /> : <span className="dim">–</span>
+      return <Expiry order={order} t={t} />
     }
   }
 ]
+
+function Expiry({ order, t }: { order: Order; t: Context['t'] }) {
+  if (order.grace_until)
+    return (
+      <>
+        {t('orders.renewUntil')} <Ago at={order.grace_until} />
+      </>
+    )
+  if (order.expired_at) return <Ago at={order.expired_at} />
+  const starts = order.pay_status === 1 && order.state !== 'refunded'
+  return <span className="dim">{starts ? t('orders.startsWithDelivery') : '–'}</span>
+}
 
 function Rules({ names }: { names: string[] }) {
   return (

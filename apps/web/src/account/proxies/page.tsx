@@ -11,6 +11,7 @@ import { isMoving, isProblem } from '../../kit/order-state.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
 import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
+import { useCancel } from '../../kit/payment/use-cancel.ts'
 import { orderColumns } from './order-columns.tsx'
 import { ProxyPanel } from './proxy-panel.tsx'
 import { RenewalFromMail } from './renewal-from-mail.tsx'
@@ -40,6 +41,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
   // Until one is chosen, the newest order's proxies are shown.
   const selected = rows?.find(order => order.id === chosen) ?? rows?.[0]
 
+  const cancel = useCancel()
   const pay = (pending: Pending) => {
     keepPayment(pending)
     setPayment(pending)
@@ -48,7 +50,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
     <div className="stack" style={{ gap: '1.5rem' }}>
       <DataTable
         label={t('orders.label')}
-        columns={orderColumns({ t, selected: selected?.id, onSelect: setChosen, onPay: pay })}
+        columns={orderColumns({ t, selected: selected?.id, onSelect: setChosen, onPay: pay, onCancel: id => void cancel.ask(id) })}
         rows={rows}
         rowKey={order => order.id}
         pending={isPending}

@@ -1,3 +1,4 @@
+import type { Order } from '@netlet/contract'
 import { screen, within, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
@@ -45,6 +46,46 @@ describe("a customer's orders", () => {
     answer(orders.list, pageOf())
     await user.click(screen.getByRole('button', { name: 'Try again' }))
     expect(await screen.findByText('No orders yet')).toBeTruthy()
+  })
+
+  it('cancels an unpaid order once its customer has said so', async () => {
+    const unpaid = {
+      ...order,
+      state: 'placed' as const,
+      pay_status: 0 as const,
+      pay_amount: null,
+      expired_at: null,
+      delivered_at: null,
+      checkout_url: 'https://shop.example.com/cart/1:8',
+      reserved_until: '2126-06-15T08:30:00.000Z'
+    }
+    answer(orders.proxyDetail, { ...detail, order: unpaid })
+    answer(orders.list, pageOf(unpaid))
+    answer(orders.cancel, null)
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Cancel' }))
+    expect(requestsOf(orders.cancel)).toEqual([])
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(orders.cancel)).toMatchObject([{ params: { id: '7' } }]))
+    expect(await screen.findByText('The order was cancelled')).toBeTruthy()
+  })
+
+  it('says that the term of an order on its way starts with the delivery, and until when an expired one is held', async () => {
+    const coming = { ...order, state: 'delivering' as const, expired_at: null, delivered_at: null, delivery_num: 0 }
+    const held = { ...order, id: 8, state: 'expired' as const, is_expired: true, grace_until: '2126-07-16T08:00:00.000Z' }
+    const over = { ...order, id: 9, state: 'expired' as const, is_expired: true }
+    answer(orders.list, pageOf<Order>(held, coming, over))
+    answer(orders.proxyDetail, ({ params }) => ({
+      ...detail,
+      order: [held, coming, over].find(({ id }) => String(id) === params['id']) ?? order
+    }))
+    const { user } = open()
+    expect(await screen.findByText('starts with delivery')).toBeTruthy()
+    expect(screen.getByText(/Expired, renew until/)).toBeTruthy()
+    const renew = await screen.findByRole<HTMLButtonElement>('button', { name: 'Renew' })
+    expect(renew.disabled).toBe(false)
+    await user.click(screen.getAllByRole('button', { pressed: false })[1] as HTMLElement)
+    await waitFor(() => expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Renew' }).disabled).toBe(true))
   })
 
   it('is a list of cards on a phone', async () => {

@@ -14,8 +14,11 @@ import { download, exportFailure, fileName, linesOf } from './export.ts'
 /** Milliseconds: a large order takes its time. */
 const EXPORT_TIMEOUT = 30_000
 
-/** What was never paid cannot go on. */
-export const renewable = (order: Order | undefined) => order?.pay_status === 1
+/** What was paid can go on, until its grace is over; what failed or went back cannot. The server decides. */
+export function renewable(order: Order | undefined): boolean {
+  if (order?.pay_status !== 1 || order.state === 'failed' || order.state === 'refunded') return false
+  return order.state !== 'expired' || (order.grace_until !== null && Date.parse(order.grace_until) > Date.now())
+}
 
 /** Renew, check, copy and export the proxies of one order. */
 export function useOrderActions(order: Order | undefined) {

@@ -11,6 +11,7 @@ import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import { ApiKeys } from './api-keys.tsx'
+import { Mails } from './mails.tsx'
 import { PasswordForm } from './password-form.tsx'
 import classes from './settings.module.css'
 
@@ -51,6 +52,9 @@ export default function SettingsPage() {
             {user.discord_name ? t('settings.chatBound', { name: user.discord_name }) : t('settings.chatHint')}
           </p>
           <ConnectChat bound={Boolean(user.discord_id)} />
+        </Part>
+        <Part title={t('mails.title')}>
+          <Mails />
         </Part>
         <Part title={t('settings.billing')}>
           <p className="dim">{t('settings.billingHint')}</p>

@@ -32,7 +32,9 @@ export function Facts({ order }: { order: Order }) {
     ['orders.payed', order.pay_amount && money(order.pay_amount)],
     ['orders.platformOrder', order.shopify_order_number && <span className="mono">{order.shopify_order_number}</span>],
     ['orders.created_at', <Moment at={order.created_at} />],
+    ['orders.delivered_at', order.delivered_at && <Moment at={order.delivered_at} />],
     ['orders.expired_at', order.expired_at && <Moment at={order.expired_at} />],
+    ['orders.grace_until', order.grace_until && <Moment at={order.grace_until} />],
     ['orders.reset_time', order.reset_time && <Moment at={order.reset_time} />],
     ['orders.rules', order.acl_names.join(', ')],
     ['orders.failure', order.fail_reason ?? order.task_error]

@@ -8,7 +8,8 @@ import {
   IconListDetails,
   IconReplace,
   IconTrash,
-  IconTruckDelivery
+  IconTruckDelivery,
+  IconX
 } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { orders } from '../../api/routes.ts'
@@ -138,6 +139,19 @@ export const Orders = defineResource({
       success: queued
     },
     { name: 'deliver', icon: IconTruckDelivery, route: orders.deliver, when: paid, success: queued },
+    {
+      name: 'cancel',
+      icon: IconX,
+      danger: true,
+      route: orders.cancel,
+      when: order => order.state === 'placed',
+      confirm: (t, order) => ({
+        title: t('orders.cancelTitle'),
+        body: t('orders.cancelBody', { order: order.order_id }),
+        danger: true
+      }),
+      success: t => t('orders.cancelDone')
+    },
     { name: 'copy', icon: IconCopy, when: paid, run: copyProxies, failure: 'Replication failure' },
     {
       name: 'extend',

@@ -2,6 +2,7 @@ import {
   IconGift,
   IconHome,
   IconLifebuoy,
+  IconMail,
   IconReceipt,
   IconServer2,
   IconSettings,
@@ -25,5 +26,6 @@ export const icons: Record<MenuScreenId, Icon> = {
   userSettings: IconSettings,
   support: IconLifebuoy,
   Orders: IconReceipt,
-  giftcard: IconGift
+  giftcard: IconGift,
+  mails: IconMail
 }

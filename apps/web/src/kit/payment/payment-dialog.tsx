@@ -12,6 +12,7 @@ import { confirm } from '../confirm.ts'
 import { clock, useSecondsUntil } from '../use-countdown.ts'
 import { webAddress } from '../web-address.ts'
 import { keepPayment, type Pending } from './pending.ts'
+import { useCancel } from './use-cancel.ts'
 import classes from './payment.module.css'
 
 /** Milliseconds between two questions whether the order is paid. */
@@ -39,6 +40,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
   const paid = data?.status === 'success'
   const over = !paid && (left === 0 || data?.status === 'timeout')
   const url = webAddress(pending.checkoutUrl)
+  const cancel = useCancel(onClose)
 
   useEffect(() => {
     if (paid || over) keepPayment(null)
@@ -93,6 +95,14 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
           <Button onClick={() => void leave()}>{t('pay.again')}</Button>
         ) : (
           <div className={classes.actions}>
+            <Button
+              variant="subtle"
+              color="gray"
+              loading={cancel.pending}
+              onClick={() => void cancel.ask(pending.id)}
+            >
+              {t('pay.cancel')}
+            </Button>
             {url && (
               <Button
                 component="a"

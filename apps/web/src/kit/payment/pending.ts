@@ -1,5 +1,5 @@
-/** An order that waits for its payment in this tab. `deadline`: milliseconds. */
-export type Pending = { orderId: string; checkoutUrl: string; deadline: number }
+/** An order that waits for its payment in this tab. `orderId` is what people see; `deadline`: milliseconds. */
+export type Pending = { id: number; orderId: string; checkoutUrl: string; deadline: number }
 
 const KEY = 'netlet-payment'
 
@@ -7,9 +7,9 @@ const KEY = 'netlet-payment'
 export function pendingPayment(now: number): Pending | null {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as Partial<Pending> | null
-    if (typeof kept?.orderId !== 'string' || typeof kept.checkoutUrl !== 'string') return null
+    if (typeof kept?.id !== 'number' || typeof kept.orderId !== 'string' || typeof kept.checkoutUrl !== 'string') return null
     if (typeof kept.deadline !== 'number' || kept.deadline <= now) return null
-    return { orderId: kept.orderId, checkoutUrl: kept.checkoutUrl, deadline: kept.deadline }
+    return { id: kept.id, orderId: kept.orderId, checkoutUrl: kept.checkoutUrl, deadline: kept.deadline }
   } catch {
     return null
   }

@@ -2,7 +2,7 @@ import type { Product } from '@netlet/contract'
 import { RESERVATION_MINUTES } from '@netlet/contract/limits'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
-import { call } from '../../api/client.ts'
+import { ApiError, call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { loginPath } from '../../kit/return-path.ts'
@@ -15,6 +15,7 @@ import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
 import { productPath } from '../product-facts.ts'
 import { choiceQuery } from './choice.ts'
 import type { Choice } from './use-choice.ts'
+import { useIdempotencyKey } from './use-idempotency-key.ts'
 
 export type Ordered = { pending: Pending; blocked: boolean }
 
@@ -33,20 +34,24 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const { user } = useSession()
   const { options, rules, info, quantity } = choice
 
+  const wanted = { product_id: product.id, quantity, option_selected: { ...options, acl_selected: rules } }
+  const { keyFor, forgetKey } = useIdempotencyKey()
+
   const order = useMutation({
     mutationFn: (_tab: CheckoutTab) =>
-      call(orders.checkout, {
-        body: { product_id: product.id, quantity, option_selected: { ...options, acl_selected: rules } }
-      }),
-    onSuccess: ({ checkout_url, order_id }, tab) => {
+      call(orders.checkout, { body: wanted }, { headers: { 'idempotency-key': keyFor(wanted) } }),
+    onSuccess: ({ checkout_url, id, order_id }, tab) => {
+      forgetKey()
       // Counted from here on, since the clock of this machine may differ from the server's.
       const deadline = Date.now() + RESERVATION_MINUTES * 60_000
-      const pending = { orderId: order_id, checkoutUrl: checkout_url, deadline }
+      const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline }
       keepPayment(pending)
       onOrdered({ pending, blocked: !tab.open(checkout_url) })
       void refresh(orders.list, catalog.products)
     },
     onError: (error, tab) => {
+      // A refusal placed nothing. After a lost reply an order may have been placed: asked again, it is that one.
+      if (error instanceof ApiError && error.kind === 'refused') forgetKey()
       tab.close()
       notify('bad', failureText(error, t('order.failed')))
       void refresh(catalog.products)

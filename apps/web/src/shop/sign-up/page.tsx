@@ -7,6 +7,7 @@ import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { setSessionUser } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
+import { currentLanguage } from '../../i18n/language.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
@@ -36,7 +37,7 @@ export default function SignUpPage() {
     validateInputOnBlur: true
   })
   const signUp = useMutation({
-    mutationFn: () => call(accounts.signUp, { body: form.values }),
+    mutationFn: () => call(accounts.signUp, { body: { ...form.values, language: currentLanguage() } }),
     onSuccess: user => {
       notify('good', t('signUp.created'))
       setSessionUser(user)

@@ -1,0 +1,25 @@
+import { screen, waitFor } from '@testing-library/react'
+import { expect, it } from 'vitest'
+import { mail } from '../../api/routes.ts'
+import { answer, answerLost, requestsOf } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { customer } from '../../testing/shapes.ts'
+import { Mails } from './mails.tsx'
+
+it('keeps each choice at once, and shows what is kept', async () => {
+  answer(mail.choices, { payments: true, proxies: true, expiry: false })
+  answer(mail.saveChoices, ({ body }) => body as { payments: boolean; proxies: boolean; expiry: boolean })
+  const { user } = renderAt(<Mails />, { user: customer })
+  const box = () => screen.getByRole<HTMLInputElement>('checkbox', { name: 'Orders and payments' })
+  await waitFor(() => expect(box().disabled).toBe(false))
+  expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Expiry and renewal' }).checked).toBe(false)
+  await user.click(box())
+  await waitFor(() => expect(box().checked).toBe(false))
+  expect(requestsOf(mail.saveChoices)).toMatchObject([{ body: { payments: false, proxies: true, expiry: false } }])
+  // What was not kept is not shown as kept.
+  await waitFor(() => expect(box().disabled).toBe(false))
+  answerLost(mail.saveChoices)
+  await user.click(box())
+  await screen.findByRole('alert')
+  expect(box().checked).toBe(false)
+})

@@ -1,0 +1,56 @@
+import { screen, within } from '@testing-library/react'
+import type { MailPreview, SentMail } from '@netlet/contract'
+import { describe, expect, it } from 'vitest'
+import { accounts, mail } from '../../api/routes.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
+import { renderAt } from '../../testing/render.tsx'
+import { admin, pageOf } from '../../testing/shapes.ts'
+import MailsPage from './page.tsx'
+
+const skipped: SentMail = {
+  id: 3,
+  to: 'alice@example.com',
+  template: 'order-expired',
+  kind: 'expiry',
+  language: 'en',
+  state: 'skipped',
+  error: 'switched off by its recipient',
+  provider_id: null,
+  created_at: '2026-06-15T08:00:00.000Z',
+  sent_at: null
+}
+const preview = (language: MailPreview['language'], subject: string): MailPreview => ({
+  template: 'order-expired',
+  kind: 'expiry',
+  language,
+  subject,
+  html: `<h1>${subject}</h1><script>parent.stolen = true</script>`,
+  text: subject
+})
+
+function open() {
+  answer(accounts.preferences, null)
+  answer(mail.mails, pageOf(skipped))
+  answer(mail.templates, [preview('en', 'Your proxies have expired'), preview('zh-CN', '您的代理已到期')])
+  return renderAt(<MailsPage />, { at: '/dashboard/index/mails', user: admin })
+}
+
+describe('the mails of the shop', () => {
+  it('are listed with what came of each', async () => {
+    open()
+    expect(await screen.findByText('alice@example.com')).toBeTruthy()
+    expect(screen.getByText('switched off by its recipient')).toBeTruthy()
+    expect(requestsOf(mail.templates)).toEqual([])
+  })
+
+  it('are shown as templates in both languages, in a frame that can do nothing', async () => {
+    const { user } = open()
+    await user.click(screen.getByRole('tab', { name: 'Templates' }))
+    const list = within(await screen.findByRole('list', { name: 'Templates' }))
+    const frame = await screen.findByTitle<HTMLIFrameElement>('Preview of order-expired en')
+    expect(frame.getAttribute('sandbox')).toBe('')
+    expect(frame.getAttribute('srcdoc')).toContain('Your proxies have expired')
+    await user.click(list.getByRole('button', { name: /您的代理已到期/ }))
+    expect(await screen.findByTitle('Preview of order-expired zh-CN')).toBeTruthy()
+  })
+})

@@ -1,0 +1,32 @@
+import { useMutation } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import { refresh } from '../../api/query.ts'
+import { catalog, orders } from '../../api/routes.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { useT } from '../../i18n/index.ts'
+import { confirm } from '../confirm.ts'
+import { notify } from '../notify.ts'
+import { keepPayment, pendingPayment } from './pending.ts'
+
+/** Cancels an unpaid order, once its customer has said so. */
+export function useCancel(onCancelled: () => void = () => undefined) {
+  const t = useT()
+  const cancel = useMutation({
+    mutationFn: (id: number) => call(orders.cancel, { params: { id } }),
+    onSuccess: (_, id) => {
+      if (pendingPayment(Date.now())?.id === id) keepPayment(null)
+      notify('good', t('pay.cancelled'))
+      onCancelled()
+    },
+    onError: error => notify('bad', failureText(error, t('pay.cancelFailed'))),
+    // Also after a refusal: it may have been paid meanwhile.
+    onSettled: () => refresh(orders.list, orders.proxyDetail, orders.payment, catalog.products)
+  })
+  return {
+    pending: cancel.isPending,
+    ask: async (id: number) => {
+      const question = { title: t('pay.cancelTitle'), body: t('pay.cancelBody'), danger: true }
+      if (await confirm(question)) cancel.mutate(id)
+    }
+  }
+}

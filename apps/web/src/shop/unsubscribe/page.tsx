@@ -1,0 +1,33 @@
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
+import { call } from '../../api/client.ts'
+import { mail } from '../../api/routes.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { useT } from '../../i18n/index.ts'
+import { useTitle } from '../../kit/use-title.ts'
+import { AuthCard } from '../auth-card.tsx'
+
+/** Where the link at the end of a mail leads. It asks first, since mail scanners open every link. */
+export default function UnsubscribePage() {
+  const t = useT()
+  const [query] = useSearchParams()
+  useTitle(t('unsubscribe.title'))
+  const token = query.get('token') ?? ''
+  const unsubscribe = useMutation({ mutationFn: () => call(mail.unsubscribe, { query: { token } }) })
+  return (
+    <AuthCard title={t('unsubscribe.title')}>
+      {unsubscribe.isSuccess ? (
+        <p role="status">{t('unsubscribe.done')}</p>
+      ) : (
+        <div className="stack">
+          <p>{t('unsubscribe.ask')}</p>
+          {unsubscribe.error && <p role="alert">{failureText(unsubscribe.error, t('unsubscribe.failed'))}</p>}
+          <Button loading={unsubscribe.isPending} onClick={() => unsubscribe.mutate()}>
+            {t('unsubscribe.confirm')}
+          </Button>
+        </div>
+      )}
+    </AuthCard>
+  )
+}
