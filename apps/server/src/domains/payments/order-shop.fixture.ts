@@ -1,5 +1,6 @@
 import { eq, ne, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
+import type { Clock } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { paidEvent } from '../../testing/buying.ts'
@@ -59,12 +60,14 @@ export type OrderShop = {
   close(): Promise<void>
 }
 
+/** @param now a clock of the test's own: then `advance` moves nothing */
 export async function startOrderShop({
   ranges = ['127.90.0.0/25'],
   ruleCount = 2,
-  proxyTime = 30
-}: { ranges?: string[]; ruleCount?: number; proxyTime?: number } = {}): Promise<OrderShop> {
-  const shop = await startTestShop({})
+  proxyTime = 30,
+  now
+}: { ranges?: string[]; ruleCount?: number; proxyTime?: number; now?: Clock } = {}): Promise<OrderShop> {
+  const shop = await startTestShop(now ? { now } : {})
   const { ctx } = shop
   const { db } = ctx
   await writeSettings(ctx, {
