@@ -21,7 +21,13 @@ beforeAll(async () => {
 afterAll(() => shop?.close())
 
 const cancelled = (to: string, key: string, language: MailOrder['language'] = 'en') =>
-  ({ to, key, language, template: 'order-cancelled', data: { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' } }) as const
+  ({
+    to,
+    key,
+    language,
+    template: 'order-cancelled',
+    data: { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
+  }) as const
 const ask = (order: MailOrder) => command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, order))
 const logged = async (to: string) =>
   (await admin.get<{ data: SentMail[] }>(`/api/settings/mails/?search=${encodeURIComponent(to)}`)).data.data
@@ -76,7 +82,9 @@ test('a mail that is refused for good, and one that nobody needs, say why', asyn
   expect(refused?.state).toBe('failed')
   expect(refused?.error).toContain('refused the mail')
   await ask(cancelled('deleted-3@deleted.invalid', 'cancelled:6'))
-  expect(await ended('deleted-3@deleted.invalid')).toMatchObject([{ state: 'skipped', error: 'the address does not exist' }])
+  expect(await ended('deleted-3@deleted.invalid')).toMatchObject([
+    { state: 'skipped', error: 'the address does not exist' }
+  ])
   expect(sentTo('deleted-3@deleted.invalid')).toEqual([])
 })
 
@@ -97,7 +105,9 @@ test('a customer switches kinds of mail off; security notices and codes still co
   await ask({ to: 'quiet@example.com', template: 'forgot-code', data: { sealed_code, expires_at }, key: 'code:7' })
   expect(await ended('quiet@example.com', 2)).toMatchObject([{ state: 'sent' }, { state: 'skipped' }])
   // The choice belongs to the person: it goes along to another address.
-  const me = await admin.get<{ data: { id: number; version: string; username: string }[] }>('/api/users/u/?search=quiet')
+  const me = await admin.get<{ data: { id: number; version: string; username: string }[] }>(
+    '/api/users/u/?search=quiet'
+  )
   const { id, version } = me.data.data[0] ?? { id: 0, version: '' }
   expect((await admin.put(`/api/users/u/${id}/`, { email: 'moved@example.com', version })).code).toBe(2000)
   expect((await customer.get(path)).data).toEqual(choices)
@@ -119,7 +129,12 @@ test('the link in a mail switches off its kind without a login, by a page and by
   const opened = await fetch(`${shop.url}${oneClick.pathname}${oneClick.search}`, { redirect: 'manual' })
   expect([opened.status, opened.headers.get('location')]).toEqual([302, page?.[0]])
   const visitor = shop.visitor()
-  for (const token of ['', 'x', `${page?.[1]}x`, shop.ctx.secrets.seal('["other","link@example.com","payments"]').toString('base64url')]) {
+  for (const token of [
+    '',
+    'x',
+    `${page?.[1]}x`,
+    shop.ctx.secrets.seal('["other","link@example.com","payments"]').toString('base64url')
+  ]) {
     expect((await visitor.post(`/api/mail/unsubscribe/?token=${token}`)).status, token).toBe(400)
   }
   await ask(cancelled(order.to, 'cancelled:9'))
@@ -168,7 +183,14 @@ test('mails come in the language that the user chose', async () => {
 test('the console shows every template in both languages, and no code', async () => {
   const { data } = await admin.get<MailPreview[]>('/api/settings/mail_templates/')
   const names = new Set(data.map(({ template }) => template))
-  for (const name of ['order-received', 'proxies-delivered', 'expiry-reminder', 'order-expired', 'order-cancelled', 'sign-up-code']) {
+  for (const name of [
+    'order-received',
+    'proxies-delivered',
+    'expiry-reminder',
+    'order-expired',
+    'order-cancelled',
+    'sign-up-code'
+  ]) {
     expect(names).toContain(name)
   }
   expect(data).toHaveLength(names.size * LANGUAGES.length)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { writeSettings } from '../settings/index.ts'
-import { expectAll, makeSteps, steps, type Model, type Real } from './order-model.fixture.ts'
+import { anyStep, expectAll, makeSteps, type Model, type Real } from './order-model.fixture.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 
 /** Two servers: an order of more than one holds is delivered in parts. */
@@ -26,7 +26,7 @@ test('whatever happens to orders in whatever sequence, they, the stock and the m
   const setNow = (next: number) => {
     now = next
   }
-  const history = fc.commands(steps, { maxCommands: 60, size: 'max' })
+  const history = fc.commands([anyStep], { maxCommands: 60, size: 'max' })
   await fc.assert(
     fc.asyncProperty(history, async commands => {
       // Every run begins with the whole stock, some days after the one before.

@@ -182,7 +182,7 @@ async function confirmServer(ctx: TestShop['ctx'], serverId: number): Promise<vo
     await tx.delete(agentUsers).where(sql`${agentUsers.serverId} = ${serverId} and not ${agentUsers.wanted}`)
     await tx
       .update(agentUsers)
-      .set({ appliedGeneration: agentUsers.generation as never })
+      .set({ appliedGeneration: agentUsers.generation })
       .where(sql`${eq(agentUsers.serverId, serverId)} and ${ne(agentUsers.generation, agentUsers.appliedGeneration)}`)
   })
 }

@@ -50,7 +50,13 @@ function Proxies({ collection }: { collection: number | undefined }) {
     <div className="stack" style={{ gap: '1.5rem' }}>
       <DataTable
         label={t('orders.label')}
-        columns={orderColumns({ t, selected: selected?.id, onSelect: setChosen, onPay: pay, onCancel: id => void cancel.ask(id) })}
+        columns={orderColumns({
+          t,
+          selected: selected?.id,
+          onSelect: setChosen,
+          onPay: pay,
+          onCancel: id => void cancel.ask(id)
+        })}
         rows={rows}
         rowKey={order => order.id}
         pending={isPending}

@@ -72,7 +72,13 @@ describe("a customer's orders", () => {
 
   it('says that the term of an order on its way starts with the delivery, and until when an expired one is held', async () => {
     const coming = { ...order, state: 'delivering' as const, expired_at: null, delivered_at: null, delivery_num: 0 }
-    const held = { ...order, id: 8, state: 'expired' as const, is_expired: true, grace_until: '2126-07-16T08:00:00.000Z' }
+    const held = {
+      ...order,
+      id: 8,
+      state: 'expired' as const,
+      is_expired: true,
+      grace_until: '2126-07-16T08:00:00.000Z'
+    }
     const over = { ...order, id: 9, state: 'expired' as const, is_expired: true }
     answer(orders.list, pageOf<Order>(held, coming, over))
     answer(orders.proxyDetail, ({ params }) => ({

@@ -129,7 +129,8 @@ function emptyState(t: ReturnType<typeof useT>, order: Order | undefined) {
       action: <LinkButton to="/support#contact">{t('proxy.support')}</LinkButton>
     }
   if (order.state === 'refunded') return { title: t('proxy.refunded'), body: t('proxy.refundedHint') }
-  if (order.is_expired) return { title: t('proxy.expired'), body: t(renewable(order) ? 'proxy.graceHint' : 'proxy.expiredHint') }
+  if (order.is_expired)
+    return { title: t('proxy.expired'), body: t(renewable(order) ? 'proxy.graceHint' : 'proxy.expiredHint') }
   if (order.pay_status === 0) return { title: t('proxy.unpaid'), body: t('proxy.unpaidHint') }
   if (isMoving(order)) return { title: t('proxy.coming'), body: t('proxy.comingHint') }
   return { title: t('proxy.none') }

@@ -95,12 +95,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
           <Button onClick={() => void leave()}>{t('pay.again')}</Button>
         ) : (
           <div className={classes.actions}>
-            <Button
-              variant="subtle"
-              color="gray"
-              loading={cancel.pending}
-              onClick={() => void cancel.ask(pending.id)}
-            >
+            <Button variant="subtle" color="gray" loading={cancel.pending} onClick={() => void cancel.ask(pending.id)}>
               {t('pay.cancel')}
             </Button>
             {url && (

@@ -7,7 +7,8 @@ const KEY = 'netlet-payment'
 export function pendingPayment(now: number): Pending | null {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as Partial<Pending> | null
-    if (typeof kept?.id !== 'number' || typeof kept.orderId !== 'string' || typeof kept.checkoutUrl !== 'string') return null
+    if (typeof kept?.id !== 'number' || typeof kept.orderId !== 'string' || typeof kept.checkoutUrl !== 'string')
+      return null
     if (typeof kept.deadline !== 'number' || kept.deadline <= now) return null
     return { id: kept.id, orderId: kept.orderId, checkoutUrl: kept.checkoutUrl, deadline: kept.deadline }
   } catch {

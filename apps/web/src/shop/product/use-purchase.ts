@@ -35,13 +35,13 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const { options, rules, info, quantity } = choice
 
   const wanted = { product_id: product.id, quantity, option_selected: { ...options, acl_selected: rules } }
-  const { keyFor, forgetKey } = useIdempotencyKey()
+  const idempotency = useIdempotencyKey()
 
   const order = useMutation({
     mutationFn: (_tab: CheckoutTab) =>
-      call(orders.checkout, { body: wanted }, { headers: { 'idempotency-key': keyFor(wanted) } }),
+      call(orders.checkout, { body: wanted }, { headers: { 'idempotency-key': idempotency.keyFor(wanted) } }),
     onSuccess: ({ checkout_url, id, order_id }, tab) => {
-      forgetKey()
+      idempotency.forgetKey()
       // Counted from here on, since the clock of this machine may differ from the server's.
       const deadline = Date.now() + RESERVATION_MINUTES * 60_000
       const pending = { id, orderId: order_id, checkoutUrl: checkout_url, deadline }
@@ -51,7 +51,7 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
     },
     onError: (error, tab) => {
       // A refusal placed nothing. After a lost reply an order may have been placed: asked again, it is that one.
-      if (error instanceof ApiError && error.kind === 'refused') forgetKey()
+      if (error instanceof ApiError && error.kind === 'refused') idempotency.forgetKey()
       tab.close()
       notify('bad', failureText(error, t('order.failed')))
       void refresh(catalog.products)
