@@ -6,6 +6,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { forgetAddress } from '../mail/index.ts'
 import { lockUser } from './balance.ts'
 import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
 import type { AccountPorts } from './ports.ts'
@@ -31,6 +32,7 @@ export async function deleteUser(
     if (isOnlyOne(admins, userId)) return refuse('last_admin')
     if (await holdsLeases(tx, userId)) return refuse('user_has_leases')
     await tx.delete(emailCodes).where(eq(lower(emailCodes.email), user.email.toLowerCase()))
+    await forgetAddress(unit, user.email)
     const removed = await removeRow(tx, userId)
     if (!removed) await anonymise(unit, userId)
     const { username, email, isSuperuser } = user

@@ -1,4 +1,5 @@
 import { and, eq, inArray, ne, notInArray } from 'drizzle-orm'
+import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { agentProgress, removeDesiredUsers, setDesiredUsers } from '../fleet/index.ts'
@@ -76,7 +77,8 @@ async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise
   await notifyAdmins(unit, {
     subject: `A server refuses proxies of order ${order.publicId}`,
     text: `The agent of a server refused what it should serve for order ${order.publicId}: ${refusal}.\n\nIts row under Orders shows the same. 'Deliver' asks the agent again.`,
-    key: `refused:${order.id}`
+    // Each refusal that is news is a cause of its own.
+    key: `refused:${order.id}:${iso(unit.now)}`
   })
 }
 

@@ -1,8 +1,8 @@
 import { OPTIONAL_MAILS, type MailChoices, type OptionalMail } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, ilike, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { mailChoices } from './tables.ts'
+import { mailChoices, mails } from './tables.ts'
 
 /** Which mails an address wants. */
 export async function readChoices(db: Executor, address: string): Promise<MailChoices> {
@@ -36,4 +36,12 @@ export async function moveChoices(unit: Unit, from: string, to: string): Promise
   if (from.toLowerCase() === to.toLowerCase()) return
   await saveChoices(unit, to, await readChoices(unit.tx, from))
   await unit.tx.delete(mailChoices).where(eq(mailChoices.address, from.toLowerCase()))
+}
+
+/** Nobody has this address any more: its choices go, and the log of mails does not name it. */
+export async function forgetAddress({ tx }: Unit, address: string): Promise<void> {
+  await tx.delete(mailChoices).where(eq(mailChoices.address, address.toLowerCase()))
+  // The index of searches serves a pattern; one without wildcards is the address itself.
+  const exactly = address.replace(/[\\%_]/g, '\\$&')
+  await tx.update(mails).set({ to: 'deleted' }).where(ilike(mails.to, exactly))
 }

@@ -2,7 +2,7 @@
  * Mail: templates, layout, the job that sends, the log of what was sent, and who wants which mails. It owns mails and
  * mail_choices. Others send by `enqueueMail` within their command, and know nothing of the mail service.
  */
-export { moveChoices, readChoices, saveChoices } from './choices.ts'
+export { forgetAddress, moveChoices, readChoices, saveChoices } from './choices.ts'
 export { mailJobs } from './jobs.ts'
 export { mailRoutes, unsubscribeRoutes } from './routes.ts'
 export { enqueueMail, sendMailQueue } from './send-mail.ts'

@@ -113,6 +113,23 @@ test('a customer switches kinds of mail off; security notices and codes still co
   expect((await customer.get(path)).data).toEqual(choices)
 })
 
+test('a deleted user leaves no address behind', async () => {
+  const customer = await shop.customer({ username: 'leaver', email: 'leaver_1@example.com' })
+  await customer.put('/api/users/u/mail_settings/', { payments: true, proxies: false, expiry: true })
+  await ask(cancelled('leaver_1@example.com', 'cancelled:12'))
+  await ask(cancelled('leaver-1@example.com', 'cancelled:13'))
+  await ended('leaver_1@example.com')
+  await ended('leaver-1@example.com')
+  expect((await admin.delete(`/api/users/u/${customer.user.id}/`)).code).toBe(2000)
+  expect(await logged('leaver_1@example.com')).toEqual([])
+  expect(await logged('leaver-1@example.com')).toHaveLength(1)
+  const { rows } = await shop.ctx.db.execute(sql`select 1 from mail_choices where address = 'leaver_1@example.com'`)
+  expect(rows).toEqual([])
+  // The cause stays known.
+  await sendMail(shop.ctx, cancelled('leaver_1@example.com', 'cancelled:12'), 'late')
+  expect(sentTo('leaver_1@example.com')).toHaveLength(1)
+})
+
 test('the link in a mail switches off its kind without a login, by a page and by one click of a mail program', async () => {
   const order = cancelled('link@example.com', 'cancelled:8')
   await ask(order)

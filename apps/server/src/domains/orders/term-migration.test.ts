@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { addGroup, addOrders } from '../inventory/fixtures.ts'
+
+const folder = new URL('../../../migrations/', import.meta.url)
+
+let database: TestDatabase
+let db: Database
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await database.drop()
+})
+
+/** The migration's changes of rows; its tables and columns are there already. */
+async function migrateRows(): Promise<void> {
+  const file = readdirSync(folder).find(name => name.endsWith('_customer_orders.sql'))
+  if (!file) throw new Error('the migration is not there')
+  const statements = readFileSync(new URL(file, folder), 'utf8').split('--> statement-breakpoint')
+  const changes = statements.filter(statement => /^\s*(--.*\n)?\s*UPDATE /.test(statement))
+  expect(changes).toHaveLength(3)
+  for (const statement of changes) await db.execute(sql.raw(statement))
+}
+
+test('orders that were delivered keep their end; those under way get theirs with the delivery, and their renewals', async () => {
+  const groupId = await addGroup(db, 'here', [])
+  const [delivered, reminded, coming, part, over, never] = await addOrders(db, groupId, 6)
+  await db.execute(sql`update orders set paid_at = '2026-01-01T00:00:00Z', pay_amount = 1,
+    expired_at = case when id = ${reminded} then now() + interval '2 hours' else '2100-01-01T00:00:00Z'::timestamptz end,
+    delivery_num = case when id in (${coming}, ${never}) then 0 else 1 end,
+    reminder_sent_at = case when id = ${reminded} then now() end,
+    state = case when id = ${coming} then 'delivering' when id = ${part} then 'partly_delivered'
+      when id in (${over}, ${never}) then 'expired' else 'delivered' end`)
+  await db.execute(sql`insert into order_events (order_id, kind) values
+    (${coming}, 'renewed'), (${coming}, 'renewed'), (${coming}, 'leased'), (${delivered}, 'renewed')`)
+  await migrateRows()
+  const { rows } = await db.execute(sql`select id, extra_terms as extra, expired_at is not null as ends,
+    delivered_at = paid_at as counted, last_reminder_sent_at is not null as reminded from orders order by id`)
+  expect(rows).toEqual([
+    { id: delivered, extra: 0, ends: true, counted: true, reminded: false },
+    { id: reminded, extra: 0, ends: true, counted: true, reminded: true },
+    { id: coming, extra: 2, ends: false, counted: null, reminded: false },
+    { id: part, extra: 0, ends: false, counted: null, reminded: false },
+    { id: over, extra: 0, ends: true, counted: true, reminded: false },
+    { id: never, extra: 0, ends: true, counted: null, reminded: false }
+  ])
+})
