@@ -33,6 +33,23 @@ test('a mailed code makes an account, which is logged in', async () => {
   expect(again.code).toBe(2000)
 })
 
+test('mails come in the language of the page that signed up, or else of the browser', async () => {
+  const signUps: [name: string, more: object, header: string, language: string][] = [
+    ['Reader1', {}, 'zh-CN,zh;q=0.9,en;q=0.8', 'zh-CN'],
+    ['Reader2', { language: 'en' }, 'zh-CN', 'en'],
+    ['Reader3', {}, 'fr', 'en']
+  ]
+  for (const [name, more, header, language] of signUps) {
+    const visitor = visitorFromAnywhere(shop)
+    const email = `${name}@example.com`.toLowerCase()
+    const code = await mailedCode(shop, visitor, email, 'register')
+    const reply = await visitor.post(SIGN_UP, signUpForm(name, email, code, more), { 'accept-language': header })
+    expect(reply.code, name).toBe(2000)
+    const [user] = await shop.ctx.db.select().from(users).where(eq(users.email, email))
+    expect(user?.language, name).toBe(language)
+  }
+})
+
 test('a code works once, and for its own address only', async () => {
   const visitor = visitorFromAnywhere(shop)
   const code = await mailedCode(shop, visitor, 'once@example.com', 'register')
