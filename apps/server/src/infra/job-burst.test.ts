@@ -8,6 +8,7 @@ const burst = queue<{ n: number }>('test.burst')
 const again = queue<object>('test.again')
 const mixed = queue<{ name: string }>('test.mixed')
 const shared = queue<{ owner: string }>('test.shared')
+const held = queue<object>('test.held')
 
 let database: TestDatabase
 let db: Database
@@ -15,8 +16,10 @@ let jobs: Jobs
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url, { max: 6 })
-  const queues = [burst, again, mixed, shared]
-  jobs = await openJobs({ databaseUrl: database.url, worker: true, log: createLog('test', 'silent'), queues })
+  const queues = [burst, again, mixed, shared, held]
+  const log = createLog('test', 'silent')
+  // Far longer than any test: nothing here is to wait for a poll.
+  jobs = await openJobs({ databaseUrl: database.url, worker: true, log, queues, pollSeconds: 120 })
 })
 afterAll(async () => {
   await jobs?.stop()
@@ -58,6 +61,25 @@ test('a keyed job that was sent while one runs starts when that one ends', async
   first.open()
   await expect.poll(() => ended.length, { timeout: 10_000 }).toBe(2)
   expect((begun[1] ?? 0) - (ended[0] ?? 0)).toBeLessThan(1500)
+})
+
+test('a job that a worker had to pass over, since someone asked for it again, starts at that commit', async () => {
+  let done = 0
+  const [asked, commit] = [gate(), gate()]
+  await db.transaction(tx => jobs.send(tx, held, {}, { key: 'server' }))
+  const holding = db.transaction(async tx => {
+    expect(await jobs.send(tx, held, {}, { key: 'server' })).toBeNull()
+    asked.open()
+    await commit.passed
+  })
+  await asked.passed
+  // This worker's first look, and that of the notification of another job, find the job held.
+  await jobs.work(held, async () => void (done += 1))
+  await db.transaction(tx => jobs.send(tx, held, {}, { key: 'another' }))
+  await expect.poll(() => done, { timeout: 10_000 }).toBe(1)
+  commit.open()
+  await holding
+  await expect.poll(() => done, { timeout: 10_000 }).toBe(2)
 })
 
 test('an urgent job is worked on while ordinary ones keep all other workers busy', async () => {

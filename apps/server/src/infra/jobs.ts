@@ -9,12 +9,6 @@ export type JobQueue<T extends object> = { name: string; options: Omit<Queue, 'n
 /** Where a job ends that failed as often as it may: kept for an administrator to look at and to send again. */
 const DEAD_LETTER = 'dead-letter'
 
-/**
- * How often an idle worker looks for jobs that no notification told of: tries again after a failure, and jobs that were
- * to start later.
- */
-const POLL_SECONDS = 2
-
 /** A job of this priority or more is also taken by the workers that are reserved for urgent ones. */
 export const URGENT = 10
 
@@ -90,14 +84,17 @@ export type Jobs = Sender & {
 /**
  * Opens the job queue on the shop's own database.
  * @param worker false: this process only enqueues; maintenance and cron are left to workers
+ * @param pollSeconds how often an idle worker looks for jobs that no notification told of: tries again after a failure, and
+ * jobs that were to start later
  */
 export async function openJobs(options: {
   databaseUrl: string
   worker: boolean
   log: Log
   queues: JobQueue<object>[]
+  pollSeconds?: number
 }): Promise<Jobs> {
-  const { log, worker } = options
+  const { log, worker, pollSeconds = 2 } = options
   const boss = new PgBoss({
     connectionString: options.databaseUrl,
     application_name: 'netlet jobs',
@@ -137,7 +134,7 @@ export async function openJobs(options: {
         ...Array.from({ length: concurrency }, () => ({})),
         ...Array.from({ length: reserved }, () => ({ minPriority: URGENT }))
       ]
-      for (const only of workers) await workAlone(boss, log, from, handler, { ...only, perGroup })
+      for (const only of workers) await workAlone(boss, log, from, handler, { ...only, perGroup, pollSeconds })
     },
     async schedule(to, cron) {
       await boss.schedule(to.name, cron, {}, { tz: 'UTC', singletonKey: 'cron' })
@@ -165,13 +162,13 @@ async function workAlone<T extends object>(
   log: Log,
   from: JobQueue<T>,
   handler: (data: T, jobId: string) => Promise<void>,
-  { minPriority, perGroup }: { minPriority?: number; perGroup?: 1 | undefined }
+  { minPriority, perGroup, pollSeconds }: { minPriority?: number; perGroup?: 1 | undefined; pollSeconds: number }
 ): Promise<void> {
   const worker = await boss.work<object>(
     from.name,
     {
-      pollingIntervalSeconds: POLL_SECONDS,
-      notifyPollingIntervalSeconds: POLL_SECONDS,
+      pollingIntervalSeconds: pollSeconds,
+      notifyPollingIntervalSeconds: pollSeconds,
       ...(minPriority === undefined ? {} : { minPriority }),
       ...(perGroup === undefined ? {} : { localGroupConcurrency: perGroup })
     },
@@ -198,11 +195,18 @@ async function removeOldSchedules(boss: PgBoss, queues: JobQueue<object>[]): Pro
  * Keeps a job that waits already from being taken up before the transaction ends: it would not see what the
  * transaction wrote, and no other job would follow. False where it has been taken up: then another one is sent.
  * The conditions are those of the queue's unique index.
+ *
+ * A worker passes over the job while we hold it, so our commit wakes the workers once more: where many ask for the same,
+ * one of them holds it at almost any moment, and it would wait for a poll that meets none.
  */
 async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string): Promise<boolean> {
-  const { rows } = await tx.execute(sql`select id from pgboss.job
-    where name = ${name} and coalesce(singleton_key, '') = ${key} and state = 'created' and policy = 'short'
-    for key share`)
+  const { rows } = await tx.execute(sql`
+    with held as materialized (
+      select name from pgboss.job
+      where name = ${name} and coalesce(singleton_key, '') = ${key} and state = 'created' and policy = 'short'
+      for key share
+    )
+    select pg_notify('pgboss_' || left(encode(sha224('pgboss'), 'hex'), 24), name) from held`)
   return rows.length > 0
 }
 

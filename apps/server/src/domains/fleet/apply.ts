@@ -1,4 +1,5 @@
 import { and, eq } from 'drizzle-orm'
+import pLimit from 'p-limit'
 import { denySetHash } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -52,6 +53,27 @@ export async function recordOutcomes(
     if (outcome.kind !== 'refused') continue
     log.warn({ server: user.serverId, username: user.username, reason: outcome.message }, 'agent refused a user')
   }
+  // Some at a time: the first of them need not wait for the last, and nobody waits long for their locks.
+  const some = chunksOf(
+    answered.toSorted((a, b) => (a.user.orderId ?? 0) - (b.user.orderId ?? 0)),
+    CONFIRMED_TOGETHER
+  )
+  const limit = pLimit(CONFIRMING_AT_ONCE)
+  const confirmed = await Promise.allSettled(some.map(chunk => limit(() => confirmSome(chunk, confirm))))
+  const failed = confirmed.find(result => result.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** How many users one transaction records. */
+const CONFIRMED_TOGETHER = 16
+/** Each holds a database connection, besides that of its server's lock. */
+const CONFIRMING_AT_ONCE = 2
+
+function chunksOf<T>(all: T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, nth) => all.slice(nth * size, (nth + 1) * size))
+}
+
+async function confirmSome(answered: { user: AgentUser; outcome: Outcome }[], confirm: ConfirmPort): Promise<void> {
   // Ascending, so that two of these never wait for each other.
   const orderIds = [...new Set(answered.map(({ user }) => user.orderId))]
     .filter(id => id !== null)

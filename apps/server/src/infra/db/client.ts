@@ -11,8 +11,11 @@ export type Transaction = Parameters<Parameters<NodePgDatabase<Schema>['transact
 /** Either of them: what a query or a command takes when it does not care. */
 export type Executor = NodePgDatabase<Schema> | Transaction
 
+/** Connections of one process, besides those of its job queue and its change feed. */
+export const POOL_MAX = 20
+
 /** Opens a pool. Call `closeDatabase` at the end. */
-export function openDatabase(url: string, { max = 20 }: { max?: number } = {}): Database {
+export function openDatabase(url: string, { max = POOL_MAX }: { max?: number } = {}): Database {
   const pool = new Pool({
     connectionString: url,
     max,
