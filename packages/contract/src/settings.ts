@@ -75,6 +75,12 @@ export const Settings = z.object({
   invite_rebate_rate: amount(0, 1000).default(0.05),
   /** Unpaid orders that a customer may hold at once. */
   max_unpaid_orders: whole(1, 1000).default(20),
+  /** Minutes after which a server that does not answer sells nothing. */
+  unreachable_after: whole(1, 1440).default(10),
+  /** Minutes after which a paid order that waits for such a server gets addresses of others. */
+  rescue_after: whole(1, 10_080).default(30),
+  /** Hours for which addresses that were in use rest before they return to stock. */
+  quarantine_hours: whole(0, 8760).default(0),
   /** RFC 8805 lines. */
   geofeed: z
     .string()

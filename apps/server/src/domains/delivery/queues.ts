@@ -24,4 +24,6 @@ export const lostAfter = (task: string): number => (task === 'check' ? CHECK_SEC
 
 export const sweepQueue = queue<object>('sweep-deliveries', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
+export const rescueQueue = queue<object>('rescue-orders', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
 export const expireQueue = queue<object>('expire-orders', { retryLimit: 0, deleteAfterSeconds: 3600 })

@@ -66,7 +66,11 @@ export const markPartlyDelivered = (unit: Unit, order: OrderRow): Promise<OrderR
   transition(unit, order, 'deliver_part')
 
 export const markDelivered = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'deliver_all', failureColumns(null))
+  // A reopened order's term starts here.
+  transition(unit, order, 'deliver_all', {
+    ...failureColumns(null),
+    ...(order.expiredAt ? {} : { expiredAt: termAfter(unit.now, order) })
+  })
 
 /** Orders whose time is over, locked; those that someone else is working on are left for the next time. */
 export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[]> {

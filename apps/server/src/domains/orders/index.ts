@@ -18,8 +18,10 @@ export {
   startDelivering,
   type Failure
 } from './commands.ts'
+export { creditTime, expiredUndelivered, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'
+export { orderLabels } from './labels.ts'
 export { findOrder, orderList } from './list.ts'
 export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
