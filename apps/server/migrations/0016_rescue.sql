@@ -12,6 +12,7 @@ CREATE TABLE "server_outages" (
 	"started_at" timestamp with time zone NOT NULL,
 	"ended_at" timestamp with time zone,
 	"by_hand" boolean DEFAULT false NOT NULL,
+	"announced_at" timestamp with time zone,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "server_outages_times" CHECK ("server_outages"."ended_at" > "server_outages"."started_at")
 );

@@ -22,6 +22,6 @@ export {
 export { createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'
 export { fleetRoutes } from './routes.ts'
-export { findOutage, type Outage } from './outages.ts'
+export { findOutage, takeUnannounced, type Outage } from './outages.ts'
 export { createServer } from './save-server.ts'
 export { changeStatus, lockServer } from './server-status.ts'

@@ -89,6 +89,23 @@ export async function closeOutage({ tx, now }: Unit, serverId: number): Promise<
     .where(open)
 }
 
+/** Takes an outage that lasts longer than `unreachable_after` and that customers have not been told of. */
+export async function takeUnannounced({ tx, now }: Unit): Promise<Outage | undefined> {
+  const [found] = await tx
+    .select({ outage: serverOutages })
+    .from(serverOutages)
+    .innerJoin(
+      servers,
+      and(eq(servers.id, serverOutages.serverId), eq(servers.offline, true), isNull(servers.deletedAt))
+    )
+    .where(and(isNull(serverOutages.endedAt), isNull(serverOutages.announcedAt)))
+    .limit(1)
+    .for('update', { of: serverOutages, skipLocked: true })
+  if (!found) return undefined
+  await tx.update(serverOutages).set({ announcedAt: now }).where(eq(serverOutages.id, found.outage.id))
+  return found.outage
+}
+
 const presentOutage = (outage: Outage): ShownOutage => ({
   id: outage.id,
   server_id: outage.serverId,

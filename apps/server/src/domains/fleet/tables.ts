@@ -111,6 +111,8 @@ export const serverOutages = pgTable(
     endedAt: instant(),
     /** An operator entered it. */
     byHand: boolean().notNull().default(false),
+    /** When the customers with addresses there were told. */
+    announcedAt: instant(),
     createdAt: createdAt()
   },
   t => [

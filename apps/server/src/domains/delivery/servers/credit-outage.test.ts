@@ -9,7 +9,7 @@ import { users } from '../../accounts/tables.ts'
 import { serverOutages } from '../../fleet/tables.ts'
 import { orderEvents, orders } from '../../orders/tables.ts'
 import { expireOrders } from '../index.ts'
-import { creditOrder } from './index.ts'
+import { creditOrder, rescueOrders } from './index.ts'
 import { startServersStack, type ServersStack } from './servers.fixture.ts'
 
 let stack: ServersStack
@@ -32,6 +32,8 @@ test('an outage is given back to every order that had working addresses there, o
   await ctx.db.update(users).set({ language: 'zh-CN' })
   await first.agent.stop()
   await stack.health()
+  // Paid during the outage, and working for the first time after it.
+  const late = await stack.paid(8)
   const list = async () =>
     (await stack.admin.get<{ data: Outage[] }>(`/api/servers/servers/${first.id}/outages/`)).data.data
   const [lasting] = await list()
@@ -40,8 +42,11 @@ test('an outage is given back to every order that had working addresses there, o
   expect((await credit(lasting.id)).code).toBe(409)
 
   stack.pass(3 * HOUR)
-  // It was paid during the outage, and worked for the first time after it.
-  const late = await stack.paid(8)
+  // Its customers hear of it, once.
+  await stack.health()
+  await Promise.all([rescueOrders(ctx), rescueOrders(ctx)])
+  await rescueOrders(ctx)
+  expect(await stack.mails('server-outage')).toHaveLength(3)
   await ctx.db
     .update(orders)
     .set({ expiredAt: new Date(0) })

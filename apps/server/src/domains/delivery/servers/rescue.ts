@@ -13,6 +13,7 @@ import { readSettings } from '../../settings/index.ts'
 import { advance } from '../advance.ts'
 import { leaseMissing } from '../missing.ts'
 import { proxies } from '../tables.ts'
+import { announceOutages } from './announce-outage.ts'
 import { leaveServer } from './leave-server.ts'
 import { replaceOn, serverNames, sharesOn } from './replace.ts'
 import { sumOf } from '../holdings.ts'
@@ -23,11 +24,12 @@ const SLICE_MS = 40_000
 const BATCH = 100
 
 /**
- * Each minute: orders that wait too long for a server that does not answer get addresses of others; what was lost with a
+ * Each minute: customers hear of outages; orders that wait too long for a server that does not answer get addresses of others; what was lost with a
  * server is leased again where there is room by now; and what a given-up or draining server still holds leaves it.
  */
 export async function rescueOrders(ctx: AppContext, { sliceMs = SLICE_MS } = {}): Promise<void> {
   const until = performance.now() + sliceMs
+  await announceOutages(ctx)
   const { rescue_after: minutes } = await readSettings(ctx.db, ctx.secrets)
   const before = new Date(ctx.now().getTime() - minutes * MINUTE)
   await each(

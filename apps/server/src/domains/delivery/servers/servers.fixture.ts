@@ -12,6 +12,7 @@ import { eventHandlers } from '../../../workers.ts'
 import { workOnRun } from '../../bulk/work-on-run.ts'
 import { handleEvent, storeEvent } from '../../commerce/index.ts'
 import { convergeServer, serversBehind } from '../../fleet/index.ts'
+import { AgentUnreachable } from '../../fleet/converge.ts'
 import { checkServers } from '../../fleet/health.ts'
 import { agentUsers, servers } from '../../fleet/tables.ts'
 import { audit } from '../../inventory/index.ts'
@@ -31,6 +32,11 @@ export type ServersStack = Omit<TestStack, 'ctx' | 'admin'> & {
   first: TestServer
   pass(milliseconds: number): void
   addNamed(range: string): Promise<TestServer>
+  /** An unpaid order. */
+  place(quantity: number): Promise<typeof orders.$inferSelect>
+  /** The platform tells of its payment, or of a renewal. @returns the event, to be handled */
+  report(publicId: string, renewal: boolean): Promise<string>
+  handle(eventId: string): Promise<unknown>
   /** An order whose payment has been settled; nothing is on an agent yet. */
   paid(quantity: number): Promise<number>
   /** The same, on its agents. */
@@ -59,7 +65,7 @@ export async function startServersStack(range: string): Promise<ServersStack> {
   let events = 0
   const ctx: AppContext = { ...stack.ctx, now: () => new Date(Date.now() + ahead) }
   const { db } = ctx
-  const converge = (serverId: number) => convergeServer(ctx, serverId, confirmOutcomes(ctx)).catch(() => undefined)
+  const converge = (serverId: number) => convergeServer(ctx, serverId, confirmOutcomes(ctx)).catch(unlessAway)
   const settle = async () => {
     for (let round = 0; round < 12; round++) {
       await sweep(ctx)
@@ -68,16 +74,24 @@ export async function startServersStack(range: string): Promise<ServersStack> {
       for (const serverId of behind) await converge(serverId)
     }
   }
-  const paid = async (quantity: number) => {
+  const report = async (publicId: string, renewal: boolean) => {
+    const eventId = `paid-${(events += 1)}`
+    const payload = paidEvent({ publicId, amount: '1000.00', renewal })
+    await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'orders/paid', payload }))
+    return eventId
+  }
+  const handle = (eventId: string) => handleEvent(ctx, eventHandlers, eventId)
+  const placeOne = async (quantity: number) => {
     const placed = await place(stack as TestStack, buyer, quantity, stack.rules)
     if (placed.code !== 2000) throw new Error(placed.msg)
-    const eventId = `paid-${(events += 1)}`
-    const payload = paidEvent({ publicId: placed.data.order_id, amount: '1000.00' })
-    await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'orders/paid', payload }))
-    await handleEvent(ctx, eventHandlers, eventId)
     const [order] = await db.select().from(orders).where(eq(orders.publicId, placed.data.order_id))
     if (!order) throw new Error('no order')
-    return order.id
+    return order
+  }
+  const paid = async (quantity: number) => {
+    const { id, publicId } = await placeOne(quantity)
+    await handle(await report(publicId, false))
+    return id
   }
   return {
     ...stack,
@@ -97,6 +111,9 @@ export async function startServersStack(range: string): Promise<ServersStack> {
         .where(eq(servers.name, `agent of ${more}`))
       return { id: server?.id ?? 0, agent }
     },
+    place: placeOne,
+    report,
+    handle,
     paid,
     async delivered(quantity) {
       const id = await paid(quantity)
@@ -143,6 +160,11 @@ export async function startServersStack(range: string): Promise<ServersStack> {
       return rows
     }
   }
+}
+
+/** Jobs try again where an agent is away; whatever else goes wrong fails the test. */
+function unlessAway(error: unknown): void {
+  if (!(error instanceof AgentUnreachable)) throw error
 }
 
 /** What must hold at any time: no address leased twice, and nothing leased of a server that was given up. */
