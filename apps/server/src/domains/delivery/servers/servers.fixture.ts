@@ -22,7 +22,7 @@ import { proxies } from '../tables.ts'
 import { sweep } from '../sweep.ts'
 
 /** A server with an agent of its own. */
-export type TestServer = { id: number; agent: Pick<AgentRunner, 'start' | 'stop' | 'ports'> }
+export type TestServer = { id: number; agent: Pick<AgentRunner, 'start' | 'stop'> }
 
 /** A stack whose jobs the test runs itself: only the API has a process. Its clock moves ahead as the test wants. */
 export type ServersStack = Omit<TestStack, 'ctx' | 'admin'> & {
@@ -82,7 +82,7 @@ export async function startServersStack(range: string): Promise<ServersStack> {
   }
   const handle = (eventId: string) => handleEvent(ctx, eventHandlers, eventId)
   const placeOne = async (quantity: number) => {
-    const placed = await place(stack as TestStack, buyer, quantity, stack.rules)
+    const placed = await place(stack, buyer, quantity, stack.rules)
     if (placed.code !== 2000) throw new Error(placed.msg)
     const [order] = await db.select().from(orders).where(eq(orders.publicId, placed.data.order_id))
     if (!order) throw new Error('no order')
@@ -100,7 +100,7 @@ export async function startServersStack(range: string): Promise<ServersStack> {
     admin,
     first: {
       id: stack.serverId,
-      agent: { start: stack.restartAgent, stop: stack.stopAgent, ports: { agent: 0, proxy: 0 } }
+      agent: { start: () => stack.restartAgent(), stop: () => stack.stopAgent() }
     },
     pass: milliseconds => void (ahead += milliseconds),
     async addNamed(more) {
@@ -146,7 +146,7 @@ export async function startServersStack(range: string): Promise<ServersStack> {
       const { rows } = await db.execute<{ stock: number }>(
         sql`select inventory.stock(${stack.groupId}, 8, array[${sql.raw(stack.rules.join(','))}]::int[]) as stock`
       )
-      return Number(rows[0]?.stock ?? 0)
+      return rows[0]?.stock ?? 0
     },
     async finish(run) {
       if (!run) throw new Error('there is no run')

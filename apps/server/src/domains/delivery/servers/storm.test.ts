@@ -56,12 +56,14 @@ const setStatus = (serverId: number, status: 'active' | 'paused' | 'draining' | 
 function switches() {
   const last = new Map<TestServer, Promise<unknown>>()
   const up = new Map(all.map(server => [server, true]))
+  const change = async (server: TestServer, on: boolean, before?: Promise<unknown>) => {
+    await before
+    if (up.get(server) === on) return
+    await (on ? server.agent.start() : server.agent.stop())
+    up.set(server, on)
+  }
   return (server: TestServer, on: boolean) => {
-    const next = (last.get(server) ?? Promise.resolve()).then(async () => {
-      if (up.get(server) === on) return
-      await (on ? server.agent.start() : server.agent.stop())
-      up.set(server, on)
-    })
+    const next = change(server, on, last.get(server))
     last.set(server, next)
     return next
   }
