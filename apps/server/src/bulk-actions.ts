@@ -2,9 +2,8 @@ import { routes } from '@netlet/contract'
 import { inArray } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
-import { requestTaskIn } from './domains/delivery/index.ts'
-import { orderList, removeOrderIn } from './domains/orders/index.ts'
-import { orders } from './domains/orders/tables.ts'
+import { creditOrder, leaveServerRow, requestTaskIn } from './domains/delivery/index.ts'
+import { orderLabels, orderList, removeOrderIn } from './domains/orders/index.ts'
 import { ordersPaidBy } from './domains/payments/index.ts'
 import { deleteGiftCardIn, giftCardList } from './domains/rewards/index.ts'
 import { giftCards } from './domains/rewards/tables.ts'
@@ -31,10 +30,7 @@ const orderRows: Rows = {
     const list = orderList({ userId: null, now, ordersPaidBy })
     return ok(await matchingIds(db, list, query.data, { limit }))
   },
-  async labels(db, ids) {
-    const found = await db.select({ id: orders.id, label: orders.publicId }).from(orders).where(inArray(orders.id, ids))
-    return new Map(found.map(({ id, label }) => [id, label]))
-  }
+  labels: orderLabels
 }
 
 const giftCardRows: Rows = {
@@ -59,5 +55,7 @@ export const bulkActions: BulkActions = {
   'order.check': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'check', null) },
   'order.deliver': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'deliver', null) },
   'order.delete': { ...orderRows, run: removeOrderIn },
+  'order.leave_server': { ...orderRows, run: leaveServerRow },
+  'order.credit_outage': { ...orderRows, run: creditOrder },
   'gift_card.delete': { ...giftCardRows, run: deleteGiftCardIn }
 }

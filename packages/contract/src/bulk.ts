@@ -15,6 +15,10 @@ export const BULK_ACTIONS = [
 ] as const
 export type BulkAction = (typeof BULK_ACTIONS)[number]
 
+/** What the shop itself asks for as a run, by calls of its own: these need to know more than the rows. */
+export const RUN_ACTIONS = [...BULK_ACTIONS, 'order.leave_server', 'order.credit_outage'] as const
+export type RunAction = (typeof RUN_ACTIONS)[number]
+
 /** The most rows that one run may touch. */
 export const MAX_BULK_ROWS = 100_000
 
@@ -22,7 +26,7 @@ export const BULK_STATES = ['queued', 'running', 'done', 'cancelled', 'failed'] 
 
 export const BulkRun = z.object({
   id: z.number(),
-  action: z.enum(BULK_ACTIONS),
+  action: z.enum(RUN_ACTIONS),
   state: z.enum(BULK_STATES),
   total: z.number(),
   /** Rows that have been dealt with: succeeded + refused. */

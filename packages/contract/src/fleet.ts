@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BulkRun } from './bulk.ts'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { page, listQuery } from './list.ts'
@@ -24,6 +25,13 @@ export const ServerGroupForm = z.object({
 })
 
 export type ServerGroupForm = z.output<typeof ServerGroupForm>
+
+/**
+ * What an operator made of a server. `paused`: it sells nothing and serves on. `draining`: its orders leave it as well.
+ * `given_up`: gone for good. `returning`: taken back, and it sells again once its agent was compared.
+ */
+export const SERVER_STATUSES = ['active', 'paused', 'draining', 'given_up', 'returning'] as const
+export type ServerStatus = (typeof SERVER_STATUSES)[number]
 
 /** The steps of a provisioning over SSH, in their order. */
 export const PROVISIONING_STEPS = [
@@ -65,6 +73,9 @@ export const Server = z.object({
   /** Does the agent hold what the console wants? */
   step: z.enum(['in step', 'behind', 'unreachable']),
   unreachable_since: Time.nullable(),
+  status: z.enum(SERVER_STATUSES),
+  /** Does stock count its free addresses? */
+  sells: z.boolean(),
   /** The sentence of `trouble`, in English. */
   last_error: z.string().nullable(),
   trouble: z
@@ -119,6 +130,48 @@ export const ServerForm = z.object({
 export type ServerForm = z.output<typeof ServerForm>
 
 export const AgentReply = z.object({ status: z.number(), output: z.unknown() })
+
+export const Outage = z.object({
+  id: z.number(),
+  server_id: z.number(),
+  started_at: Time,
+  /** null: it lasts. */
+  ended_at: Time.nullable(),
+  /** An operator entered it. */
+  by_hand: z.boolean()
+})
+export type Outage = z.infer<typeof Outage>
+
+/** What would be concerned if a server were drained, moved or given up, and who would be credited for an outage. */
+export const ServerImpact = z.object({
+  /** Orders that are paid and run, and their addresses on this server. */
+  orders: z.number(),
+  addresses: z.number(),
+  /** Of those orders, the ones that wait for this server to be delivered. */
+  undelivered: z.number(),
+  /** Orders that are not paid yet. */
+  unpaid: z.number()
+})
+export type ServerImpact = z.infer<typeof ServerImpact>
+
+export const CreditPreview = z.object({
+  /** Orders that would be credited now, of how many customers. */
+  orders: z.number(),
+  customers: z.number(),
+  /** Orders that were credited for this outage before. */
+  credited: z.number(),
+  /** How long the outage was. */
+  seconds: z.number()
+})
+export type CreditPreview = z.infer<typeof CreditPreview>
+
+/** Where orders go that leave a server: to another server, to another group, or (neither) to others of their own groups. */
+export const MoveForm = z.object({ server_id: Id.optional(), group_id: Id.optional() })
+export type MoveForm = z.output<typeof MoveForm>
+
+const instant = z.iso.datetime({ offset: true, error: message('needs_time') })
+export const OutageForm = z.object({ started_at: instant, ended_at: instant })
+export type OutageForm = z.output<typeof OutageForm>
 
 const S = '/api/servers'
 const one = `${S}/servers/:id`
@@ -180,6 +233,82 @@ export const fleet = {
     access: 'admin',
     params: IdParams,
     reply: Done
+  }),
+  impact: route('GET', `${one}/impact/`, {
+    summary: 'How many orders and addresses would be concerned if the server were drained, moved or given up',
+    access: 'admin',
+    params: IdParams,
+    reply: ServerImpact
+  }),
+  pause: route('POST', `${one}/pause/`, {
+    summary: 'Sell nothing from the server; what it serves goes on',
+    access: 'admin',
+    params: IdParams,
+    body: nothing,
+    reply: Server
+  }),
+  resume: route('POST', `${one}/resume/`, {
+    summary: 'Sell from a paused or draining server again',
+    access: 'admin',
+    params: IdParams,
+    body: nothing,
+    reply: Server
+  }),
+  drain: route('POST', `${one}/drain/`, {
+    summary: 'Sell nothing from the server, and move its orders to other servers of their groups as room allows',
+    access: 'admin',
+    params: IdParams,
+    body: nothing,
+    reply: BulkRun.nullable()
+  }),
+  moveOrders: route('POST', `${one}/move/`, {
+    summary: "Move the server's orders to another server or group; their customers are told",
+    access: 'admin',
+    params: IdParams,
+    body: MoveForm,
+    reply: BulkRun.nullable()
+  }),
+  giveUp: route('POST', `${one}/give_up/`, {
+    summary:
+      'Give the server up for good: its orders move or lose their addresses there, and nothing waits for its agent',
+    access: 'admin',
+    params: IdParams,
+    body: nothing,
+    reply: BulkRun.nullable()
+  }),
+  takeBack: route('POST', `${one}/take_back/`, {
+    summary: 'Use a server again that was given up: it sells once its agent was compared',
+    access: 'admin',
+    params: IdParams,
+    body: nothing,
+    reply: Server
+  }),
+  outages: route('GET', `${one}/outages/`, {
+    summary: 'When the server did not answer, newest first',
+    access: 'admin',
+    params: IdParams,
+    query: listQuery({ sort: ['id'] }),
+    reply: page(Outage)
+  }),
+  addOutage: route('POST', `${one}/outages/`, {
+    summary: 'Enter an outage by hand, so that it can be credited',
+    access: 'admin',
+    params: IdParams,
+    body: OutageForm,
+    reply: Outage
+  }),
+  previewCredit: route('GET', `${S}/outages/:id/credit/`, {
+    summary: 'How many orders an outage would be credited to',
+    access: 'admin',
+    params: IdParams,
+    reply: CreditPreview
+  }),
+  creditOutage: route('POST', `${S}/outages/:id/credit/`, {
+    summary: 'Give the time of an outage back to all orders that had live addresses there; once for each order',
+    access: 'admin',
+    params: IdParams,
+    body: nothing,
+    reply: BulkRun.nullable()
   }),
   createUserByPrefix: action(
     'create_user_by_prefix',

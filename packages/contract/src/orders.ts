@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { Selection } from './catalog.ts'
+import { MoveForm } from './fleet.ts'
 import { ORDER_EVENTS, ORDER_FAILURES, type OrderFailure } from './order-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
@@ -262,6 +263,20 @@ export const orders = {
     access: 'admin',
     params: IdParams,
     body: ExtendForm,
+    reply: Order
+  }),
+  move: route('POST', `${O}/:id/move/`, {
+    summary: "Move an order's addresses to another server or group, all of them or those of one server",
+    access: 'admin',
+    params: IdParams,
+    body: MoveForm.extend({ from_server_id: Id.optional() }),
+    reply: Order
+  }),
+  reopen: route('POST', `${O}/:id/reopen/`, {
+    summary: 'Deliver an order that expired without ever having been delivered; its term starts with the delivery',
+    access: 'admin',
+    params: IdParams,
+    body: noBody,
     reply: Order
   }),
   renew: route('POST', `${O}/:id/order-renew-checkout/`, {

@@ -98,6 +98,12 @@ export const Settings = z.object({
   keep_order_history_days: whole(90, 3650).default(730),
   keep_retired_proxies_days: whole(7, 3650).default(90),
   keep_unpaid_orders_days: whole(7, 365).default(30),
+  /** Minutes after which a server that does not answer sells nothing. */
+  unreachable_after: whole(1, 1440).default(10),
+  /** Minutes after which a paid order that waits for such a server gets addresses of others. */
+  rescue_after: whole(1, 10_080).default(30),
+  /** Hours for which addresses that were in use rest before they return to stock. */
+  quarantine_hours: whole(0, 8760).default(0),
   /** RFC 8805 lines. */
   geofeed: z
     .string()

@@ -95,6 +95,8 @@ GET /api/orders/order_list/:id/check_proxy/                   401  in   404  401
 POST /api/orders/order_list/:id/reset_proxy/                  401  403  403  401  in   403  403  403  403
 POST /api/orders/order_list/:id/devery_order/                 401  403  403  401  in   403  403  403  403
 POST /api/orders/order_list/:id/update_proxy_expired_at/      401  403  403  401  in   403  403  403  403
+POST /api/orders/order_list/:id/move/                         401  403  403  401  in   403  403  403  403
+POST /api/orders/order_list/:id/reopen/                       401  403  403  401  in   403  403  403  403
 POST /api/orders/order_list/:id/order-renew-checkout/         401  in   404  401  in   403  in   403  404
 POST /api/orders/order_list/one_key_reset/                    401  403  403  401  in   403  403  403  403
 GET /api/orders/order_list/:id/export_proxies/                401  in   404  401  in   in   403  404  403
@@ -128,6 +130,17 @@ GET /api/servers/servers/                                     401  403  403  401
 POST /api/servers/servers/                                    401  403  403  401  in   403  403  403  403
 PUT /api/servers/servers/:id/                                 401  403  403  401  in   403  403  403  403
 DELETE /api/servers/servers/:id/                              401  403  403  401  in   403  403  403  403
+GET /api/servers/servers/:id/impact/                          401  403  403  401  in   403  403  403  403
+POST /api/servers/servers/:id/pause/                          401  403  403  401  in   403  403  403  403
+POST /api/servers/servers/:id/resume/                         401  403  403  401  in   403  403  403  403
+POST /api/servers/servers/:id/drain/                          401  403  403  401  in   403  403  403  403
+POST /api/servers/servers/:id/move/                           401  403  403  401  in   403  403  403  403
+POST /api/servers/servers/:id/give_up/                        401  403  403  401  in   403  403  403  403
+POST /api/servers/servers/:id/take_back/                      401  403  403  401  in   403  403  403  403
+GET /api/servers/servers/:id/outages/                         401  403  403  401  in   403  403  403  403
+POST /api/servers/servers/:id/outages/                        401  403  403  401  in   403  403  403  403
+GET /api/servers/outages/:id/credit/                          401  403  403  401  in   403  403  403  403
+POST /api/servers/outages/:id/credit/                         401  403  403  401  in   403  403  403  403
 POST /api/servers/servers/:id/create_user_by_prefix/          401  403  403  401  in   403  403  403  403
 POST /api/servers/servers/:id/delete_user/                    401  403  403  401  in   403  403  403  403
 POST /api/servers/servers/:id/delete_all_user/                401  403  403  401  in   403  403  403  403

@@ -1,7 +1,10 @@
-import type { BulkAction } from '@netlet/contract'
+import type { RunAction } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Result } from '../../infra/result.ts'
+
+/** What an action has to know beside its rows, by name. */
+export type RunInput = Readonly<Record<string, number>>
 
 /** What an action is, told by the domain that owns the rows. */
 export type BulkWork = {
@@ -13,10 +16,10 @@ export type BulkWork = {
    */
   ids(db: Executor, query: Readonly<Record<string, string>>, limit: number, now: Date): Promise<Result<number[]>>
   /** The names by which people know these rows. Those that are gone are left out. */
-  labels(db: Executor, ids: number[]): Promise<ReadonlyMap<number, string>>
-  /** Does the thing to one row, as part of a command of the run's. */
-  run(unit: Unit, id: number): Promise<Result<unknown>>
+  labels: (db: Executor, ids: number[]) => Promise<ReadonlyMap<number, string>>
+  /** Does the thing to one row, as part of a command of the run's. @param input what the run was started with */
+  run(unit: Unit, id: number, input: RunInput): Promise<Result<unknown>>
 }
 
 /** Every action of the contract with its work: handed in where the server and the workers are put together. */
-export type BulkActions = Readonly<Record<BulkAction, BulkWork>>
+export type BulkActions = Readonly<Record<RunAction, BulkWork>>

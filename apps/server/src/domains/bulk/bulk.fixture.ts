@@ -16,9 +16,9 @@ export const work: Partial<BulkWork> = {}
 const marking: BulkWork = {
   ids: (db, query, limit, now) => work.ids?.(db, query, limit, now) ?? Promise.resolve(ok([])),
   labels: (db, ids) => work.labels?.(db, ids) ?? Promise.resolve(new Map(ids.map(id => [id, `row ${id}`]))),
-  async run(unit, id) {
+  async run(unit, id, input) {
     await unit.tx.execute(sql`insert into marks (row_id) values (${id})`)
-    return work.run ? work.run(unit, id) : ok(null)
+    return work.run ? work.run(unit, id, input) : ok(null)
   }
 }
 export const actions: BulkActions = {
@@ -27,6 +27,8 @@ export const actions: BulkActions = {
   'order.check': marking,
   'order.deliver': marking,
   'order.delete': marking,
+  'order.leave_server': marking,
+  'order.credit_outage': marking,
   'gift_card.delete': marking
 }
 

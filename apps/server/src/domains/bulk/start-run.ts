@@ -1,13 +1,20 @@
-import { MAX_BULK_ROWS, refuse, type BulkAction, type BulkRun, type BulkSelection } from '@netlet/contract'
+import {
+  MAX_BULK_ROWS,
+  refuse,
+  type BulkAction,
+  type BulkRun,
+  type BulkSelection,
+  type RunAction
+} from '@netlet/contract'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Database, Transaction } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import type { BulkActions, BulkWork } from './actions.ts'
+import type { BulkActions, BulkWork, RunInput } from './actions.ts'
 import { presentRun } from './list-runs.ts'
 import { bulkRunQueue } from './queues.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
@@ -30,36 +37,59 @@ export async function startRun(
   const chosen = await idsOf(ctx.db, actions[action], selection, ctx.now())
   if (!chosen.ok) return chosen
   const ids = chosen.data
+  const query = 'query' in selection ? selection.query : undefined
   return command(ctx, by, async unit => {
-    await lock(unit.tx, 'bulkRuns', by.id)
-    const same = await findUnended(unit.tx, { actorId: by.id, action, ids })
-    if (same) return ok(presentRun(same))
-    const [run] = await unit.tx
-      .insert(bulkRuns)
-      .values({
-        action,
-        total: ids.length,
-        actorId: by.id,
-        actorName: by.username,
-        actorIp: by.ip,
-        createdAt: unit.now
-      })
-      .returning()
-    if (!run) throw new Error('the bulk run was not added')
-    for (let at = 0; at < ids.length; at += BATCH) {
-      await insertRows(unit.tx, run.id, ids.slice(at, at + BATCH), actions[action])
-    }
-    const query = 'query' in selection ? selection.query : undefined
-    unit.audit('bulk_run.start', run.id, { after: { action, rows: ids.length, ...(query ? { query } : {}) } })
-    unit.jobs.send(bulkRunQueue, { runId: run.id }, { key: String(run.id) })
-    return ok(presentRun(run))
+    const run = await startRunIn(unit, by, { action, ids, labels: actions[action].labels, ...(query ? { query } : {}) })
+    return ok(run)
   })
+}
+
+type RunOrder = Pick<BulkWork, 'labels'> & {
+  action: RunAction
+  ids: number[]
+  input?: RunInput
+  /** What the rows were chosen by, for the audit log. */
+  query?: Readonly<Record<string, string>>
+}
+
+/** Starts a run of these rows as part of a larger write; one of the same rows that has not ended yet is given back. */
+export async function startRunIn(
+  unit: Unit,
+  by: UserActor,
+  { action, ids, labels, input = {}, query }: RunOrder
+): Promise<BulkRun> {
+  await lock(unit.tx, 'bulkRuns', by.id)
+  const same = await findUnended(unit.tx, { actorId: by.id, action, ids, input })
+  if (same) return presentRun(same)
+  const [run] = await unit.tx
+    .insert(bulkRuns)
+    .values({
+      action,
+      input,
+      total: ids.length,
+      actorId: by.id,
+      actorName: by.username,
+      actorIp: by.ip,
+      createdAt: unit.now
+    })
+    .returning()
+  if (!run) throw new Error('the bulk run was not added')
+  for (let at = 0; at < ids.length; at += BATCH) await insertRows(unit.tx, run.id, ids.slice(at, at + BATCH), labels)
+  const after = {
+    action,
+    rows: ids.length,
+    ...(query ? { query } : {}),
+    ...(Object.keys(input).length > 0 ? { input } : {})
+  }
+  unit.audit('bulk_run.start', run.id, { after })
+  unit.jobs.send(bulkRunQueue, { runId: run.id }, { key: String(run.id) })
+  return presentRun(run)
 }
 
 /** The run of the same person, action and rows that has not ended yet. */
 async function findUnended(
   tx: Transaction,
-  { actorId, action, ids }: { actorId: number; action: BulkAction; ids: number[] }
+  { actorId, action, ids, input }: { actorId: number; action: RunAction; ids: number[]; input: RunInput }
 ) {
   const [run] = await tx
     .select()
@@ -70,6 +100,7 @@ async function findUnended(
         eq(bulkRuns.action, action),
         inArray(bulkRuns.state, ['queued', 'running']),
         eq(bulkRuns.total, ids.length),
+        sql`${bulkRuns.input} = ${JSON.stringify(input)}::jsonb`,
         sql`not exists (select 1 from unnest(${sql.param(ids)}::bigint[]) as asked(id)
           where not exists (select 1 from ${bulkRows} where run_id = ${bulkRuns.id} and row_id = asked.id))`
       )
@@ -94,9 +125,9 @@ async function idsOf(db: Database, work: BulkWork, selection: Selection, now: Da
 /** A few rows come and go while somebody reads a list; more than these were not meant. */
 const isFarMore = (count: number, expected: number): boolean => count > expected + Math.max(10, expected / 10)
 
-async function insertRows(tx: Transaction, runId: number, ids: number[], work: BulkWork): Promise<void> {
-  const labels = await work.labels(tx, ids)
-  const texts = ids.map(id => labels.get(id) ?? `#${id}`)
+async function insertRows(tx: Transaction, runId: number, ids: number[], labels: BulkWork['labels']): Promise<void> {
+  const found = await labels(tx, ids)
+  const texts = ids.map(id => found.get(id) ?? `#${id}`)
   await tx.execute(sql`
     insert into ${bulkRows} (run_id, row_id, label)
     select ${runId}, * from unnest(${sql.param(ids)}::bigint[], ${sql.param(texts)}::text[])`)

@@ -1,4 +1,4 @@
-import type { BulkAction, BulkRow, BulkRun, Params, Reason } from '@netlet/contract'
+import type { BulkRow, BulkRun, Params, Reason, RunAction } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
@@ -8,9 +8,11 @@ export const bulkRuns = pgTable(
   'bulk_runs',
   {
     id: id(),
-    action: text().$type<BulkAction>().notNull(),
+    action: text().$type<RunAction>().notNull(),
     /** See states.ts: the one table of states and transitions. */
     state: text().$type<BulkRun['state']>().notNull().default('queued'),
+    /** What the action needs to know beside the rows: the server to leave, the outage to credit. */
+    input: jsonb().$type<Record<string, number>>().notNull().default({}),
     total: integer().notNull(),
     succeeded: integer().notNull().default(0),
     refused: integer().notNull().default(0),

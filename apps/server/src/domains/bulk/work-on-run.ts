@@ -18,7 +18,7 @@ const MOST_FAILURES = 5
 /** Watchers are told of the progress at most once in this time (milliseconds). */
 const PROGRESS_MS = 300
 
-type Run = Pick<typeof bulkRuns.$inferSelect, 'id' | 'action' | 'actorId' | 'actorName' | 'actorIp'>
+type Run = Pick<typeof bulkRuns.$inferSelect, 'id' | 'action' | 'input' | 'actorId' | 'actorName' | 'actorIp'>
 type Outcome = 'done' | 'taken' | 'stopped' | 'not_allowed'
 
 /**
@@ -126,7 +126,7 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
         .where(isPending(runId, rowId))
         .for('update', { skipLocked: true })
       if (!claimed) return 'taken'
-      const result = await work.run(unit, rowId)
+      const result = await work.run(unit, rowId, run.input)
       if (!result.ok) return result
       await unit.tx.update(bulkRows).set({ state: 'succeeded' }).where(isPending(runId, rowId))
       // Last, since every worker of the run waits for it.

@@ -29,6 +29,8 @@ const actions: BulkActions = {
   'order.check': marking,
   'order.deliver': marking,
   'order.delete': marking,
+  'order.leave_server': marking,
+  'order.credit_outage': marking,
   'gift_card.delete': marking
 }
 

@@ -72,6 +72,23 @@ test('a fetch that failed behind the reader does no harm and is tried again', as
   expect(asked).toHaveLength(3)
 })
 
+test('a figure that was to be forgotten serves nobody who asks afterwards, also where it was being fetched', async () => {
+  const time = clock()
+  const { asked, quote } = delayedQuote()
+  const board = openStockBoard({ quote, now: time.now, log })
+  const before = board.read([key])
+  board.forget()
+  const after = board.read([key])
+  expect(asked).toHaveLength(2)
+  asked[1]?.answer(0)
+  asked[0]?.answer(64)
+  await before
+  expect((await after)(key)).not.toBeUndefined()
+  const later = board.read([key])
+  asked[2]?.answer(0)
+  expect((await later)(key)).toBe(0)
+})
+
 const cache = (time: ReturnType<typeof clock>, bounds: { maxEntries?: number; maxBytes?: number } = {}) =>
   openReplyCache({ ttl: 2000, maxEntries: 10, maxBytes: 1000, now: time.now, ...bounds })
 

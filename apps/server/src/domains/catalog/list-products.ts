@@ -20,7 +20,7 @@ export const onSale = (): SQL =>
     select 1 from ${variants} v where v.product_id = ${products.id} and v.is_active and v.deleted_at is null)`
 
 /** Products, found by name: what the shop sells, or all that the console knows. */
-export const productList = (stock: StockBoard, viewer: Viewer) =>
+export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer) =>
   defineList<ProductQuery, Product>({
     name: 'products',
     table: products,
@@ -43,7 +43,11 @@ export const productList = (stock: StockBoard, viewer: Viewer) =>
 const RECOMMENDED = 100
 
 /** Products on sale with any of these tags; those with more of them first. */
-export async function recommendProducts(db: Executor, stock: StockBoard, tagIds: number[]): Promise<Product[]> {
+export async function recommendProducts(
+  db: Executor,
+  stock: Pick<StockBoard, 'read'>,
+  tagIds: number[]
+): Promise<Product[]> {
   const matches = sql`(select count(*) from ${productTags} pt where pt.product_id = ${products.id}
     and pt.tag_id = any(${sql.param(tagIds)}::bigint[]))`
   const rows = await db
@@ -56,7 +60,11 @@ export async function recommendProducts(db: Executor, stock: StockBoard, tagIds:
 }
 
 /** One product as the console shows it; undefined where it is not there (any more). */
-export async function readProduct(db: Executor, stock: StockBoard, id: number): Promise<Product | undefined> {
+export async function readProduct(
+  db: Executor,
+  stock: Pick<StockBoard, 'read'>,
+  id: number
+): Promise<Product | undefined> {
   const rows = await db
     .select()
     .from(products)

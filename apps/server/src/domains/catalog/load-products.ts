@@ -23,7 +23,7 @@ export type Viewer = 'shop' | 'admin'
 /** Completes products for the wire, in the rows' order: four queries, however many products. */
 export async function loadProducts(
   db: Executor,
-  stock: StockBoard,
+  stock: Pick<StockBoard, 'read'>,
   rows: readonly ProductRow[],
   viewer: Viewer
 ): Promise<Product[]> {

@@ -17,7 +17,7 @@ type ShopQuery = ListInput & { format: 'json' | 'csv' }
 const isAdmin = (caller: Actor) => caller.kind === 'user' && caller.isSuperuser
 
 /** What the replies that visitors share are made of. */
-const SHOWN: ReadonlySet<Resource> = new Set(['collection', 'product', 'tag'])
+const SHOWN: ReadonlySet<Resource> = new Set(['collection', 'product', 'server_group', 'tag'])
 
 /** Puts the catalogue's calls on the server. The replies that it keeps follow the change feed until `app` closes. */
 export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pick<FastifyInstance, 'addHook'> }): void {
@@ -28,6 +28,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
   // What another process or a job changed. Without an event some may have been missed.
   const unsubscribe = ctx.changes.subscribe(event => {
+    if (!event || event.changes.some(({ resource }) => resource === 'server_group')) stock.forget()
     if (!event || event.changes.some(({ resource }) => SHOWN.has(resource))) replies.clear()
   })
   app.addHook('onClose', async () => unsubscribe())

@@ -10,6 +10,8 @@ export type StockKey = { groupId: number; step: number }
 export type StockBoard = {
   /** The figures of these keys; asks the inventory only for those that are not known well enough. */
   read(keys: readonly StockKey[]): Promise<(key: StockKey) => number>
+  /** Which servers sell has changed: the figures that are known are too old. */
+  forget(): void
 }
 
 const FRESH = 10_000
@@ -29,16 +31,21 @@ export function openStockBoard(options: {
   const { quote, now, log } = options
   const figures = new Map<string, Figure>()
   const fetching = new Map<string, Promise<void>>()
+  let generation = 0
 
   const remember = async (name: string, key: StockKey) => {
+    const startedIn = generation
     const stock = await quote(key)
-    figures.set(name, { stock, at: now().getTime() })
+    // Read before it was to be forgotten: right for those who asked before, for nobody after.
+    figures.set(name, { stock, at: startedIn === generation ? now().getTime() : -Infinity })
   }
 
   const fetchFigure = (name: string, key: StockKey): Promise<void> => {
     const running = fetching.get(name)
     if (running) return running
-    const started = remember(name, key).finally(() => fetching.delete(name))
+    const started = remember(name, key).finally(() => {
+      if (fetching.get(name) === started) fetching.delete(name)
+    })
     fetching.set(name, started)
     return started
   }
@@ -56,6 +63,11 @@ export function openStockBoard(options: {
       }
       await Promise.all(missing)
       return key => figures.get(nameOf(key))?.stock ?? 0
+    },
+    forget() {
+      generation++
+      for (const figure of figures.values()) figure.at = -Infinity
+      fetching.clear()
     }
   }
 }

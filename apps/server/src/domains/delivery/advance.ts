@@ -1,4 +1,4 @@
-import { and, eq, inArray, ne, notInArray } from 'drizzle-orm'
+import { and, eq, inArray, notInArray, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
@@ -15,6 +15,7 @@ import {
   type Failure,
   type OrderRow
 } from '../orders/index.ts'
+import { holdingsOf, isRetired, retireProxies, sumOf, type Holding } from './holdings.ts'
 import { deliveredQueue } from './queues.ts'
 import { servedShares, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
@@ -34,7 +35,6 @@ export async function advance(unit: Unit, orderIds: number[]): Promise<void> {
 async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const { tx } = unit
   const agents = await agentProgress(tx, order.id)
-  const behind = agents.filter(agent => !agent.inStep)
   if (order.state === 'expired') {
     // In its grace it keeps its addresses.
     if (order.graceUntil !== null || agents.length > 0) return []
@@ -45,33 +45,58 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   await markLive(
     unit,
     order.id,
-    behind.map(agent => agent.serverId)
+    agents.filter(agent => !agent.inStep).map(agent => agent.serverId)
   )
-  const live = await tx.$count(proxies, and(eq(proxies.orderId, order.id), eq(proxies.state, 'live')))
-  const deliveryNum = Math.min(live, order.quantity)
+  const held = await holdingsOf(tx, order.id)
+  const live = sumOf(held, holding => (holding.replaced ? 0 : holding.live))
+  const working = Math.min(
+    sumOf(held, holding => holding.live),
+    order.quantity
+  )
   const refusal = agents.find(agent => agent.refusal !== null)?.refusal ?? null
-  const failure = failureToShow(order, refusal, behind.length === 0 ? order.quantity - live : 0)
-  const isNews = await recordProgress(unit, order, { deliveryNum, failure })
+  const waits = agents.some(isAwaited)
+  const failure = failureToShow(order, { refusal, waits, missing: order.quantity - working })
+  const isNews = await recordProgress(unit, order, { deliveryNum: working, failure })
   if (refusal && isNews) await tellAdmins(unit, order, refusal)
-  if (behind.length > 0) {
-    if (deliveryNum > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
+  if (waits || refusal) {
+    if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
     // Trying the same again would be refused again, so the task ends now.
     if (refusal) await finishRunningTask(unit, order, { code: 'agent_refused', params: { message: refusal } })
-    return []
+    return givenBack(held, agents)
+  }
+  if (live < order.quantity) {
+    if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
+    await finishRunningTask(unit, order, null)
+    return givenBack(held, agents)
   }
 
-  // Before older addresses are given back: an order that comes back in the middle of a change has both.
-  if (live >= order.quantity && order.state !== 'delivered') {
+  // What was replaced goes off the agents; whoever serves something else there has to confirm that first.
+  const left = held.filter(holding => holding.replaced)
+  const served = left.filter(holding => !isRetired(holding))
+  if (served.length > 0) await withdraw(unit, order, served)
+  const later = served.length > 0 ? await agentProgress(tx, order.id) : agents
+  if (order.state !== 'delivered') {
     await markDelivered(unit, order)
     unit.jobs.send(deliveredQueue, { orderId: order.id })
   }
-  const held = [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
-  const older = held.filter(leaseId => leaseId !== Math.max(...held))
-  if (older.length > 0) return withdraw(unit, order, older)
-
-  await finishRunningTask(unit, order, null)
-  return []
+  if (!later.some(isAwaited)) await finishRunningTask(unit, order, null)
+  return givenBack(
+    left.map(holding => ({ ...holding, live: 0, pending: 0 })),
+    later
+  )
 }
+
+type Agent = Awaited<ReturnType<typeof agentProgress>>[number]
+
+/** An agent that is to serve the order and has not confirmed it. One that is to drop it keeps nobody waiting. */
+const isAwaited = (agent: Agent): boolean => agent.wanted && !agent.inStep
+
+/** Replaced leases that no agent serves any more: their servers dropped the order's user, or serve it without them. */
+const givenBack = (held: Holding[], agents: Agent[]): number[] =>
+  held
+    .filter(holding => holding.replaced && isRetired(holding))
+    .filter(({ serverIds }) => !agents.some(agent => !agent.inStep && serverIds.includes(agent.serverId)))
+    .map(holding => holding.leaseId)
 
 async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise<void> {
   await notifyAdmins(unit, {
@@ -83,41 +108,47 @@ async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise
 }
 
 /** Why an order is not as it should be; a failure that is recorded already stays. */
-function failureToShow(order: OrderRow, refusal: string | null, missing: number): Failure | null {
+function failureToShow(
+  order: OrderRow,
+  { refusal, waits, missing }: { refusal: string | null; waits: boolean; missing: number }
+): Failure | null {
   if (refusal) return { code: 'agent_refused', params: { message: refusal } }
-  if (missing > 0) return { code: 'addresses_lost', params: { count: missing } }
+  if (missing > 0 && !waits) return { code: 'addresses_lost', params: { count: missing } }
   if (order.failCode === null || order.failCode === 'agent_refused') return null
+  // These are over when nothing is missing or awaited.
+  const passes = order.failCode === 'server_unreachable' || order.failCode === 'addresses_lost'
+  if (passes && (missing === 0 || !waits)) return null
   return { code: order.failCode, ...(order.failParams ? { params: order.failParams } : {}) }
 }
 
 /**
- * The new addresses of a change work: the old ones are first taken off the agents and, once those have confirmed, go
- * back to stock.
+ * The addresses that stand for these leases work: these are taken off the agents, and once those have confirmed they go
+ * back to stock. Agents that serve nothing of them are left alone: one that is away must not hold this up.
  */
-async function withdraw(unit: Unit, order: OrderRow, older: number[]): Promise<number[]> {
-  const { tx, now } = unit
-  const stillServed = await tx
-    .update(proxies)
-    .set({ state: 'retired', updatedAt: now })
-    .where(and(eq(proxies.orderId, order.id), inArray(proxies.leaseId, older), ne(proxies.state, 'retired')))
-    .returning({ id: proxies.id })
-  if (stillServed.length === 0) {
-    await finishRunningTask(unit, order, null)
-    return older
-  }
+async function withdraw(unit: Unit, order: OrderRow, left: Holding[]): Promise<void> {
+  const { tx } = unit
+  await retireProxies(
+    unit,
+    order.id,
+    inArray(
+      proxies.leaseId,
+      left.map(holding => holding.leaseId)
+    )
+  )
+  const servers = new Set(left.flatMap(holding => holding.serverIds))
   const users = usersOf(order, await servedShares(tx, order.id))
-  await setDesiredUsers(unit, users)
-  const left = (await agentProgress(tx, order.id))
-    .map(agent => agent.serverId)
-    .filter(id => !users.some(user => user.serverId === id))
-  if (left.length > 0) await removeDesiredUsers(unit, order.id, left)
-  return []
+  await setDesiredUsers(
+    unit,
+    users.filter(user => servers.has(user.serverId))
+  )
+  const gone = [...servers].filter(id => !users.some(user => user.serverId === id))
+  if (gone.length > 0) await removeDesiredUsers(unit, order.id, gone)
 }
 
 async function markLive({ tx, now }: Unit, orderId: number, behind: number[]): Promise<void> {
   await tx
     .update(proxies)
-    .set({ state: 'live', updatedAt: now })
+    .set({ state: 'live', updatedAt: now, liveAt: sql`coalesce(${proxies.liveAt}, ${now.toISOString()}::timestamptz)` })
     .where(
       and(
         eq(proxies.orderId, orderId),

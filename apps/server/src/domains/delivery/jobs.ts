@@ -2,7 +2,16 @@ import { job, type Job } from '../../infra/job.ts'
 import { announceDelivery } from './announce.ts'
 import { checkJobs } from './checks/index.ts'
 import { endGraces, expireOrders } from './expire.ts'
-import { checkTaskQueue, deliveredQueue, expireQueue, graceQueue, orderTaskQueue, sweepQueue } from './queues.ts'
+import {
+  checkTaskQueue,
+  deliveredQueue,
+  expireQueue,
+  graceQueue,
+  orderTaskQueue,
+  rescueQueue,
+  sweepQueue
+} from './queues.ts'
+import { rescueOrders } from './servers/index.ts'
 import { sweep } from './sweep.ts'
 import { runTask, type DeliveryPorts } from './tasks.ts'
 
@@ -38,6 +47,11 @@ export const deliveryJobs = (ports: DeliveryPorts): Job[] => [
     cron: '* * * * *',
     atStart: true,
     run: sweep
+  }),
+  job(rescueQueue, {
+    purpose: 'Gives orders that wait for a silent server addresses of others, and takes orders off servers given up.',
+    cron: '* * * * *',
+    run: ctx => rescueOrders(ctx)
   }),
   ...checkJobs
 ]

@@ -34,6 +34,8 @@ export const LOST_AFTER_MS = 60_000
 
 export const sweepQueue = queue<object>('sweep-deliveries', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
+export const rescueQueue = queue<object>('rescue-orders', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
 export const expireQueue = queue<object>('expire-orders', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
 export const graceQueue = queue<object>('end-graces', { retryLimit: 0, deleteAfterSeconds: 3600 })

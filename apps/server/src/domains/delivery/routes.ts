@@ -4,6 +4,7 @@ import { type Mount, SENT } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { proxyDetail, proxyLines, proxyCsv } from './proxy-list.ts'
+import { serverOrderRoutes } from './servers/index.ts'
 import { requestTask } from './tasks.ts'
 import { sendCsv } from '../../infra/list/index.ts'
 
@@ -13,6 +14,7 @@ const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null
 export function deliveryRoutes(mount: Mount, ctx: AppContext): void {
   const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
     requestTask(ctx, call.caller, orderId, task, scopeOf(call.caller))
+  serverOrderRoutes(mount, ctx)
   mount(routes.orders.proxyDetail, async ({ params, query, caller, reply }) => {
     const scope = { orderId: params.id, userId: scopeOf(caller), now: ctx.now() }
     if (query.format === 'json') return proxyDetail(ctx.db, scope, query)

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
-import { servers } from '../fleet/tables.ts'
+import { serverOutages, servers } from '../fleet/tables.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from '../orders/tables.ts'
 
@@ -29,6 +29,8 @@ export const proxies = pgTable(
     googleDelay: integer(),
     amazonDelay: integer(),
     checkedAt: instant(),
+    /** When its agent confirmed it for the first time. */
+    liveAt: instant(),
     createdAt: createdAt(),
     updatedAt: createdAt()
   },
@@ -43,6 +45,25 @@ export const proxies = pgTable(
     index('proxies_retired')
       .on(t.updatedAt)
       .where(sql`${t.state} = 'retired'`),
+    index('proxies_pending')
+      .on(t.serverId, t.orderId)
+      .where(sql`${t.state} = 'pending'`),
     index('proxies_server').on(t.serverId)
   ]
+)
+
+/** Time of an outage that an order was given back: once for each outage. */
+export const outageCredits = pgTable(
+  'outage_credits',
+  {
+    outageId: ref()
+      .notNull()
+      .references(() => serverOutages.id, { onDelete: 'cascade' }),
+    orderId: ref()
+      .notNull()
+      .references(() => orders.id, { onDelete: 'cascade' }),
+    seconds: integer().notNull(),
+    createdAt: createdAt()
+  },
+  t => [primaryKey({ columns: [t.outageId, t.orderId] }), index('outage_credits_order').on(t.orderId)]
 )

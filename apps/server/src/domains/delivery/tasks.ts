@@ -6,7 +6,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
-import { activate, leasesOf, reserveOther } from '../inventory/index.ts'
+import { activate, markReplaced, reserveOther } from '../inventory/index.ts'
 import {
   beginTask,
   finishTask,
@@ -24,6 +24,8 @@ import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
 import { checkProxies, countChecked } from './checks/index.ts'
 import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
+import { holdingsOf, isRetired } from './holdings.ts'
+import { leaseMissing } from './missing.ts'
 import { createProxies, servedShares, startDelivery, usersOf, type AcceptPayment } from './start.ts'
 
 /**
@@ -130,8 +132,10 @@ function work(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promis
 /** Leases other addresses; when the agents serve them, `advance` gives the old ones back. */
 async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask | null> {
   const { tx } = unit
-  // More than one lease: an earlier change was refused by an agent halfway. It is taken up where it stands.
-  if (new Set((await leasesOf(tx, order.id)).map(share => share.leaseId)).size === 1) {
+  const held = await holdingsOf(tx, order.id)
+  // Addresses that still work and were replaced: an earlier change was refused by an agent halfway. It is taken up where
+  // it stands.
+  if (!held.some(holding => holding.replaced && !isRetired(holding))) {
     const lease = await reserveOther(tx, {
       orderId: order.id,
       groupId: order.serverGroupId,
@@ -140,6 +144,10 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
       quantity: order.quantity
     })
     if (!lease.ok) return { code: 'out_of_stock' }
+    await markReplaced(
+      tx,
+      held.map(holding => holding.leaseId)
+    )
     await activate(tx, order.id)
     await createProxies(unit, order.id, lease.leaseId)
   }
@@ -154,11 +162,12 @@ async function resetPassword(unit: Unit, order: OrderRow): Promise<null> {
   return null
 }
 
-/** Delivers what is missing: leases again where there is nothing, else asks the agents again. */
+/** Delivers what is missing: leases again what the order does not hold any more, and asks the agents again. */
 async function deliver(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promise<FailedTask | null> {
   if (order.state === 'paid' || order.state === 'failed') {
     return (await startDelivery(unit, order, acceptPayment)) ? null : { code: 'out_of_stock' }
   }
+  const leased = await leaseMissing(unit, order)
   await setDesiredUsers(unit, usersOf(order, await servedShares(unit.tx, order.id)))
-  return null
+  return leased ? null : { code: 'out_of_stock' }
 }

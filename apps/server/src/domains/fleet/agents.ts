@@ -1,9 +1,11 @@
 import type { Params, ServerTrouble } from '@netlet/contract'
-import { and, eq, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Secrets } from '../../infra/secrets.ts'
+import { closeOutage, openOutage } from './outages.ts'
+import { publishSelling } from './selling.ts'
 import { servers } from './tables.ts'
 
 export type ServerRow = typeof servers.$inferSelect
@@ -42,6 +44,13 @@ export async function markReachable(unit: Unit, serverId: number): Promise<boole
     .where(and(eq(servers.id, serverId), or(eq(servers.connected, false), sql`${servers.failures} > 0`)))
     .returning({ id: servers.id })
   await clearTrouble(unit, serverId, ['unreachable', 'token_unreadable'])
+  if (back.length > 0) await closeOutage(unit, serverId)
+  const sellsAgain = await unit.tx
+    .update(servers)
+    .set({ offline: false })
+    .where(and(eq(servers.id, serverId), eq(servers.offline, true)))
+    .returning({ id: servers.id })
+  if (sellsAgain.length > 0) publishSelling(unit)
   if (back.length === 0) {
     await unit.tx.update(servers).set({ lastSeenAt: unit.now }).where(eq(servers.id, serverId))
     return false
@@ -70,9 +79,22 @@ export async function markUnreachable(
       ...columnsOf(trouble)
     })
     .where(eq(servers.id, serverId))
-    .returning({ failures: servers.failures })
+    .returning({ failures: servers.failures, since: servers.unreachableSince, status: servers.status })
+  if (counts && row?.since && row.status !== 'given_up') await openOutage(unit, serverId, row.since)
   unit.publish('server', serverId)
   return row?.failures ?? 0
+}
+
+/** Takes a server out of stock that has been silent since before `deadline`; it comes back when it answers. */
+export async function markOffline(unit: Unit, serverId: number, deadline: Date): Promise<void> {
+  const gone = await unit.tx
+    .update(servers)
+    .set({ offline: true })
+    .where(and(eq(servers.id, serverId), eq(servers.offline, false), lte(servers.unreachableSince, deadline)))
+    .returning({ id: servers.id })
+  if (gone.length === 0) return
+  unit.publish('server', serverId)
+  publishSelling(unit)
 }
 
 /**

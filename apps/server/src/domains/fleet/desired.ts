@@ -64,6 +64,15 @@ export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?
   )
 }
 
+/**
+ * Drops an order's user on a server that was given up, without its agent's word: nobody will ever confirm it. What may be
+ * left there is removed by the repair that a server passes before it sells again.
+ */
+export async function dropDesiredUser(unit: Unit, serverId: number, orderId: number): Promise<void> {
+  await unit.tx.delete(agentUsers).where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.orderId, orderId)))
+  unit.publish('server', serverId)
+}
+
 /** After an edit of the access rules: every agent gets its deny lists again, soon after the transaction has committed. */
 export function enqueueDenyLists(unit: Unit): void {
   unit.jobs.send(denyListsQueue, {}, { key: 'all' })

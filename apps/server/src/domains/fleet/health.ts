@@ -1,9 +1,19 @@
 import { isNull } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { agentOf, markReachable, markUnreachable, type ServerRow, type SyncContext, type Trouble } from './agents.ts'
+import { readSettings } from '../settings/index.ts'
+import {
+  agentOf,
+  markOffline,
+  markReachable,
+  markUnreachable,
+  type ServerRow,
+  type SyncContext,
+  type Trouble
+} from './agents.ts'
 import { enqueueFullSync } from './desired.ts'
 import { troubleSentence } from './list-servers.ts'
 import { servers } from './tables.ts'
@@ -13,13 +23,17 @@ const ANSWER_MS = 5000
 /** So many failures in a row make an alarm. */
 export const ALARM_AFTER = 5
 
-/** Asks every server's agent whether it is there. One that came back gets what it missed. */
+/**
+ * Asks every server's agent whether it is there. One that came back gets what it missed, and sells again; one that was
+ * silent for longer than `unreachable_after` sells nothing.
+ */
 export async function checkServers(ctx: SyncContext): Promise<void> {
   const all = await ctx.db.select().from(servers).where(isNull(servers.deletedAt))
-  await pLimit(AT_ONCE).map(all, server => checkServer(ctx, server))
+  const { unreachable_after: minutes } = await readSettings(ctx.db, ctx.secrets)
+  await pLimit(AT_ONCE).map(all, server => checkServer(ctx, server, minutes * MINUTE))
 }
 
-async function checkServer(ctx: SyncContext, server: ServerRow): Promise<void> {
+async function checkServer(ctx: SyncContext, server: ServerRow, sellsForMs: number): Promise<void> {
   const trouble = await askHealth(ctx, server)
   await command(ctx, SYSTEM, async unit => {
     if (trouble === null) {
@@ -27,7 +41,9 @@ async function checkServer(ctx: SyncContext, server: ServerRow): Promise<void> {
       return
     }
     const failures = await markUnreachable(unit, server.id, trouble, { counts: true })
-    if (failures !== ALARM_AFTER) return
+    await markOffline(unit, server.id, new Date(unit.now.getTime() - sellsForMs))
+    // Nobody waits for a server that was given up.
+    if (failures !== ALARM_AFTER || server.status === 'given_up') return
     const since = (server.unreachableSince ?? unit.now).toISOString()
     await notifyAdmins(unit, {
       subject: `Server ${server.name} does not answer`,

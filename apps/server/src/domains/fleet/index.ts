@@ -1,6 +1,6 @@
 /**
  * The fleet: servers with their groups and address ranges, what their agents are to hold, and how they are brought there,
- * watched, repaired and installed (docs/FLEET.md). It owns servers, server_groups, server_group_servers, agent_users and
+ * watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups, server_group_servers, agent_users and
  * the sequence agent_generation.
  * Others say what an order's user shall be (`setDesiredUsers`, `removeDesiredUsers`) and read how far the agents are
  * (`agentProgress`); only the fleet writes its tables and talks to agents.
@@ -13,6 +13,7 @@ export { convergeServer } from './converge.ts'
 export {
   agentProgress,
   bumpPrefixes,
+  dropDesiredUser,
   enqueueConverge,
   enqueueDenyLists,
   removeDesiredUsers,
@@ -22,4 +23,6 @@ export {
 export { createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'
 export { fleetRoutes } from './routes.ts'
+export { findOutage, takeUnannounced, type Outage } from './outages.ts'
 export { createServer } from './save-server.ts'
+export { changeStatus, lockServer } from './server-status.ts'

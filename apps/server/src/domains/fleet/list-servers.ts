@@ -63,6 +63,8 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
       cidrs: cidrs.map(({ id, cidr }) => ({ id, cidr, ip_count: addressCount(cidr), name: cidr })),
       step: stepOf(row, late.has(row.id)),
       unreachable_since: isoOrNull(row.unreachableSince),
+      status: row.status,
+      sells: row.status === 'active' && !row.offline,
       ...troubleOf(row),
       provisioning: row.provisioning,
       created_at: iso(row.createdAt),

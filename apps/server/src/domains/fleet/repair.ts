@@ -10,6 +10,7 @@ import { agentOf, clearTrouble, setTrouble, type ServerRow, type SyncContext } f
 import { bumpPrefixes, enqueueConverge } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { repairQueue } from './queues.ts'
+import { endReturn } from './server-status.ts'
 import { agentUsers, servers } from './tables.ts'
 
 /** More unknown users than both of these are removed only once an administrator has approved it. */
@@ -67,6 +68,8 @@ async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const names = differing.map(row => row.username)
   await renewUsers(ctx, server.id, names)
   const { removed, waiting } = await removeUnknownUsers(ctx, agent, server, unknownUsers, held.size)
+  // Nothing is left on it of what it held when it was given up: its addresses can be sold.
+  if (waiting === 0 && server.status === 'returning') await command(ctx, SYSTEM, unit => endReturn(unit, server.id))
   if (names.length + removed.length > 0 || prefixesRenewed) {
     const { epoch } = state.data
     ctx.log.warn(

@@ -10,6 +10,9 @@ import { applyRemovals, flushAccessLog, listAcl, requestApi, resetAllProxy, serv
 import { createUserByPrefix, deleteAllUsers, deleteProxyUser } from './manage-users.ts'
 import { createServer, updateServer } from './save-server.ts'
 
+import { addOutage, outageList } from './outages.ts'
+import { pauseServer, resumeServer, takeBackServer } from './server-status.ts'
+
 export type FleetPorts = { variantsSellingFrom: VariantsSellingFrom }
 
 /** Puts the fleet's calls on the server, and those on address ranges: their lists name servers. */
@@ -19,6 +22,12 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   mount(fleet.createServer, call => createServer(ctx, call.caller, call.body))
   mount(fleet.updateServer, call => updateServer(ctx, call.caller, call.params.id, call.body))
   mount(fleet.deleteServer, call => deleteServer(ctx, call.caller, call.params.id))
+
+  mount(fleet.pause, call => pauseServer(ctx, call.caller, call.params.id))
+  mount(fleet.resume, call => resumeServer(ctx, call.caller, call.params.id))
+  mount(fleet.takeBack, call => takeBackServer(ctx, call.caller, call.params.id))
+  mountList(mount, ctx, fleet.outages, ({ params }) => outageList(params.id))
+  mount(fleet.addOutage, call => addOutage(ctx, call.caller, call.params.id, call.body))
 
   mountList(mount, ctx, fleet.groups, () => groupList)
   mount(fleet.createGroup, call => createGroup(ctx, call.caller, call.body))

@@ -12,8 +12,8 @@ import {
   text,
   uniqueIndex
 } from 'drizzle-orm/pg-core'
-import type { Params, Provisioning, ServerTrouble } from '@netlet/contract'
-import { bytes, createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
+import { SERVER_STATUSES, type Params, type Provisioning, type ServerTrouble } from '@netlet/contract'
+import { bytes, createdAt, id, inet, instant, oneOf, ref } from '../../infra/db/columns.ts'
 
 /** A machine that owns address ranges and runs the node agent. */
 export const servers = pgTable(
@@ -21,6 +21,10 @@ export const servers = pgTable(
   {
     id: id(),
     name: text().notNull(),
+    /** What an operator made of it: only an `active` one that is not `offline` sells. */
+    status: text({ enum: SERVER_STATUSES }).notNull().default('active'),
+    /** It has not answered for longer than the setting `unreachable_after`. Kept by the health check. */
+    offline: boolean().notNull().default(false),
     ip: inet().notNull(),
     description: text().notNull().default(''),
     /** SSH port and root password, used for provisioning only. Secrets are sealed (infra/secrets). */
@@ -53,6 +57,7 @@ export const servers = pgTable(
     uniqueIndex('servers_name_key')
       .on(sql`lower(${t.name})`)
       .where(sql`${t.deletedAt} is null`),
+    check('servers_status', oneOf(t.status, SERVER_STATUSES)),
     check(
       'servers_trouble',
       sql`${t.trouble} in ('unreachable', 'token_unreadable', 'prefixes_refused', 'prefixes_waiting', 'removals_waiting') and (${t.trouble} is null) = (${t.troubleParams} is null)`
@@ -91,6 +96,32 @@ export const serverGroupServers = pgTable(
       .references(() => servers.id, { onDelete: 'cascade' })
   },
   t => [primaryKey({ columns: [t.groupId, t.serverId] }), index('server_group_servers_server').on(t.serverId)]
+)
+
+/** A time in which a server did not answer, or that an operator entered by hand. Recorded from the first failed health check. */
+export const serverOutages = pgTable(
+  'server_outages',
+  {
+    id: id(),
+    serverId: ref()
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' }),
+    startedAt: instant().notNull(),
+    /** Null: it lasts. */
+    endedAt: instant(),
+    /** An operator entered it. */
+    byHand: boolean().notNull().default(false),
+    /** When the customers with addresses there were told. */
+    announcedAt: instant(),
+    createdAt: createdAt()
+  },
+  t => [
+    index('server_outages_server').on(t.serverId, t.startedAt),
+    uniqueIndex('server_outages_open_key')
+      .on(t.serverId)
+      .where(sql`${t.endedAt} is null`),
+    check('server_outages_times', sql`${t.endedAt} > ${t.startedAt}`)
+  ]
 )
 
 /** Gives every change of an agent user its own number; later changes have larger ones. */

@@ -11,8 +11,17 @@ export { audit } from './audit.ts'
 export { type CidrRefusal, addCidr, assignCidrs, cleanUnused, excludeRules, removeCidr } from './cidr-commands.ts'
 export { ordersOnServer, serverCidrs, serverOwns } from './cidr-queries.ts'
 
-export { type LeaseShare, addressesOf, leasesOf, whoHeld } from './holdings.ts'
-export { activate, forgetLeases, lockInventory, release, reserve, reserveOther } from './leasing.ts'
+export { type HeldLease, type LeaseShare, addressesOf, heldLeases, leasesOf, whoHeld } from './holdings.ts'
+export {
+  activate,
+  forgetLeases,
+  lockInventory,
+  markReplaced,
+  release,
+  reserve,
+  reserveOther,
+  splitLease
+} from './leasing.ts'
 export { addressCount, parseCidr } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
 export { leasedBy } from './refusals.ts'

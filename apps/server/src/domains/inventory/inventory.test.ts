@@ -122,11 +122,20 @@ describe('reserving', () => {
     const second = await reserved({ orderId: nth(orders, 0), groupId, step: 8, rules: [a], quantity: 16 })
     const third = await reserved({ orderId: nth(orders, 1), groupId, step: 8, rules: [b], quantity: 8 })
     expect(await leasesOf(db, nth(orders, 0))).toEqual([
-      { leaseId: first, state: 'reserved', rules: [a], serverId, prefixes: ['10.2.0.0/32'], addresses: 1 },
+      {
+        leaseId: first,
+        state: 'reserved',
+        rules: [a],
+        replaced: false,
+        serverId,
+        prefixes: ['10.2.0.0/32'],
+        addresses: 1
+      },
       {
         leaseId: second,
         state: 'reserved',
         rules: [a],
+        replaced: false,
         serverId,
         prefixes: ['10.2.0.8/29', '10.2.0.16/29'],
         addresses: 16

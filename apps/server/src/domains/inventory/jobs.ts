@@ -5,10 +5,21 @@ import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { audit } from './audit.ts'
+import { endRest } from './leasing.ts'
 
 const auditQueue = queue<object>('audit-inventory', { retryLimit: 2, deleteAfterSeconds: 86_400 })
 
+/** Blocks that return to stock in one transaction. */
+const REST_BATCH = 500
+
+const restQueue = queue<object>('end-quarantine', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
 export const inventoryJobs: Job[] = [
+  job(restQueue, {
+    purpose: 'Returns addresses to stock that have rested for quarantine_hours.',
+    cron: '* * * * *',
+    run: ctx => endRests(ctx)
+  }),
   job(auditQueue, {
     purpose:
       'Checks that what is derived from the leases agrees with them; tells the administrators where it does not.',
@@ -16,6 +27,15 @@ export const inventoryJobs: Job[] = [
     run: auditNow
   })
 ]
+
+/** Returns all that has rested long enough to stock. @returns how many blocks */
+export async function endRests(ctx: AppContext, batch = REST_BATCH): Promise<number> {
+  for (let total = 0; ;) {
+    const some = await command(ctx, SYSTEM, unit => endRest(unit.tx, unit.now, batch))
+    total += some
+    if (some < batch) return total
+  }
+}
 
 async function auditNow(ctx: AppContext): Promise<void> {
   const { differences, doubleLeased } = await audit(ctx.db)

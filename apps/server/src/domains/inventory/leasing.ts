@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
 import { bigIdList, idList } from './sql.ts'
 import { leaseBlocks, leases } from './tables.ts'
@@ -11,6 +11,8 @@ export type Reservation = {
   rules: number[]
   /** Addresses: a positive multiple of the step. */
   quantity: number
+  /** Servers that give none of them. */
+  avoid?: number[]
 }
 
 export type Reserved = { ok: true; leaseId: number } | { ok: false; reason: 'out_of_stock' }
@@ -35,14 +37,14 @@ export function reserveOther(tx: Executor, wanted: Reservation): Promise<Reserve
 
 async function take(
   tx: Executor,
-  { orderId, groupId, step, rules, quantity }: Reservation,
+  { orderId, groupId, step, rules, quantity, avoid = [] }: Reservation,
   other: boolean
 ): Promise<Reserved> {
   const blocks = quantity / step
   if (!Number.isInteger(blocks) || blocks < 1) throw new RangeError(`${quantity} is no positive multiple of ${step}`)
   if (rules.length === 0) throw new RangeError('a reservation needs at least one rule')
   const { rows } = await tx.execute<{ leaseId: number | null }>(
-    sql`select inventory.reserve(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocks}, ${other}) as "leaseId"`
+    sql`select inventory.reserve(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocks}, ${other}, ${bigIdList(avoid)}) as "leaseId"`
   )
   const leaseId = rows[0]?.leaseId
   return leaseId ? { ok: true, leaseId } : { ok: false, reason: 'out_of_stock' }
@@ -59,7 +61,7 @@ export async function activate(tx: Executor, orderId: number): Promise<number> {
 
 /**
  * Returns addresses to stock: all that these orders hold, or these leases. Repeating it changes nothing. Returns the
- * leases that this call released. Give many in one call rather than in many calls of one transaction (see
+ * leases that this call released. What was in use rests for `quarantine_hours` before it is in stock. Give many in one call rather than in many calls of one transaction (see
  * `lockInventory`).
  */
 export async function release(
@@ -94,4 +96,30 @@ export async function forgetLeases(tx: Transaction, orderIds: number[]): Promise
  */
 export async function lockInventory(tx: Executor): Promise<void> {
   await tx.execute(sql`select inventory.own()`)
+}
+
+/**
+ * Makes what a lease holds on one server a lease of its own, so that it can be replaced while the rest stays.
+ * @returns that lease: the same one where it holds nothing elsewhere, null where it holds nothing there
+ */
+export async function splitLease(tx: Executor, leaseId: number, serverId: number): Promise<number | null> {
+  const { rows } = await tx.execute<{ id: number | null }>(sql`select inventory.split(${leaseId}, ${serverId}) as id`)
+  return rows[0]?.id ?? null
+}
+
+/** Other addresses stand for these leases from now on: whoever serves them releases them once that is done. */
+export async function markReplaced(tx: Executor, leaseIds: number[]): Promise<void> {
+  if (leaseIds.length === 0) return
+  await tx
+    .update(leases)
+    .set({ replaced: true })
+    .where(and(inArray(leases.id, leaseIds), ne(leases.state, 'released')))
+}
+
+/** Returns to stock what has rested long enough. @returns how many blocks, at most `most` */
+export async function endRest(tx: Executor, now: Date, most: number): Promise<number> {
+  const { rows } = await tx.execute<{ ended: number }>(
+    sql`select inventory.end_rest(${now.toISOString()}::timestamptz, ${most}) as ended`
+  )
+  return rows[0]?.ended ?? 0
 }

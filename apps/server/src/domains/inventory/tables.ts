@@ -138,7 +138,9 @@ export const leases = pgTable(
     createdAt: createdAt(),
     /** Null for a reservation that was never paid. */
     activatedAt: instant(),
-    releasedAt: instant()
+    releasedAt: instant(),
+    /** Other addresses stand for these: given back as soon as those work and no agent serves these any more. */
+    replaced: boolean().notNull().default(false)
   },
   t => [
     index('leases_order').on(t.orderId),
@@ -212,11 +214,17 @@ export const leaseBlocks = pgTable(
     length: integer().notNull(),
     rules: integer().array().notNull(),
     leasedAt: createdAt(),
-    releasedAt: instant()
+    releasedAt: instant(),
+    /** Released, but not in stock before this time (the setting `quarantine_hours`). Null: it does not rest. */
+    restsUntil: instant()
   },
   t => [
     index('lease_blocks_lease').on(t.leaseId),
     index('lease_blocks_place').on(t.chunkId, t.start),
+    index('lease_blocks_resting')
+      .on(t.restsUntil)
+      .where(sql`${t.restsUntil} is not null`),
+    check('lease_blocks_rests', sql`${t.restsUntil} is null or ${t.releasedAt} is not null`),
     check('lease_blocks_aligned', sql`${t.start} % ${t.length} = 0`)
   ]
 )

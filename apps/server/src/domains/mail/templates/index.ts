@@ -6,6 +6,7 @@ import type { MailTemplate, TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
 import { orderLifeTemplates } from './order-life.ts'
 import { orderTemplates } from './orders.ts'
+import { outageTemplates } from './outages.ts'
 import { securityTemplates } from './security.ts'
 
 export const TEMPLATES = {
@@ -13,6 +14,7 @@ export const TEMPLATES = {
   ...codeTemplates,
   ...orderTemplates,
   ...orderLifeTemplates,
+  ...outageTemplates,
   ...operatorTemplates,
   ...securityTemplates
 }

@@ -1,0 +1,42 @@
+import { and, eq, ne, sql, type SQL } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { heldLeases, type HeldLease } from '../inventory/index.ts'
+import { proxies } from './tables.ts'
+
+/** A lease of an order, and how many of its proxies wait for their agents or work. */
+export type Holding = HeldLease & { pending: number; live: number }
+
+/** What an order holds, lease by lease. */
+export async function holdingsOf(db: Executor, orderId: number): Promise<Holding[]> {
+  const leases = await heldLeases(db, orderId)
+  const counts = await db
+    .select({
+      leaseId: proxies.leaseId,
+      pending: sql<number>`(count(*) filter (where ${proxies.state} = 'pending'))::int`,
+      live: sql<number>`(count(*) filter (where ${proxies.state} = 'live'))::int`
+    })
+    .from(proxies)
+    .where(and(eq(proxies.orderId, orderId), ne(proxies.state, 'retired')))
+    .groupBy(proxies.leaseId)
+  return leases.map(lease => {
+    const found = counts.find(({ leaseId }) => leaseId === lease.leaseId)
+    return { ...lease, pending: found?.pending ?? 0, live: found?.live ?? 0 }
+  })
+}
+
+/** Its customer does not have it any more. */
+export const isRetired = ({ pending, live }: Pick<Holding, 'pending' | 'live'>): boolean => pending + live === 0
+
+export const sumOf = <T>(list: readonly T[], of: (one: T) => number): number =>
+  list.reduce((sum, one) => sum + of(one), 0)
+
+/** Takes proxies of an order back from its customer. @returns how many of them worked */
+export async function retireProxies({ tx, now }: Unit, orderId: number, which: SQL): Promise<number> {
+  const retired = await tx
+    .update(proxies)
+    .set({ state: 'retired', updatedAt: now })
+    .where(and(eq(proxies.orderId, orderId), ne(proxies.state, 'retired'), which))
+    .returning({ liveAt: proxies.liveAt })
+  return retired.filter(({ liveAt }) => liveAt !== null).length
+}

@@ -1,0 +1,143 @@
+import { refuse } from '@netlet/contract'
+import { and, asc, eq, isNull } from 'drizzle-orm'
+import type { Unit } from '../../../infra/command.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import { done, ok, type Result } from '../../../infra/result.ts'
+import { serverGroups, serverGroupServers, servers } from '../../fleet/tables.ts'
+import { lockInventory, release, reserve, splitLease } from '../../inventory/index.ts'
+import { isLive, lockOrder, regroup, taskStateOf, type OrderRow } from '../../orders/index.ts'
+import { advance } from '../advance.ts'
+import { announceMove } from './announce-move.ts'
+import { leaveGivenUp, replaceOn, sharesOn } from './replace.ts'
+import { holdingsOf, sumOf } from '../holdings.ts'
+import type { Place } from '../missing.ts'
+import { proxies } from '../tables.ts'
+
+/** Where addresses go. With neither: other servers of the order's own group. */
+export type Target = { serverId?: number | undefined; groupId?: number | undefined }
+
+/**
+ * Takes one order off a server, whatever state it is in. Repeating it changes nothing.
+ * @returns a refusal where the order has to wait: there is no room, or something else is being done to it
+ */
+export async function leaveServer(
+  unit: Unit,
+  orderId: number,
+  { serverId, target = {} }: { serverId: number; target?: Target }
+): Promise<Result<null>> {
+  const { tx } = unit
+  const order = await lockOrder(unit, orderId)
+  if (!order) return refuse('not_found')
+  const [server] = await tx
+    .select({ name: servers.name, status: servers.status })
+    .from(servers)
+    .where(eq(servers.id, serverId))
+  if (!server) return refuse('not_found')
+  const live = isLive(order.state)
+  if (server.status === 'given_up') {
+    if (order.paidAt === null || order.state === 'failed') await release(tx, { orderId })
+    else {
+      const worked = await leaveGivenUp(unit, order, serverId, live)
+      if (worked > 0 && live) await announceMove(unit, orderId, worked)
+    }
+    return done
+  }
+  if (order.state === 'placed') return reserveElsewhere(unit, order, serverId, target)
+  // What has ended goes by itself, as soon as its agents confirm.
+  if (!live) return done
+  const moved = await moveLive(unit, order, [serverId], target)
+  return moved.ok ? done : moved
+}
+
+/**
+ * Moves what a live, locked order holds on some servers. What moves already is left alone.
+ * @returns a refusal where there is no room, or something else is being done to the order
+ */
+export async function moveLive(
+  unit: Unit,
+  order: OrderRow,
+  serverIds: number[],
+  target: Target
+): Promise<Result<{ moved: number }>> {
+  const { tx } = unit
+  const held = (await holdingsOf(tx, order.id)).filter(holding => !holding.replaced)
+  const from = serverIds.filter(id => held.some(holding => holding.serverIds.includes(id)))
+  if (from.length === 0) return ok({ moved: 0 })
+  const place = await placeOf(tx, order, from, target)
+  if (!place.ok) return place
+  if (taskStateOf(order) !== 'none') return refuse('order_busy')
+  // What was never delivered is replaced at once. Other addresses that are on their way come first.
+  const waiting = await serversWaitedFor(tx, order.id)
+  const atOnce = waiting.length > 0
+  if (waiting.some(id => !from.includes(id))) return refuse('order_busy')
+  // Several reservations in one transaction.
+  if (from.length > 1) await lockInventory(tx)
+  let moved = 0
+  for (const serverId of from.toSorted((a, b) => a - b)) {
+    const isWaited = waiting.includes(serverId)
+    const count = await replaceOn(unit, order, serverId, { place: place.data, atOnce: isWaited, cause: 'move' })
+    if (count === null) return refuse('out_of_stock')
+    if (!isWaited) moved += count
+  }
+  if (target.groupId !== undefined) await regroup(unit, order, target.groupId)
+  if (moved > 0 && !atOnce) await announceMove(unit, order.id, moved)
+  await advance(unit, [order.id])
+  return ok({ moved })
+}
+
+/** A reservation that is not paid yet is made elsewhere. */
+async function reserveElsewhere(unit: Unit, order: OrderRow, serverId: number, target: Target): Promise<Result<null>> {
+  const { tx } = unit
+  const shares = await sharesOn(tx, order.id, serverId)
+  if (shares.length === 0) return done
+  const place = await placeOf(tx, order, [serverId], target)
+  if (!place.ok) return place
+  // It leases and releases in one transaction.
+  await lockInventory(tx)
+  const parts: number[] = []
+  for (const { leaseId } of shares) parts.push((await splitLease(tx, leaseId, serverId)) ?? leaseId)
+  const { groupId, avoid } = place.data
+  const lease = await reserve(tx, {
+    orderId: order.id,
+    groupId,
+    step: order.cartStep,
+    rules: order.rules,
+    quantity: sumOf(shares, share => share.addresses),
+    avoid
+  })
+  if (!lease.ok) return refuse('out_of_stock')
+  await release(tx, { leaseIds: parts })
+  if (target.groupId !== undefined) await regroup(unit, order, target.groupId)
+  return done
+}
+
+/** Where an order's addresses may come from that leaves these servers. */
+async function placeOf(db: Executor, order: OrderRow, from: number[], target: Target): Promise<Result<Place>> {
+  if (target.serverId === undefined) {
+    const groupId = target.groupId ?? order.serverGroupId
+    const known = await db.$count(serverGroups, and(eq(serverGroups.id, groupId), isNull(serverGroups.deletedAt)))
+    return known > 0 ? ok({ groupId, avoid: from }) : refuse('move_target_gone')
+  }
+  if (from.includes(target.serverId)) return refuse('move_target_unfit')
+  const groups = await db
+    .select({ groupId: serverGroupServers.groupId })
+    .from(serverGroupServers)
+    .innerJoin(serverGroups, and(eq(serverGroups.id, serverGroupServers.groupId), isNull(serverGroups.deletedAt)))
+    .where(eq(serverGroupServers.serverId, target.serverId))
+    .orderBy(asc(serverGroupServers.groupId))
+  const group = groups.find(({ groupId }) => groupId === order.serverGroupId) ?? groups[0]
+  if (!group) return refuse('move_target_gone')
+  const members = await db
+    .select({ id: serverGroupServers.serverId })
+    .from(serverGroupServers)
+    .where(eq(serverGroupServers.groupId, group.groupId))
+  return ok({ groupId: group.groupId, avoid: members.map(({ id }) => id).filter(id => id !== target.serverId) })
+}
+
+async function serversWaitedFor(db: Executor, orderId: number): Promise<number[]> {
+  const rows = await db
+    .selectDistinct({ id: proxies.serverId })
+    .from(proxies)
+    .where(and(eq(proxies.orderId, orderId), eq(proxies.state, 'pending')))
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,123 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Unit } from '../../../infra/command.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import { notifyAdmins } from '../../accounts/index.ts'
+import { dropDesiredUser, removeDesiredUsers } from '../../fleet/index.ts'
+import { servers } from '../../fleet/tables.ts'
+import { leasesOf, lockInventory, markReplaced, release, splitLease, type LeaseShare } from '../../inventory/index.ts'
+import { note, type OrderRow } from '../../orders/index.ts'
+import { advance } from '../advance.ts'
+import { retireProxies, sumOf } from '../holdings.ts'
+import { leaseMore, type Place } from '../missing.ts'
+import { servedShares } from '../start.ts'
+import { proxies } from '../tables.ts'
+
+/** Why addresses of an order were replaced, for its history. */
+export type MoveCause = 'rescue' | 'move' | 'given_up'
+
+/** What an order holds on a server and is to keep. */
+export async function sharesOn(db: Executor, orderId: number, serverId: number): Promise<LeaseShare[]> {
+  return (await leasesOf(db, orderId)).filter(share => share.serverId === serverId && !share.replaced)
+}
+
+/**
+ * Gives a locked, live order other addresses for those on one server; what it holds elsewhere stays. They work until the
+ * others do, and go back to stock once their agent has confirmed: `advance` sees to it.
+ * @param place where the others come from; the server is avoided anyway
+ * @param atOnce they never worked: they are taken off the agent now
+ * @returns how many were replaced; null where there are too few elsewhere
+ */
+export async function replaceOn(
+  unit: Unit,
+  order: OrderRow,
+  serverId: number,
+  { place, atOnce, cause }: { place: Place; atOnce: boolean; cause: MoveCause }
+): Promise<number | null> {
+  const { tx } = unit
+  const shares = await sharesOn(tx, order.id, serverId)
+  const addresses = sumOf(shares, share => share.addresses)
+  if (addresses === 0) return 0
+  const to = await leaseMore(unit, order, addresses, { ...place, avoid: [...place.avoid, serverId] })
+  if (!to) return null
+  const parts = await setApart(unit, order.id, serverId, shares)
+  await markReplaced(tx, parts)
+  if (atOnce) {
+    await retireProxies(unit, order.id, inArray(proxies.leaseId, parts))
+    const served = await servedShares(tx, order.id)
+    if (!served.some(share => share.serverId === serverId)) await removeDesiredUsers(unit, order.id, [serverId])
+  }
+  await noteMove(unit, order.id, { from: serverId, to, addresses, cause })
+  return addresses
+}
+
+/**
+ * Takes what an order holds on a server that was given up: nobody asks the agent any more. A live order gets other
+ * addresses where there are some, and else keeps what works and shows what is missing. Repeating it changes nothing.
+ * @returns how many addresses stopped working
+ */
+export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number, isLive: boolean): Promise<number> {
+  const { tx } = unit
+  // It leases and releases in one transaction.
+  await lockInventory(tx)
+  const all = (await leasesOf(tx, order.id)).filter(share => share.serverId === serverId)
+  const lost = sumOf(all, share => (share.replaced ? 0 : share.addresses))
+  const parts = await setApart(unit, order.id, serverId, all)
+  const worked = await retireProxies(unit, order.id, eq(proxies.serverId, serverId))
+  await dropDesiredUser(unit, serverId, order.id)
+  const to =
+    isLive && lost > 0 ? await leaseMore(unit, order, lost, { groupId: order.serverGroupId, avoid: [serverId] }) : null
+  if (parts.length > 0) await release(tx, { leaseIds: parts })
+  if (lost > 0) await noteMove(unit, order.id, { from: serverId, to: to ?? [], addresses: lost, cause: 'given_up' })
+  await advance(unit, [order.id])
+  if (isLive && lost > 0 && !to) await tellAdmins(unit, serverId)
+  return worked
+}
+
+/** Once a day for a server, however many orders it is. */
+async function tellAdmins(unit: Unit, serverId: number): Promise<void> {
+  const name = (await serverNames(unit.tx, [serverId])).get(serverId) ?? ''
+  await notifyAdmins(unit, {
+    subject: `Orders lost addresses with server ${name}`,
+    text: `Server ${name} was given up, and for some of its orders there are no other addresses in their groups.\n\nThey keep what works, show how many addresses are missing, and get others as soon as there is room. Add servers to their groups, move these orders to another group, or refund them.`,
+    key: `given-up:${serverId}:${unit.now.toISOString().slice(0, 10)}`
+  })
+}
+
+/** Makes what an order holds on a server leases of their own. @returns those */
+async function setApart(unit: Unit, orderId: number, serverId: number, shares: LeaseShare[]): Promise<number[]> {
+  const { tx } = unit
+  const parts: number[] = []
+  for (const { leaseId } of shares) {
+    const part = await splitLease(tx, leaseId, serverId)
+    if (part === null) continue
+    parts.push(part)
+    if (part === leaseId) continue
+    await tx
+      .update(proxies)
+      .set({ leaseId: part })
+      .where(and(eq(proxies.orderId, orderId), eq(proxies.leaseId, leaseId), eq(proxies.serverId, serverId)))
+  }
+  return parts
+}
+
+async function noteMove(
+  unit: Unit,
+  orderId: number,
+  { from, to, addresses, cause }: { from: number; to: number[]; addresses: number; cause: MoveCause }
+): Promise<void> {
+  const names = await serverNames(unit.tx, [from, ...to])
+  await note(unit, orderId, 'moved', {
+    cause,
+    addresses,
+    from: names.get(from),
+    to: to.map(id => names.get(id)).join(', ') || null
+  })
+}
+
+export async function serverNames(db: Executor, ids: number[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await db
+    .select({ id: servers.id, name: servers.name })
+    .from(servers)
+    .where(inArray(servers.id, [...new Set(ids)]))
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

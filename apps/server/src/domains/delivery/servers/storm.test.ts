@@ -1,0 +1,202 @@
+import type { OrderTask } from '@netlet/contract'
+import { eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { DAY, MINUTE } from '../../../infra/clock.ts'
+import { command } from '../../../infra/command.ts'
+import { deliveryPorts } from '../../../workers.ts'
+import { changeStatus, lockServer } from '../../fleet/index.ts'
+import { agentUsers, servers } from '../../fleet/tables.ts'
+import { lockInventory } from '../../inventory/index.ts'
+import { timeOutOrders } from '../../orders/index.ts'
+import { orderEvents, orders } from '../../orders/tables.ts'
+import { advance, expireOrders } from '../index.ts'
+import { sweep } from '../sweep.ts'
+import { requestTask, runTask } from '../tasks.ts'
+import { proxies } from '../tables.ts'
+import { leaveServer } from './leave-server.ts'
+import { rescueOrders } from './index.ts'
+import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
+
+/** Nothing works on jobs here: the test does all that workers would, at once and in any order. */
+let stack: ServersStack
+let all: TestServer[]
+
+beforeAll(async () => {
+  stack = await startServersStack('127.65.0.0/26')
+  all = [stack.first]
+  for (const n of [1, 2, 3]) all.push(await stack.addNamed(`127.65.${n}.0/26`))
+}, 120_000)
+afterAll(() => stack?.close())
+
+/** Numbers that are the same in each run. */
+function seededRandom(seed: number) {
+  let state = seed
+  return (sides: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return Math.floor((state / 2 ** 32) * sides)
+  }
+}
+
+async function runTasks(): Promise<void> {
+  const { ctx } = stack
+  const waiting = await ctx.db.select().from(orders).where(isNotNull(orders.task))
+  for (const { id, taskId } of waiting) await runTask(ctx, deliveryPorts, { orderId: id, taskId: taskId ?? '' })
+}
+
+const setStatus = (serverId: number, status: 'active' | 'paused' | 'draining' | 'given_up') =>
+  command(stack.ctx, SYSTEM, async unit => {
+    const server = await lockServer(unit, serverId)
+    if (!server || server.status === 'given_up') return
+    if (status === 'given_up') await lockInventory(unit.tx)
+    await changeStatus(unit, server, status)
+  })
+
+/** An agent goes away and comes back, one after the other, whoever asks for it. */
+function switches() {
+  const last = new Map<TestServer, Promise<unknown>>()
+  const up = new Map(all.map(server => [server, true]))
+  const change = async (server: TestServer, on: boolean, before?: Promise<unknown>) => {
+    await before
+    if (up.get(server) === on) return
+    await (on ? server.agent.start() : server.agent.stop())
+    up.set(server, on)
+  }
+  return (server: TestServer, on: boolean) => {
+    const next = change(server, on, last.get(server))
+    last.set(server, next)
+    return next
+  }
+}
+
+test('servers go away, come back, are paused, drained and given up while orders are paid, changed, renewed and end', async () => {
+  const { ctx } = stack
+  const { db } = ctx
+  const placed = []
+  // 22 blocks of the 24 that three of the four servers have.
+  for (let n = 0; n < 11; n++) placed.push(await stack.place(8 * (1 + (n % 3))))
+  const ids = placed.map(order => order.id)
+  const events: string[] = []
+  for (const { publicId } of placed) events.push(await stack.report(publicId, false))
+  for (const { publicId } of placed.slice(0, 4)) events.push(await stack.report(publicId, true))
+  const turn = switches()
+  const [silent, doomed] = all
+  if (!silent || !doomed) throw new Error('no server')
+  // The first orders wait for it: it is away for a long time.
+  await db
+    .update(orders)
+    .set({ reservedUntil: new Date(Date.now() + DAY) })
+    .where(inArray(orders.id, ids.slice(0, 8)))
+  await turn(silent, false)
+  for (const event of events.slice(0, 3)) await stack.handle(event)
+  const others = all.slice(1)
+  const worker = async (seed: number) => {
+    const random = seededRandom(seed)
+    const some = <T>(list: T[]): T => list[random(list.length)] as T
+    const actions: (() => Promise<unknown>)[] = [
+      () => stack.handle(some(events)),
+      () => stack.handle(some(events)),
+      () => stack.converge(some(all).id),
+      () => stack.converge(some(all).id),
+      () => stack.converge(some(all).id),
+      () => sweep(ctx),
+      () => stack.health(),
+      () => turn(some(others), false),
+      () => turn(some(others), true),
+      () => turn(some(others), true),
+      async () => stack.pass(7 * MINUTE),
+      () => rescueOrders(ctx),
+      () => rescueOrders(ctx),
+      () => setStatus(some(others).id, some(['active', 'active', 'paused', 'draining'])),
+      () => command(ctx, SYSTEM, unit => leaveServer(unit, some(ids), { serverId: some(others).id })),
+      () => requestTask(ctx, SYSTEM, some(ids), some<OrderTask>(['change', 'reset', 'deliver']), null).then(runTasks),
+      runTasks,
+      () => command(ctx, SYSTEM, unit => advance(unit, ids.toSorted(() => random(3) - 1).slice(0, 4))),
+      () => timeOutOrders(ctx),
+      () =>
+        db
+          .update(orders)
+          .set({ expiredAt: new Date(0) })
+          .where(sql`${orders.id} = ${ids[random(2)]} and ${orders.expiredAt} is not null`),
+      () => expireOrders(ctx)
+    ]
+    for (let step = 0; step < 30; step++) {
+      // In the middle of it all.
+      if (seed === 11 && step === 12) await setStatus(doomed.id, 'given_up')
+      await some(actions)()
+    }
+  }
+  // An error, a deadlock that no retry ends among them, fails the test here.
+  await Promise.all([11, 22, 33, 44, 55, 66].map(worker))
+
+  // First the other servers behave again, so that there is room for what still waits for the silent one.
+  for (const server of others.filter(server => server !== doomed)) {
+    await turn(server, true)
+    await setStatus(server.id, 'active')
+  }
+  for (const minutes of [0, 31]) {
+    stack.pass(minutes * MINUTE)
+    await stack.health()
+  }
+  await rescueOrders(ctx)
+  // Then all of the outside world, but for the server that is gone for good.
+  for (const server of all) await turn(server, server !== doomed)
+  for (const server of all) if (server !== doomed) await setStatus(server.id, 'active')
+  for (const event of events) await stack.handle(event)
+  for (let round = 0; round < 8; round++) {
+    stack.pass(31 * MINUTE)
+    await stack.health()
+    // Drained once more, as room allows, and used again.
+    if (round === 2 || round === 5) await setStatus(others.at(-1)?.id ?? 0, round === 2 ? 'draining' : 'active')
+    await rescueOrders(ctx)
+    await timeOutOrders(ctx)
+    await expireOrders(ctx)
+    for (const { id } of await db.select({ id: orders.id }).from(orders).where(eq(orders.state, 'failed')))
+      await requestTask(ctx, SYSTEM, id, 'deliver', null)
+    await runTasks()
+    for (const server of all) if (server !== doomed) await stack.converge(server.id)
+    await sweep(ctx)
+  }
+
+  expect(await wrongNow(db)).toEqual([])
+  const { rows } = await db.execute(sql`
+    select o.id, o.state, o.task, o.fail_code, o.delivery_num, o.quantity,
+      (select count(*)::int from ${proxies} p where p.order_id = o.id and p.state = 'live') as live,
+      (select coalesce(sum(b.length), 0)::int from leases l join lease_blocks b on b.lease_id = l.id
+        where l.order_id = o.id and b.released_at is null) as held,
+      (select count(*)::int from ${agentUsers} u where u.order_id = o.id and (not u.wanted or o.state <> 'delivered')) as stale
+    from ${orders} o
+    where not (o.state = 'delivered' and o.delivery_num = o.quantity) and o.state <> 'expired'
+      or o.task is not null or o.fail_code is not null
+      or (select count(*) from ${proxies} p where p.order_id = o.id and p.state = 'live') <> case when o.state = 'delivered' then o.quantity else 0 end
+      or (select coalesce(sum(b.length), 0) from leases l join lease_blocks b on b.lease_id = l.id
+        where l.order_id = o.id and b.released_at is null) <> case when o.state = 'delivered' then o.quantity else 0 end
+      or exists (select 1 from ${agentUsers} u where u.order_id = o.id and (not u.wanted or o.state <> 'delivered'))`)
+  expect(rows).toEqual([])
+  const states = await db.select({ state: orders.state }).from(orders)
+  expect(states.filter(({ state }) => state === 'delivered').length).toBeGreaterThanOrEqual(9)
+  const renewed = await db
+    .select()
+    .from(orders)
+    .where(inArray(orders.id, ids.slice(2, 4)))
+  for (const order of renewed)
+    expect((order.expiredAt?.getTime() ?? 0) - (order.paidAt?.getTime() ?? 0)).toBeGreaterThan(order.proxyTime * DAY)
+
+  const moves = await db.select({ detail: orderEvents.detail }).from(orderEvents).where(eq(orderEvents.kind, 'moved'))
+  expect(moves.map(move => move.detail['cause'])).toContain('rescue')
+
+  // Each agent holds what the console wants of it and nothing else; the one that was given up is nobody's.
+  for (const server of all) {
+    const [row] = await db.select().from(servers).where(eq(servers.id, server.id))
+    const wanted = (await stack.usersOn(server.id)).map(user => user.username)
+    if (server === doomed) {
+      expect(wanted).toEqual([])
+      continue
+    }
+    const reply = await fetch(`http://127.0.0.1:${row?.agentPort}/api/state`, {
+      headers: { authorization: `Bearer ${stack.agent.token}` }
+    })
+    const { users } = (await reply.json()) as { users: { user: string }[] }
+    expect(users.map(user => user.user).toSorted()).toEqual(wanted)
+  }
+}, 60_000)

@@ -1,0 +1,115 @@
+import { refuse, type Outage as ShownOutage, type OutageForm } from '@netlet/contract'
+import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { serverOutages, servers } from './tables.ts'
+
+export type Outage = typeof serverOutages.$inferSelect
+
+/** A server's outages. */
+export const outageList = (serverId: number) =>
+  defineList<ListInput<'id'>, ShownOutage>({
+    name: `outages_of_server_${serverId}`,
+    table: serverOutages,
+    id: serverOutages.id,
+    sort: { id: serverOutages.id },
+    match: () => ({ where: [eq(serverOutages.serverId, serverId)] }),
+    load: async (db, ids) =>
+      (await db.select().from(serverOutages).where(among(serverOutages.id, ids))).map(presentOutage)
+  })
+
+export async function findOutage(db: Executor, id: number): Promise<Outage | undefined> {
+  const [outage] = await db.select().from(serverOutages).where(eq(serverOutages.id, id))
+  return outage
+}
+
+/** Enters an outage that the health checks did not see: a server that answered them, but served nobody. */
+export const addOutage = (
+  ctx: AppContext,
+  by: Actor,
+  serverId: number,
+  form: OutageForm
+): Promise<Result<ShownOutage>> =>
+  command(ctx, by, async unit => {
+    const [startedAt, endedAt] = [new Date(form.started_at), new Date(form.ended_at)]
+    if (endedAt <= startedAt || endedAt > unit.now) return refuse('outage_times')
+    // Two that are entered at once must see each other: what overlaps would be credited twice.
+    const [server] = await unit.tx
+      .select({ id: servers.id })
+      .from(servers)
+      .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
+      .for('no key update')
+    if (!server) return refuse('not_found')
+    const [other] = await unit.tx
+      .select()
+      .from(serverOutages)
+      .where(
+        and(
+          eq(serverOutages.serverId, serverId),
+          lt(serverOutages.startedAt, endedAt),
+          or(isNull(serverOutages.endedAt), gt(serverOutages.endedAt, startedAt))
+        )
+      )
+      .limit(1)
+    if (other) {
+      const to = other.endedAt ? iso(other.endedAt) : '–'
+      return refuse('outage_overlaps', { params: { from: iso(other.startedAt), to } })
+    }
+    const [added] = await unit.tx
+      .insert(serverOutages)
+      .values({ serverId, startedAt, endedAt, byHand: true })
+      .returning()
+    if (!added) throw new Error('the outage was not added')
+    const after = presentOutage(added)
+    unit.audit('server.add_outage', serverId, { after })
+    return ok(after)
+  })
+
+/** The server's health was asked for in vain: the outage lasts, or begins. */
+export async function openOutage({ tx }: Unit, serverId: number, startedAt: Date): Promise<void> {
+  // One that was closed while its server stayed silent (it was given up) is over: no time is in two outages.
+  const since = sql<Date>`greatest(${startedAt.toISOString()}::timestamptz,
+    (select max(ended_at) from server_outages where server_id = ${serverId}))`
+  await tx.insert(serverOutages).values({ serverId, startedAt: since }).onConflictDoNothing()
+}
+
+/** The server answers again, or nobody waits for it any more. */
+export async function closeOutage({ tx, now }: Unit, serverId: number): Promise<void> {
+  const open = and(eq(serverOutages.serverId, serverId), isNull(serverOutages.endedAt))
+  await tx
+    .update(serverOutages)
+    .set({
+      endedAt: sql`greatest(${now.toISOString()}::timestamptz, ${serverOutages.startedAt} + interval '1 millisecond')`
+    })
+    .where(open)
+}
+
+/** Takes an outage that lasts longer than `unreachable_after` and that customers have not been told of. */
+export async function takeUnannounced({ tx, now }: Unit): Promise<Outage | undefined> {
+  const [found] = await tx
+    .select({ outage: serverOutages })
+    .from(serverOutages)
+    .innerJoin(
+      servers,
+      and(eq(servers.id, serverOutages.serverId), eq(servers.offline, true), isNull(servers.deletedAt))
+    )
+    .where(and(isNull(serverOutages.endedAt), isNull(serverOutages.announcedAt)))
+    .limit(1)
+    .for('update', { of: serverOutages, skipLocked: true })
+  if (!found) return undefined
+  await tx.update(serverOutages).set({ announcedAt: now }).where(eq(serverOutages.id, found.outage.id))
+  return found.outage
+}
+
+const presentOutage = (outage: Outage): ShownOutage => ({
+  id: outage.id,
+  server_id: outage.serverId,
+  started_at: iso(outage.startedAt),
+  ended_at: isoOrNull(outage.endedAt),
+  by_hand: outage.byHand
+})

@@ -1,0 +1,138 @@
+import { routes, type Server } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { TestShop } from '../../testing/shop.ts'
+import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
+import { quoteRules, quoteSelection, reserve, reserveOther } from '../inventory/index.ts'
+import { addTestServer, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
+import { checkServers } from './health.ts'
+import { markUnreachable } from './agents.ts'
+import { serverOutages } from './tables.ts'
+
+let world: TestShop
+let agent: TestAgent
+let admin: Awaited<ReturnType<TestShop['admin']>>
+let rule = 0
+
+beforeAll(async () => {
+  world = await startFleetShop()
+  agent = await startTestAgent()
+  admin = await world.admin()
+  rule = await addRule(world.ctx.db, 'selling')
+})
+afterAll(async () => {
+  await agent?.close()
+  await world?.close()
+})
+
+async function sellingServer(name: string, range: string) {
+  const { ctx } = world
+  const serverId = await addTestServer(ctx, name, { agent, ranges: [range] })
+  const groupId = await addGroup(ctx.db, name, [serverId])
+  const orderIds = await addOrders(ctx.db, groupId, 3)
+  const figures = async () => [
+    await quoteSelection(ctx.db, { groupId, step: 8, rules: [rule] }),
+    (await quoteRules(ctx.db, { groupId, step: 8 })).find(({ ruleId }) => ruleId === rule)?.stock
+  ]
+  const wanted = (orderId: number) => ({ orderId, groupId, step: 8, rules: [rule], quantity: 8 })
+  return { serverId, orderIds, figures, wanted }
+}
+
+const shown = async (id: number): Promise<Server | undefined> =>
+  (await admin.get<{ data: Server[] }>(routes.fleet.servers.path)).data.data.find(server => server.id === id)
+
+test('a server that has not answered for unreachable_after sells nothing, and sells again when it answers', async () => {
+  const { ctx } = world
+  const { serverId, orderIds, figures, wanted } = await sellingServer('silent', '10.81.0.0/28')
+  const [first = 0, second = 0, third = 0] = orderIds
+  await checkServers(ctx)
+  expect((await reserve(ctx.db, wanted(first))).ok).toBe(true)
+  await agent.stop()
+  await checkServers(ctx)
+  world.advance(9 * MINUTE)
+  await checkServers(ctx)
+  expect(await figures()).toEqual([8, 8])
+  const heard: string[] = []
+  const stop = ctx.changes.subscribe(event => heard.push(...(event?.changes ?? []).map(({ resource }) => resource)))
+  world.advance(2 * MINUTE)
+  await checkServers(ctx)
+  expect(await figures()).toEqual([0, 0])
+  // Nor by any other way to addresses: a change of proxies, a late payment.
+  expect(await reserve(ctx.db, wanted(second))).toEqual({ ok: false, reason: 'out_of_stock' })
+  expect(await reserveOther(ctx.db, wanted(first))).toEqual({ ok: false, reason: 'out_of_stock' })
+  expect(await shown(serverId)).toMatchObject({ status: 'active', sells: false })
+  await expect.poll(() => heard, { timeout: 10_000 }).toContain('server_group')
+  stop()
+
+  await agent.start()
+  await checkServers(ctx)
+  expect(await figures()).toEqual([8, 8])
+  expect(await shown(serverId)).toMatchObject({ sells: true })
+  expect((await reserve(ctx.db, wanted(third))).ok).toBe(true)
+})
+
+test('a new server sells at once, and nothing any more where it never answers', async () => {
+  const { ctx } = world
+  const { serverId, figures } = await sellingServer('never', '10.81.1.0/28')
+  await ctx.db.execute(`update servers set agent_port = 9 where id = ${serverId}`)
+  await checkServers(ctx)
+  expect(await figures()).toEqual([16, 16])
+  world.advance(11 * MINUTE)
+  await checkServers(ctx)
+  expect(await figures()).toEqual([0, 0])
+})
+
+test('a paused server sells nothing until it is resumed, however often it answers', async () => {
+  const { ctx } = world
+  const { serverId, figures } = await sellingServer('paused', '10.81.2.0/28')
+  const call = (action: string) => admin.post<Server>(`/api/servers/servers/${serverId}/${action}/`, {})
+  expect((await call('pause')).data).toMatchObject({ status: 'paused', sells: false })
+  expect((await call('pause')).code).toBe(2000)
+  await checkServers(ctx)
+  expect(await figures()).toEqual([0, 0])
+  expect((await call('take_back')).code).toBe(409)
+  expect((await call('resume')).data).toMatchObject({ status: 'active', sells: true })
+  expect(await figures()).toEqual([16, 16])
+})
+
+test('each time without an answer is recorded once, from its first moment to its last', async () => {
+  const { ctx } = world
+  const { serverId } = await sellingServer('recorded', '10.81.3.0/28')
+  const outages = () => ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, serverId))
+  await checkServers(ctx)
+  // A job that meets silence once is no outage yet.
+  await command(ctx, SYSTEM, unit => markUnreachable(unit, serverId, { code: 'unreachable' }, { counts: false }))
+  expect(await outages()).toEqual([])
+  await checkServers(ctx)
+  await agent.stop()
+  await Promise.all([checkServers(ctx), checkServers(ctx)])
+  const since = (await serverRow(ctx, serverId)).unreachableSince
+  expect(await outages()).toMatchObject([{ startedAt: since, endedAt: null, byHand: false }])
+  world.advance(5 * MINUTE)
+  await checkServers(ctx)
+  await agent.start()
+  await Promise.all([checkServers(ctx), checkServers(ctx)])
+  const [outage, ...more] = await outages()
+  expect(more).toEqual([])
+  expect((outage?.endedAt?.getTime() ?? 0) - (since?.getTime() ?? 0)).toBeGreaterThanOrEqual(5 * MINUTE)
+})
+
+test('an outage that is entered by hand overlaps no other, and lies in the past', async () => {
+  const { serverId } = await sellingServer('by hand', '10.81.4.0/28')
+  const now = world.ctx.now().getTime()
+  const enter = (from: number, to: number) =>
+    admin.post(`/api/servers/servers/${serverId}/outages/`, {
+      started_at: new Date(now + from * MINUTE).toISOString(),
+      ended_at: new Date(now + to * MINUTE).toISOString()
+    })
+  expect((await enter(-10, -20)).code).toBe(400)
+  expect((await enter(-10, 10)).code).toBe(400)
+  const both = await Promise.all([enter(-20, -10), enter(-15, -5)])
+  expect(both.map(reply => reply.code).toSorted((a, b) => a - b)).toEqual([2000, 409])
+  expect((await enter(-30, -20)).code).toBe(2000)
+  const list = await admin.get<{ total: number }>(`/api/servers/servers/${serverId}/outages/`)
+  expect(list.data.total).toBe(2)
+})

@@ -1,0 +1,91 @@
+import { refuse, type Server, type ServerStatus } from '@netlet/contract'
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import type { ServerRow } from './agents.ts'
+import { bumpPrefixes, enqueueFullSync } from './desired.ts'
+import { readServer } from './list-servers.ts'
+import { closeOutage } from './outages.ts'
+import { publishSelling } from './selling.ts'
+import { agentUsers, servers } from './tables.ts'
+
+/** Takes a server's row for the rest of the transaction; deliveries may still refer to it. */
+export async function lockServer({ tx }: Unit, id: number): Promise<ServerRow | undefined> {
+  const [row] = await tx
+    .select()
+    .from(servers)
+    .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
+    .for('no key update')
+  return row
+}
+
+/**
+ * What an operator makes of a locked server. One that is given up keeps no users that were made by hand; those of orders
+ * are dropped with their leases.
+ */
+export async function changeStatus(unit: Unit, server: ServerRow, status: ServerStatus): Promise<void> {
+  if (server.status === status) return
+  const givenUp = status === 'given_up'
+  await unit.tx
+    .update(servers)
+    // Whatever its agent still holds is nobody's.
+    .set({ status, ...(givenUp ? { removalsAllowed: true } : {}) })
+    .where(eq(servers.id, server.id))
+  if (givenUp) {
+    await unit.tx.delete(agentUsers).where(and(eq(agentUsers.serverId, server.id), isNull(agentUsers.orderId)))
+    await closeOutage(unit, server.id)
+  }
+  publishSelling(unit)
+  unit.publish('server', server.id)
+}
+
+/** It sells nothing from now on, and serves on what it serves. */
+export const pauseServer = (ctx: AppContext, by: Actor, id: number): Promise<Result<Server>> =>
+  setStatus(ctx, by, id, 'paused')
+
+export const resumeServer = (ctx: AppContext, by: Actor, id: number): Promise<Result<Server>> =>
+  setStatus(ctx, by, id, 'active')
+
+const setStatus = (ctx: AppContext, by: Actor, id: number, status: 'paused' | 'active'): Promise<Result<Server>> =>
+  command(ctx, by, async unit => {
+    const server = await lockServer(unit, id)
+    if (!server) return refuse('not_found')
+    if (server.status === 'given_up') return refuse('server_given_up')
+    // Its agent may still hold users of orders that have other addresses by now.
+    if (server.status === 'returning') return refuse('server_returning')
+    await changeStatus(unit, server, status)
+    if (server.status !== status)
+      unit.audit(`server.${status === 'active' ? 'resume' : 'pause'}`, id, {
+        before: { status: server.status },
+        after: { status }
+      })
+    return presented(unit, id)
+  })
+
+/** Uses a server again that was given up. Before it sells, a repair removes what its agent still holds of old orders. */
+export const takeBackServer = (ctx: AppContext, by: Actor, id: number): Promise<Result<Server>> =>
+  command(ctx, by, async unit => {
+    const server = await lockServer(unit, id)
+    if (!server) return refuse('not_found')
+    if (server.status === 'returning') return presented(unit, id)
+    if (server.status !== 'given_up') return refuse('server_not_given_up')
+    await changeStatus(unit, server, 'returning')
+    await unit.tx.update(servers).set({ removalsAllowed: true }).where(eq(servers.id, id))
+    await bumpPrefixes(unit, id)
+    enqueueFullSync(unit, id)
+    unit.audit('server.take_back', id, { before: { status: server.status }, after: { status: 'returning' } })
+    return presented(unit, id)
+  })
+
+/** A server that was taken back holds nothing but what is wanted: it sells from now on. */
+export async function endReturn(unit: Unit, id: number): Promise<void> {
+  const server = await lockServer(unit, id)
+  if (server?.status === 'returning') await changeStatus(unit, server, 'active')
+}
+
+async function presented(unit: Unit, id: number): Promise<Result<Server>> {
+  const server = await readServer(unit.tx, id)
+  return server ? ok(server) : refuse('not_found')
+}

@@ -1,0 +1,126 @@
+import { day, sender, template } from './define.ts'
+
+type OrderMail = { username: string; order_id: string; product_name: string }
+
+const sample: OrderMail = {
+  username: 'demo1',
+  order_id: 'NL-7k2m9x4c8v3b6n1q',
+  product_name: 'Metro ISP · New York'
+}
+
+const dashboard = (shopUrl: string): string => `${shopUrl}/dashboard/index/proxies`
+
+export const outageTemplates = {
+  'addresses-changed': template<OrderMail & { addresses: number }>({
+    kind: 'proxies',
+    sample: { ...sample, addresses: 8 },
+    content: {
+      en: (data, shop) => ({
+        subject: `Addresses of your order change: ${data.product_name}`,
+        heading: `Hello ${data.username}, some of your addresses change`,
+        paragraphs: [
+          'We take a server out of use, so some addresses of your order are replaced by others. The old ones stop working as soon as the new ones are ready.',
+          'The password stays the same. Please load the list of your proxies again.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name],
+          ['Addresses that change', String(data.addresses)]
+        ],
+        button: { label: 'Show my proxies', url: dashboard(shop.shopUrl) },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的订单地址将变更：${data.product_name}`,
+        heading: `${data.username}，您好，您的部分地址将变更`,
+        paragraphs: [
+          '我们将停用一台服务器，因此您订单中的部分地址会被替换。新地址就绪后，旧地址将停止工作。',
+          '密码保持不变，请重新获取您的代理列表。'
+        ],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name],
+          ['变更的地址数量', String(data.addresses)]
+        ],
+        button: { label: '查看我的代理', url: dashboard(shop.shopUrl) },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'server-outage': template<OrderMail & { addresses: number; since: string }>({
+    kind: 'proxies',
+    sample: { ...sample, addresses: 8, since: '2026-02-01T10:00:00.000Z' },
+    content: {
+      en: (data, shop) => ({
+        subject: `Some of your proxies do not work at the moment: ${data.product_name}`,
+        heading: `Hello ${data.username}, a server does not answer`,
+        paragraphs: [
+          'A server that serves addresses of your order does not answer, and we are working on it. The addresses come back by themselves.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name],
+          ['Addresses concerned', String(data.addresses)],
+          ['Since', day(data.since)]
+        ],
+        button: { label: 'Show my proxies', url: dashboard(shop.shopUrl) },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的部分代理暂时无法使用：${data.product_name}`,
+        heading: `${data.username}，您好，一台服务器无响应`,
+        paragraphs: ['为您的订单提供地址的一台服务器无响应，我们正在处理。恢复后这些地址会自动可用。'],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name],
+          ['受影响的地址数量', String(data.addresses)],
+          ['开始时间', day(data.since)]
+        ],
+        button: { label: '查看我的代理', url: dashboard(shop.shopUrl) },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'outage-credited': template<OrderMail & { from: string; to: string; minutes: number; expires_at: string }>({
+    kind: 'proxies',
+    sample: {
+      ...sample,
+      from: '2026-02-01T10:00:00.000Z',
+      to: '2026-02-01T14:30:00.000Z',
+      minutes: 270,
+      expires_at: '2026-02-04T14:30:00.000Z'
+    },
+    content: {
+      en: (data, shop) => ({
+        subject: `Your order runs longer: ${data.product_name}`,
+        heading: `Hello ${data.username}, we gave you back the time of an outage`,
+        paragraphs: [
+          'A server with addresses of your order did not answer for a while. We are sorry. Your order runs that much longer.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name],
+          ['Outage', `${day(data.from)} – ${day(data.to)}`],
+          ['Added', `${data.minutes} minutes`],
+          ['Valid until', day(data.expires_at)]
+        ],
+        button: { label: 'Show my proxies', url: dashboard(shop.shopUrl) },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的订单已延长：${data.product_name}`,
+        heading: `${data.username}，您好，我们已补偿故障时间`,
+        paragraphs: ['为您的订单提供地址的一台服务器曾一段时间无响应，深表歉意。您的订单已相应延长。'],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name],
+          ['故障时间', `${day(data.from)} – ${day(data.to)}`],
+          ['延长', `${data.minutes} 分钟`],
+          ['有效期至', day(data.expires_at)]
+        ],
+        button: { label: '查看我的代理', url: dashboard(shop.shopUrl) },
+        footer: sender(shop)
+      })
+    }
+  })
+}

@@ -1,0 +1,41 @@
+/** What a move to other servers, an outage and a reopening change of a locked order, each within the caller's command. */
+import type { Unit } from '../../infra/command.ts'
+import { note, transition, updateOrder, type OrderRow } from './transition.ts'
+
+/** Its addresses come from another server group from now on. */
+export async function regroup(unit: Unit, order: OrderRow, serverGroupId: number): Promise<OrderRow> {
+  if (order.serverGroupId === serverGroupId) return order
+  return (await updateOrder(unit, order.id, { serverGroupId })) ?? order
+}
+
+/**
+ * Gives a running order more time; its customer is reminded of the new date.
+ * @param seconds whole
+ */
+export async function creditTime(
+  unit: Unit,
+  order: OrderRow,
+  { seconds, ...detail }: { seconds: number } & Record<string, unknown>
+): Promise<Date> {
+  if (!order.expiredAt) throw new Error(`The time of order ${order.id} does not run`)
+  const expiredAt = new Date(order.expiredAt.getTime() + seconds * 1000)
+  await updateOrder(unit, order.id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null })
+  await note(unit, order.id, 'credited', { seconds, expired_at: expiredAt.toISOString(), ...detail })
+  return expiredAt
+}
+
+/** An order that expired undelivered is delivered after all; its term starts when it is. */
+export const reopenOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
+  transition(unit, order, 'reopen', {
+    expiredAt: null,
+    deliveredAt: null,
+    graceUntil: null,
+    reminderSentAt: null,
+    lastReminderSentAt: null,
+    failCode: null,
+    failParams: null
+  })
+
+/** Did this locked order expire before any of its addresses worked? */
+export const expiredUndelivered = (order: OrderRow): boolean =>
+  order.state === 'expired' && order.deliveryNum === 0 && order.deliveredAt === null && order.paidAt !== null
