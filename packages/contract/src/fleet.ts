@@ -169,7 +169,7 @@ export type CreditPreview = z.infer<typeof CreditPreview>
 export const MoveForm = z.object({ server_id: Id.optional(), group_id: Id.optional() })
 export type MoveForm = z.output<typeof MoveForm>
 
-const instant = z.iso.datetime({ offset: true, error: message('needs_time') })
+const instant = z.iso.datetime({ offset: true, error: message('enter_time') })
 export const OutageForm = z.object({ started_at: instant, ended_at: instant })
 export type OutageForm = z.output<typeof OutageForm>
 

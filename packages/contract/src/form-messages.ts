@@ -58,6 +58,7 @@ export const formMessages = {
   needs_discord_id: 'discord_id is required',
   needs_channel_id: 'channel_id is required',
   needs_time: 'at must be an ISO 8601 time',
+  enter_time: 'Please enter a time such as 2026-03-01T12:00:00Z',
 
   // catalogue and orders
   must_be_variant_id: 'Must be a platform variant id',

@@ -131,7 +131,7 @@ test('an outage that is entered by hand overlaps no other, and lies in the past'
   expect((await enter(-10, -20)).code).toBe(400)
   expect((await enter(-10, 10)).code).toBe(400)
   const both = await Promise.all([enter(-20, -10), enter(-15, -5)])
-  expect(both.map(reply => reply.code).toSorted((a, b) => a - b)).toEqual([2000, 409])
+  expect(both.map(reply => reply.code).toSorted((a, b) => a - b)).toEqual([409, 2000])
   expect((await enter(-30, -20)).code).toBe(2000)
   const list = await admin.get<{ total: number }>(`/api/servers/servers/${serverId}/outages/`)
   expect(list.data.total).toBe(2)
