@@ -2,14 +2,14 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { AccountPorts } from './domains/accounts/index.ts'
 import { leases } from './domains/inventory/tables.ts'
 import { orders } from './domains/orders/tables.ts'
-import { grantForSignUp, levelThresholds, setCoins } from './domains/rewards/index.ts'
+import { levelThresholds, pendingCoins, setCoins } from './domains/rewards/index.ts'
 import type { AppContext } from './infra/context.ts'
 import type { Executor } from './infra/db/client.ts'
 
 /** What accounts gets of the domains above it. */
-export const accountPorts = (ctx: Pick<AppContext, 'secrets'>): AccountPorts => ({
+export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   levelThresholds,
-  onSignedUp: (unit, signedUp) => grantForSignUp(ctx, unit, signedUp),
+  pendingCoins: (db, userId) => pendingCoins(db, userId, ctx.now()),
   setCoins,
   holdsLeases
 })

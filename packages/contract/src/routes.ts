@@ -6,6 +6,7 @@ import { documentation } from './documentation.ts'
 import { fleet } from './fleet.ts'
 import { inventory } from './inventory.ts'
 import { orders } from './orders.ts'
+import { payments } from './payments.ts'
 import { rewards } from './rewards.ts'
 import { settings } from './settings.ts'
 import { support } from './support.ts'
@@ -17,6 +18,7 @@ export const routes = {
   catalog,
   changes,
   orders,
+  payments,
   inventory,
   fleet,
   rewards,

@@ -39,6 +39,7 @@ export async function startStockedShop(): Promise<StockedShop> {
   await writeSettings(ctx, {
     shopify_shop_url: `http://127.0.0.1:${CLOSED_PORT}`,
     shopify_app_key: 'platform token',
+    accept_test_payments: true,
     shopify_api_secret: 'platform secret',
     max_unpaid_orders: 1000
   })

@@ -184,7 +184,9 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
     shopify_shop_url: platformUrl,
     shopify_app_key: 'platform token',
     shopify_api_secret: 'platform secret',
-    max_unpaid_orders: 1000
+    max_unpaid_orders: 1000,
+    // The stand-in's checkout takes no money.
+    accept_test_payments: true
   })
   return command(ctx, SYSTEM, async unit => {
     const { tx } = unit

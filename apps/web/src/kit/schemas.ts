@@ -7,11 +7,14 @@ import './no-eval.ts'
  */
 export {
   ApiKeyForm,
+  ApplyPaymentForm,
   ChangePasswordBody,
   ExtendForm,
   ForgotBody,
   GiftCardForm,
   LoginBody,
+  PaymentNoteForm,
+  RefundForm,
   SignUpBody,
   TicketForm
 } from '@netlet/contract'

@@ -21,7 +21,8 @@ export const customer: CurrentUser = {
   last_login_ip: '203.0.113.7',
   last_location: 'US',
   version: 'kP3xVb0qT9mLw2Za',
-  impersonated_by: null
+  impersonated_by: null,
+  pending_points: 0
 }
 
 export const admin: CurrentUser = {

@@ -49,7 +49,7 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
   })
   mount(calls.signUp, async ({ caller, body, request, reply }) => {
     const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
-    return loggedIn(await signUp(ctx, caller, ports, body, browser), reply)
+    return loggedIn(await signUp(ctx, caller, body, browser), reply)
   })
   mount(calls.emailValidate, async ({ caller, body }) => sendEmailCode(ctx, caller, body))
   mount(calls.forgotVerify, async ({ caller, body }) => verifyForgotCode(ctx, caller, body))

@@ -3,10 +3,10 @@
  * `platform_events`, the inbox of webhooks, where an event is stored once and handled once. What an event causes is done
  * by handlers of higher domains (`EventHandlers`), within the transaction in which this domain writes the outcome.
  */
-export { storeEvent } from './events.ts'
+export { lockEventById, resolveEvent, storeEvent, type EventRow } from './events.ts'
 export { handleEvent } from './handle-event.ts'
 export { commerceJobs } from './jobs.ts'
-export { type EventResult } from './outcomes.ts'
+export { attentionSentence, type EventResult } from './outcomes.ts'
 export { openPlatform, platformRefusal } from './platform.ts'
 export { requestWebhooks } from './register-webhooks.ts'
 export { commerceRoutes } from './routes.ts'

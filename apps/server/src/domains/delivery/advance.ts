@@ -34,7 +34,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const { tx } = unit
   const agents = await agentProgress(tx, order.id)
   const behind = agents.filter(agent => !agent.inStep)
-  if (order.state === 'expired') {
+  if (order.state === 'expired' || order.state === 'refunded') {
     if (agents.length > 0) return []
     return [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
   }

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { removeDesiredUsers } from '../fleet/index.ts'
 import { expireOrder, lockExpired } from '../orders/index.ts'
@@ -19,16 +19,8 @@ export async function expireOrders(ctx: AppContext): Promise<number> {
   for (;;) {
     const some = await command(ctx, SYSTEM, async unit => {
       const due = await lockExpired(unit, BATCH)
-      for (const order of due) {
-        await expireOrder(unit, order)
-        await unit.tx
-          .update(proxies)
-          .set({ state: 'retired', updatedAt: unit.now })
-          .where(eq(proxies.orderId, order.id))
-        await removeDesiredUsers(unit, order.id)
-      }
-      // An order that no agent ever heard of gives its addresses back here and now.
-      await advance(
+      for (const order of due) await expireOrder(unit, order)
+      await endDelivery(
         unit,
         due.map(order => order.id)
       )
@@ -37,4 +29,14 @@ export async function expireOrders(ctx: AppContext): Promise<number> {
     total += some
     if (some < BATCH) return total
   }
+}
+
+/** Takes the users of orders that have ended off the agents; their addresses go back once those have confirmed. */
+export async function endDelivery(unit: Unit, orderIds: number[]): Promise<void> {
+  for (const orderId of orderIds) {
+    await unit.tx.update(proxies).set({ state: 'retired', updatedAt: unit.now }).where(eq(proxies.orderId, orderId))
+    await removeDesiredUsers(unit, orderId)
+  }
+  // An order that no agent ever heard of gives its addresses back here and now.
+  await advance(unit, orderIds)
 }

@@ -5,7 +5,7 @@
  */
 export { advance } from './advance.ts'
 export { confirmOutcomes } from './confirm.ts'
-export { expireOrders } from './expire.ts'
+export { endDelivery, expireOrders } from './expire.ts'
 export { deliveryJobs } from './jobs.ts'
 export { deliveryRoutes } from './routes.ts'
 export { startDelivery, type AcceptPayment } from './start.ts'

@@ -4,3 +4,4 @@
  */
 export { mailJobs } from './jobs.ts'
 export { enqueueMail, sendMailQueue } from './send-mail.ts'
+export { type WhyNotDelivered } from './templates/payments.ts'

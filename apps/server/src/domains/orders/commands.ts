@@ -3,7 +3,7 @@ import type { OrderFailure, Params } from '@netlet/contract'
 import { and, asc, inArray, lte, sql } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
-import { LIVE_STATES } from './states.ts'
+import { isLive, LIVE_STATES } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -83,12 +83,16 @@ export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[
 export const expireOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
   transition(unit, order, 'expire', { task: null, taskId: null, taskAt: null, taskBegunAt: null })
 
-/** Another term, counted from the present expiry; its customer is reminded of the new date. */
+/**
+ * Another term, counted from the present expiry; its customer is reminded of the new date.
+ * @returns false where its time does not run, so that it cannot be renewed: nothing has changed then
+ */
 export async function renewOrder(
   unit: Unit,
   order: OrderRow,
   payment: Pick<Payment, 'amount' | 'platformOrderNumber'>
-): Promise<void> {
+): Promise<boolean> {
+  if (!isLive(order.state)) return false
   const expiredAt = termAfter(order.expiredAt ?? unit.now, order)
   await updateOrder(unit, order.id, {
     expiredAt,
@@ -97,6 +101,63 @@ export async function renewOrder(
   })
   const detail = { platform_order: payment.platformOrderNumber, expired_at: expiredAt.toISOString() }
   await note(unit, order.id, 'renewed', detail)
+  return true
+}
+
+/** What the platform gave back of one of an order's payments. */
+export type GivenBack = { amount: string; platformOrderNumber: string; reason: string }
+
+const addRefund = (amount: string) => sql`${orders.refundedAmount} + ${amount}::numeric` as never
+
+/** All of its purchase was given back: it ends, and a task that was under way ends with it. */
+export function refundOrder(unit: Unit, order: OrderRow, { amount, platformOrderNumber, reason }: GivenBack) {
+  const ended = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
+  return transition(
+    unit,
+    order,
+    'refund',
+    { ...ended, graceUntil: null, refundedAmount: addRefund(amount) },
+    { platform_order: platformOrderNumber, amount, reason }
+  )
+}
+
+/** A renewal was given back: its term is taken off again. Where nothing is left of the time, the order expires. */
+export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
+  const expiredAt = order.expiredAt && new Date(order.expiredAt.getTime() - order.proxyTime * DAY)
+  await updateOrder(unit, order.id, {
+    refundedAmount: addRefund(back.amount),
+    ...(isLive(order.state) ? { expiredAt } : {})
+  })
+  await note(unit, order.id, 'payment_refunded', {
+    platform_order: back.platformOrderNumber,
+    amount: back.amount,
+    reason: back.reason,
+    ...(expiredAt && isLive(order.state) ? { expired_at: expiredAt.toISOString() } : {})
+  })
+}
+
+/** A part of a payment was given back. The order goes on until an administrator decides otherwise. */
+export async function partlyRefundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
+  await updateOrder(unit, order.id, { refundedAmount: addRefund(back.amount) })
+  await note(unit, order.id, 'partly_refunded', {
+    platform_order: back.platformOrderNumber,
+    amount: back.amount,
+    reason: back.reason
+  })
+}
+
+/** Another payment takes the place of the one that a failed order could not be delivered for. */
+export async function replacePayment(unit: Unit, order: OrderRow, payment: Payment): Promise<OrderRow> {
+  const { amount: payAmount, platformOrderId, platformOrderNumber } = payment
+  const changed = await updateOrder(unit, order.id, {
+    payAmount,
+    platformOrderId,
+    platformOrderNumber,
+    deletedAt: null
+  })
+  if (!changed) throw new Error(`There is no order ${order.id}`)
+  await note(unit, order.id, 'payment_applied', { platform_order: platformOrderNumber, amount: payAmount })
+  return changed
 }
 
 /** The proxies have another password from now on. */

@@ -12,11 +12,16 @@ export {
   markPaid,
   markPartlyDelivered,
   markReset,
+  partlyRefundOrder,
   recordProgress,
+  refundOrder,
   renewOrder,
+  replacePayment,
   setCredentials,
   startDelivering,
-  type Failure
+  takeBackTerm,
+  type Failure,
+  type GivenBack
 } from './commands.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'

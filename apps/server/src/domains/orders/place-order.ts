@@ -14,7 +14,7 @@ import { openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { orders } from './tables.ts'
+import { orders, type OrderLine } from './tables.ts'
 import { note } from './transition.ts'
 
 export type Placing = {
@@ -38,7 +38,7 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
   if (!priced.ok) return priced
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
-  const { variant, rules, basePrice, aclPrice, amount } = priced.data
+  const { variant, rules, basePrice, aclPrice, amount, lines } = priced.data
 
   return command(ctx, caller, async unit => {
     const { tx, now } = unit
@@ -55,10 +55,7 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
 
     const publicId = `NL-${randomCode(16)}`
     const checkoutUrl = platform.data.checkoutUrl({
-      lines: [
-        { variantId: variant.platformVariantId, quantity: placing.quantity },
-        ...priced.data.rulePlatformVariants.map(variantId => ({ variantId, quantity: placing.quantity }))
-      ],
+      lines: lines.map(line => ({ variantId: line.variant, quantity: line.quantity })),
       email: await emailOf(tx, caller.id),
       note: `Order ${publicId}`,
       attributes: { order_id: publicId },
@@ -82,6 +79,7 @@ export async function placeOrder(ctx: AppContext, caller: UserActor, placing: Pl
         aclPrice,
         amount,
         rules,
+        lines,
         checkoutUrl,
         discountCode,
         reservedUntil,
@@ -115,7 +113,16 @@ async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
     return refuse('wrong_quantity', { params: { step }, data: { cart_step: step } })
   }
   const amount = fromCents(BigInt(placing.quantity) * toCents(priced.data.price))
-  return ok({ ...priced.data, amount })
+  const { variant, rulePlatformVariants, ruleNames } = priced.data
+  const lines: OrderLine[] = [
+    { variant: variant.platformVariantId, name: variant.variantName, quantity: placing.quantity },
+    ...rulePlatformVariants.map((rule, at) => ({
+      variant: rule,
+      name: ruleNames[at] ?? rule,
+      quantity: placing.quantity
+    }))
+  ]
+  return ok({ ...priced.data, amount, lines })
 }
 
 async function emailOf(db: Executor, userId: number): Promise<string> {

@@ -30,6 +30,8 @@ export const LOCKS = {
   preferences: 7311,
   /** Folds the deltas of the orders' figures. */
   orderFigures: 7312,
+  /** What happens to the money of one order of the platform: payment, refund, application. Key: the platform's id. */
+  platformOrder: 7313,
   /** Only one sync of collections or tags at a time. */
   catalogSync: 7320
 } as const

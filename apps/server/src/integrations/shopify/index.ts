@@ -4,9 +4,12 @@ export { type ShopifyCollection, type ShopifyOrder, type ShopifyProduct, type Sh
 export { shopBase } from './shop-base.ts'
 
 export {
+  CancelledOrder,
+  DisputeEvent,
   PaidOrder,
   ProductDeletedEvent,
   ProductEvent,
+  RefundEvent,
   orderAttribute,
   verifyWebhook,
   webhookHeaders

@@ -9,6 +9,10 @@ const PRODUCT_WEBHOOK_PATH = '/api/orders/product_webhook'
 
 const wanted = [
   { topic: 'ORDERS_PAID', path: PAY_WEBHOOK_PATH },
+  { topic: 'ORDERS_CANCELLED', path: PAY_WEBHOOK_PATH },
+  { topic: 'REFUNDS_CREATE', path: PAY_WEBHOOK_PATH },
+  { topic: 'DISPUTES_CREATE', path: PAY_WEBHOOK_PATH },
+  { topic: 'DISPUTES_UPDATE', path: PAY_WEBHOOK_PATH },
   { topic: 'PRODUCTS_CREATE', path: PRODUCT_WEBHOOK_PATH },
   { topic: 'PRODUCTS_UPDATE', path: PRODUCT_WEBHOOK_PATH },
   { topic: 'PRODUCTS_DELETE', path: PRODUCT_WEBHOOK_PATH }

@@ -1,4 +1,5 @@
 import {
+  IconCreditCard,
   IconGift,
   IconHome,
   IconLifebuoy,
@@ -25,5 +26,6 @@ export const icons: Record<MenuScreenId, Icon> = {
   userSettings: IconSettings,
   support: IconLifebuoy,
   Orders: IconReceipt,
+  payments: IconCreditCard,
   giftcard: IconGift
 }

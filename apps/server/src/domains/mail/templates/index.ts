@@ -4,8 +4,9 @@ import { codeTemplates } from './codes.ts'
 import type { MailTemplate, TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
 import { orderTemplates } from './orders.ts'
+import { paymentTemplates } from './payments.ts'
 
-export const TEMPLATES = { ...codeTemplates, ...orderTemplates, ...operatorTemplates }
+export const TEMPLATES = { ...codeTemplates, ...orderTemplates, ...paymentTemplates, ...operatorTemplates }
 
 export type Template = keyof typeof TEMPLATES
 /** What a template is filled with. */
