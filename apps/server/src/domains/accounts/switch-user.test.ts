@@ -107,5 +107,5 @@ test('a visitor through a user’s eyes leaves no key, password or chat account 
   const form = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }
   expect(await admin.post('/api/users/change_password', form)).toMatchObject(refused)
   expect(await admin.get('/api/auth/discord/login?mode=bind')).toMatchObject(refused)
-  expect(await admin.post('/api/rewards/gift_card/exchange/', { mount: '10' })).toMatchObject(refused)
+  expect(await admin.post('/api/rewards/gift_card/exchange/', { mount: '10', point: 10 })).toMatchObject(refused)
 })

@@ -177,6 +177,10 @@ test('webhooks: made once, kept on repeat, moved with the shop’s address', asy
   )
   expect(subscriptions.map(({ topic, uri }) => [topic, uri])).toEqual([
     ['ORDERS_PAID', `${shop.url}/api/orders/pay_webhook`],
+    ['ORDERS_CANCELLED', `${shop.url}/api/orders/pay_webhook`],
+    ['REFUNDS_CREATE', `${shop.url}/api/orders/pay_webhook`],
+    ['DISPUTES_CREATE', `${shop.url}/api/orders/pay_webhook`],
+    ['DISPUTES_UPDATE', `${shop.url}/api/orders/pay_webhook`],
     ['PRODUCTS_CREATE', `${shop.url}/api/orders/product_webhook`],
     ['PRODUCTS_UPDATE', `${shop.url}/api/orders/product_webhook`],
     ['PRODUCTS_DELETE', `${shop.url}/api/orders/product_webhook`]
