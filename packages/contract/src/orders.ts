@@ -38,6 +38,8 @@ export const Order = z.object({
   product_quantity: z.number(),
   amount: Money,
   pay_amount: Money.nullable(),
+  /** What of `pay_amount` was given back. */
+  refunded_amount: Money,
   pay_status: z.union([z.literal(0), z.literal(1)]),
   state: z.enum(ORDER_STATES),
   is_expired: z.boolean(),

@@ -48,6 +48,7 @@ export const order: Order = {
   product_quantity: 8,
   amount: '12.00',
   pay_amount: '12.00',
+  refunded_amount: '0.00',
   pay_status: 1,
   state: 'delivered',
   is_expired: false,

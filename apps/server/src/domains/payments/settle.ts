@@ -4,6 +4,7 @@ import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { users } from '../accounts/tables.ts'
 import { enqueueTags, type EventResult } from '../commerce/index.ts'
 import { startDelivery } from '../delivery/index.ts'
 import {
@@ -46,7 +47,7 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
   await lock(tx, 'platformOrder', paid.id)
   if (await paymentOf(tx, paid.id)) return { outcome: 'duplicate' }
   const settings = await readSettings(tx, ctx.secrets)
-  const order = named ? await lockOrderByPublicId(unit, named) : undefined
+  const order = named ? await orderOf(unit, named) : undefined
   const renewal = orderAttribute(paid, 'renewal') === '1'
   const refunds = await tx.select().from(paymentRefunds).where(eq(paymentRefunds.platformOrderId, paid.id))
   const payment = await addPayment(unit, paid, {
@@ -66,6 +67,14 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
   const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
   await useCoupons(unit, order.userId, codesOf(paid))
   return result
+}
+
+/** The order that a payment names, locked. Nobody waits any more for what a deleted user ordered. */
+async function orderOf(unit: Unit, publicId: string): Promise<OrderRow | undefined> {
+  const order = await lockOrderByPublicId(unit, publicId)
+  if (!order) return undefined
+  const [user] = await unit.tx.select({ deletedAt: users.deletedAt }).from(users).where(eq(users.id, order.userId))
+  return user?.deletedAt ? undefined : order
 }
 
 export const codesOf = ({ discount_codes }: PaidOrder): string[] => discount_codes.map(({ code }) => code)

@@ -372,3 +372,13 @@ test('a payment for an order that was deleted brings it back', async () => {
   await pay(checkout_url)
   await inState(buyer, order_id, 'delivered')
 })
+
+test("a payment for the order of a deleted user is delivered to nobody, and stands in the administrators' inbox", async () => {
+  const leaving = await stack.customer(shop.url, 'leaving1')
+  const { data } = await place(stack, leaving, 8, [rule])
+  await stack.ctx.db.execute(sql`update users set deleted_at = now() where username = 'leaving1'`)
+  await report(shop.url, paidEvent({ publicId: data.order_id, amount: '20.00' }), { eventId: 'of nobody' })
+  expect(await outcomeOf(stack, 'of nobody')).toMatchObject({ outcome: 'unknown_order' })
+  expect(await moved(data.order_id)).toMatchObject({ state: 'placed', payments: 0, grants: 0 })
+  await expire(data.order_id)
+})
