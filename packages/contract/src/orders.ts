@@ -159,7 +159,7 @@ export const orders = {
     })
   }),
   payWebhook: route('POST', '/api/orders/pay_webhook', {
-    summary: "The platform's webhooks about money: orders/paid, orders/cancelled, refunds/*, disputes/* (signed)",
+    summary: "The platform's webhooks about money: orders/paid, orders/cancelled, refunds, disputes (signed)",
     access: 'public',
     body: z.unknown(),
     reply: Done

@@ -47,6 +47,7 @@ const BY_NAME: Record<string, unknown> = {
   quantity: 8,
   repassword: 'Example#2026',
   search: 'anna',
+  shop_currency: 'USD',
   shopify_product_id: '720000000001',
   shopify_shop_url: 'https://shop.example.com',
   shopify_variant_id: '72000000000101',

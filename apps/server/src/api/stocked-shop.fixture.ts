@@ -65,6 +65,12 @@ export async function startStockedShop(): Promise<StockedShop> {
     .values({ username: 'anna', email: 'anna@example.com', phone: '1', message: 'Help', clientIp: '127.0.0.1' })
   await db.insert(giftCards).values({ mount: '5.00', point: 50, code: 'GIFT5' })
 
+  /** What an order's payment has to hold. */
+  async function linesOf(publicId: string): Promise<Record<string, number>> {
+    const [order] = await db.select({ lines: orders.lines }).from(orders).where(eq(orders.publicId, publicId))
+    return Object.fromEntries((order?.lines ?? []).map(({ variant, quantity }) => [variant, quantity]))
+  }
+
   return {
     ...started,
     productId: product.id,
@@ -82,7 +88,7 @@ export async function startStockedShop(): Promise<StockedShop> {
       const event = {
         eventId: `paid ${publicId}`,
         topic: 'orders/paid',
-        payload: paidEvent({ publicId, amount: '20.00' })
+        payload: paidEvent({ publicId, amount: '20.00', lines: await linesOf(publicId) })
       }
       await command(ctx, SYSTEM, unit => storeEvent(unit, event))
       await handleEvent(ctx, eventHandlers, event.eventId)
