@@ -5,7 +5,19 @@ import { ORDER_EVENTS, ORDER_FAILURES, type OrderFailure } from './order-codes.t
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { toCents } from './money.ts'
-import { Done, Id, IdList, IdParams, Money, MoneyInput, ReasonParams, Search, Task, Time } from './shapes.ts'
+import {
+  Done,
+  Id,
+  IdList,
+  IdParams,
+  Money,
+  MoneyInput,
+  ReasonParams,
+  Search,
+  Task,
+  Time,
+  optionalText
+} from './shapes.ts'
 
 export const ORDER_STATES = [
   'placed',
@@ -123,7 +135,7 @@ export const RefundForm = z.object({
     .optional()
     .refine(value => value === undefined || toCents(value) > 0n, message('must_be_amount')),
   /** '#1001': which payment of the order; by default its purchase. */
-  platform_order: z.string().trim().max(40).optional()
+  platform_order: optionalText(100)
 })
 
 export const orders = {

@@ -3,7 +3,7 @@ import { message } from './form-messages.ts'
 import { listQuery, page } from './list.ts'
 import { EVENT_OUTCOMES, PAYMENT_STATES, RESOLUTIONS } from './payment-codes.ts'
 import { route } from './route.ts'
-import { Done, IdParams, Money, ReasonParams, Time, text } from './shapes.ts'
+import { Done, IdParams, Money, ReasonParams, Time, formVersion, text } from './shapes.ts'
 
 /** An event of the platform about money, and what came of it. */
 export const InboxEntry = z.object({
@@ -49,12 +49,11 @@ export const InboxDetail = z.object({
 })
 export type InboxDetail = z.infer<typeof InboxDetail>
 
-const inboxVersion = { version: z.string().max(64).optional() }
 const note = text(message('enter_reason'), 500)
 
 /** The order's public number, as customers see it. */
-export const ApplyPaymentForm = z.object({ order: text(message('enter_order'), 40), ...inboxVersion })
-export const PaymentNoteForm = z.object({ note, ...inboxVersion })
+export const ApplyPaymentForm = z.object({ order: text(message('enter_order'), 40), ...formVersion })
+export const PaymentNoteForm = z.object({ note, ...formVersion })
 
 const P = '/api/payments/inbox'
 
