@@ -21,7 +21,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
   const own = orderList({ userId: subjects.customer, now, ordersPaidBy })
   const listOfUsers = userList({ levelThresholds })
   const proxies = proxyList(subjects.order)
-  const records = pointRecordList(subjects.customer)
+  const records = pointRecordList(subjects.customer, now)
   const invited = invitedList(subjects.customer)
   const deep = { offset: Math.floor(rows / 2) }
 

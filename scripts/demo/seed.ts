@@ -43,6 +43,8 @@ export async function seed(
   await writeSettings(ctx, {
     shopify_shop_url: platformUrl,
     shopify_app_key: secrets.platformToken,
+    // The stand-in's checkout takes no money.
+    accept_test_payments: true,
     shopify_api_secret: secrets.platformSecret,
     discord_client_id: 'netlet-demo',
     discord_client_secret: secrets.discordSecret,

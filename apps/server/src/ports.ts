@@ -11,8 +11,8 @@ import {
   exportCodes,
   exportPoints,
   forgetInvited,
-  grantForSignUp,
-  levelThresholds
+  levelThresholds,
+  pendingCoins
 } from './domains/rewards/index.ts'
 import { exportTickets, forgetSender } from './domains/support/index.ts'
 import type { Unit } from './infra/command.ts'
@@ -20,9 +20,9 @@ import type { AppContext } from './infra/context.ts'
 import type { Executor } from './infra/db/client.ts'
 
 /** What accounts gets of the domains above it. */
-export const accountPorts = (ctx: Pick<AppContext, 'secrets'>): AccountPorts => ({
+export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   levelThresholds,
-  onSignedUp: (unit, signedUp) => grantForSignUp(ctx, unit, signedUp),
+  pendingCoins: (db, userId) => pendingCoins(db, userId, ctx.now()),
   changePoints,
   owed,
   forget: [

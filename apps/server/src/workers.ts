@@ -7,7 +7,14 @@ import { fleetJobs } from './domains/fleet/index.ts'
 import { inventoryJobs } from './domains/inventory/index.ts'
 import { mailJobs } from './domains/mail/index.ts'
 import { orderJobs } from './domains/orders/index.ts'
-import { acceptPayment, paymentJobs, settlePayment } from './domains/payments/index.ts'
+import {
+  acceptPayment,
+  cancelPayment,
+  disputePayment,
+  paymentJobs,
+  refundPayment,
+  settlePayment
+} from './domains/payments/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'
 import { retention } from './retention.ts'
@@ -17,6 +24,10 @@ import type { JobQueue } from './infra/jobs.ts'
 /** What the domains do with the platform's events. */
 export const eventHandlers: EventHandlers = {
   'orders/paid': settlePayment,
+  'orders/cancelled': cancelPayment,
+  'refunds/create': refundPayment,
+  'disputes/create': disputePayment,
+  'disputes/update': disputePayment,
   'products/update': applyProductUpdate,
   'products/delete': withdrawProduct
 }

@@ -33,7 +33,11 @@ export const User = z.object({
 export type User = z.infer<typeof User>
 
 /** The session's user; `impersonated_by` names the administrator who views the shop as this user. */
-export const CurrentUser = User.extend({ impersonated_by: z.string().nullable() })
+export const CurrentUser = User.extend({
+  impersonated_by: z.string().nullable(),
+  /** Of `reward_points`, the coins that cannot be spent yet. */
+  pending_points: z.number()
+})
 export type CurrentUser = z.infer<typeof CurrentUser>
 
 /** A field of a form that was left empty. */

@@ -104,6 +104,9 @@ export const formMessages = {
 
   // rewards, support, settings
   enter_holder: 'Please enter username',
+  enter_reason: 'Please enter a reason',
+  enter_order: 'Please enter the number of an order',
+  must_be_yes_or_no: 'Must be true or false',
   enter_code: 'Please enter code',
   enter_discount: 'Please enter discount',
   enter_mount: 'Please enter mount',

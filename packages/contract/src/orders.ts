@@ -5,7 +5,20 @@ import { MoveForm } from './fleet.ts'
 import { ORDER_EVENTS, ORDER_FAILURES, type OrderFailure } from './order-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } from './shapes.ts'
+import { toCents } from './money.ts'
+import {
+  Done,
+  Id,
+  IdList,
+  IdParams,
+  Money,
+  MoneyInput,
+  ReasonParams,
+  Search,
+  Task,
+  Time,
+  optionalText
+} from './shapes.ts'
 
 export const ORDER_STATES = [
   'placed',
@@ -38,6 +51,8 @@ export const Order = z.object({
   product_quantity: z.number(),
   amount: Money,
   pay_amount: Money.nullable(),
+  /** What of `pay_amount` was given back. */
+  refunded_amount: Money,
   pay_status: z.union([z.literal(0), z.literal(1)]),
   state: z.enum(ORDER_STATES),
   is_expired: z.boolean(),
@@ -121,6 +136,16 @@ const Timestamp = z
 
 export const ExtendForm = z.object({ expired_at: Timestamp })
 
+/** Without an amount all that is left of the payment is given back. */
+export const RefundForm = z.object({
+  amount: z
+    .union([z.literal('').transform(() => undefined), MoneyInput(message('must_be_amount'))])
+    .optional()
+    .refine(value => value === undefined || toCents(value) > 0n, message('must_be_amount')),
+  /** '#1001': which payment of the order; by default its purchase. */
+  platform_order: optionalText(100)
+})
+
 export const orders = {
   checkout: route('POST', '/api/orders/checkout', {
     summary:
@@ -155,7 +180,7 @@ export const orders = {
     })
   }),
   payWebhook: route('POST', '/api/orders/pay_webhook', {
-    summary: "The platform's orders/paid webhook (signed)",
+    summary: "The platform's webhooks about money: orders/paid, orders/cancelled, refunds, disputes (signed)",
     access: 'public',
     body: z.unknown(),
     reply: Done
@@ -318,6 +343,13 @@ export const orders = {
     reveals: 'credentials',
     params: IdParams,
     reply: z.object({ proxy_lines: z.array(z.string()), proxy_count: z.number() })
+  }),
+  refund: route('POST', `${O}/:id/refund/`, {
+    summary: 'Give the money of a payment back on the platform, all or a part; its webhook then settles it here',
+    access: 'admin',
+    params: IdParams,
+    body: RefundForm,
+    reply: z.object({ amount: Money, platform_order: z.string() })
   }),
   events: route('GET', `${O}/:id/events/`, {
     summary: 'What happened to an order, newest first',

@@ -79,6 +79,9 @@ export const POINT_REASONS = {
   payment: 'Payment of order {order}',
   invited_payment: 'Payment by {username}, whom you invited',
   invited: 'Invited {username}',
+  refund: 'Refund of order {order}',
+  refund_invited: 'Refund of a payment by {username}, whom you invited',
+  withheld: 'Kept for coins that a refund had left owed',
   exchange: 'Exchanged for a ${mount} gift card',
   chat_message: 'Chat message',
   decay: 'Monthly decay',
@@ -93,7 +96,9 @@ export const PointRecord = z.object({
   reason_code: z.enum(Object.keys(POINT_REASONS) as [PointReason, ...PointReason[]]),
   params: ReasonParams,
   point: z.number(),
-  kind: z.enum(['level', 'coins'])
+  kind: z.enum(['level', 'coins']),
+  /** From when on the coins can be spent; null: they can be spent now. */
+  pending_until: Time.nullable()
 })
 export type PointRecord = z.infer<typeof PointRecord>
 
@@ -158,7 +163,7 @@ export const rewards = {
   exchange: route('POST', `${R}/gift_card/exchange/`, {
     summary: 'Exchange coins for a gift card of this amount',
     access: 'user',
-    body: z.object({ mount }),
+    body: z.object({ mount, point: points(message('enter_point')) }),
     reply: z.object({ code: z.string(), mount: Money, reward_points: z.number() })
   }),
   levelCodes: route('GET', `${R}/level_code/`, {

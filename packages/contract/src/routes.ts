@@ -7,6 +7,7 @@ import { fleet } from './fleet.ts'
 import { inventory } from './inventory.ts'
 import { mail } from './mail.ts'
 import { orders } from './orders.ts'
+import { payments } from './payments.ts'
 import { rewards } from './rewards.ts'
 import { settings } from './settings.ts'
 import { support } from './support.ts'
@@ -18,6 +19,7 @@ export const routes = {
   catalog,
   changes,
   orders,
+  payments,
   inventory,
   mail,
   fleet,

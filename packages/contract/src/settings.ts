@@ -75,6 +75,8 @@ export const Settings = z.object({
   level_points_decay_day: whole(1, 28).default(1),
   /** Coins to the inviter for each unit of money that the invited user pays. */
   invite_rebate_rate: amount(0, 1000).default(0.05),
+  /** Days until coins that were earned can be spent. */
+  coins_hold_days: whole(0, 365).default(7),
   /** ISO 4217: what the shop's prices are in. A payment in another currency settles nothing. */
   shop_currency: z
     .string()
@@ -82,6 +84,8 @@ export const Settings = z.object({
     .toUpperCase()
     .regex(/^[A-Z]{3}$/, message('must_be_currency'))
     .default('USD'),
+  /** Are payments delivered that the platform calls a test? For development only. */
+  accept_test_payments: z.boolean({ error: message('must_be_yes_or_no') }).default(false),
   /** Unpaid orders that a customer may hold at once. */
   max_unpaid_orders: whole(1, 1000).default(20),
   /** Addresses that a customer may hold at once in unpaid orders. */

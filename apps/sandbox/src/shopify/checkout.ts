@@ -9,6 +9,17 @@ export type PayOutcome =
   | { ok: true; order: PlatformOrder; paidBefore: boolean }
   | { ok: false; reason: 'no_checkout' | 'not_for_sale' }
 
+/**
+ * What a buyer pays instead of the checkout as it is: another total (decimal string), another currency, other lines (a
+ * real buyer changes the cart), or real money instead of a test.
+ */
+export type PayInstead = {
+  amount?: string | undefined
+  currency?: string | undefined
+  test?: boolean | undefined
+  lines?: Checkout['lines'] | undefined
+}
+
 /** Reads a cart permalink (`123:2,456:2` and its query) into a checkout; null where it is none. */
 export function readPermalink(cart: string, query: URLSearchParams): Omit<Checkout, 'token' | 'createdAt'> | null {
   const lines = cart.split(',').map(part => /^(\d{1,18}):([1-9]\d{0,6})$/.exec(part))
@@ -55,18 +66,16 @@ export function createCheckouts(options: {
       return checkout
     },
 
-    /**
-     * Pays a checkout once: a second call gives the same order and sends nothing. `amount` (decimal string) pays
-     * that instead of the total, which a real buyer manages by changing the cart.
-     */
-    async pay(token: string, email: string, amount?: string): Promise<PayOutcome> {
+    /** Pays a checkout once: a second call gives the same order and sends nothing. */
+    async pay(token: string, email: string, instead: PayInstead = {}): Promise<PayOutcome> {
       const checkout = find(token)
       if (!checkout) return { ok: false, reason: 'no_checkout' }
       const paid = orderOf(checkout)
       if (paid) return { ok: true, order: paid, paidBefore: true }
-      const priced = priceCheckout(state, checkout)
+      const priced = priceCheckout(state, { ...checkout, lines: instead.lines ?? checkout.lines })
       if (!priced) return { ok: false, reason: 'not_for_sale' }
       const at = new Date(now()).toISOString()
+      const { amount, currency = 'USD', test = true } = instead
       const order: PlatformOrder = {
         id: nextId(state),
         number: ++state.lastNumber,
@@ -80,6 +89,10 @@ export function createCheckouts(options: {
         discounts: amount === undefined ? priced.discounts : [],
         totalDiscounts: amount === undefined ? priced.totalDiscounts : '0.00',
         totalPrice: amount ?? priced.totalPrice,
+        currency,
+        test,
+        cancelledAt: null,
+        refunds: [],
         createdAt: at,
         updatedAt: at
       }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Store } from '../kit/store.ts'
 import type { Checkouts } from './checkout.ts'
 import type { Deliveries, WebhookFault } from './deliveries.ts'
+import { giveBackRoutes, type GiveBack } from './give-back.ts'
 import type { GraphqlFault } from './graphql-routes.ts'
 import { productPayload } from './payloads.ts'
 import { withPrices } from './prices.ts'
@@ -11,7 +12,19 @@ import { nextId, productsOf, type PlatformProduct, type PlatformState } from './
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
 const Count = z.number().int().min(1).max(100)
 
-const Pay = z.object({ amount: Amount.optional(), email: z.string().optional() }).default({})
+const Line = z.object({ variantId: z.string(), quantity: z.number().int().min(1) })
+const Pay = z
+  .object({
+    amount: Amount.optional(),
+    email: z.string().optional(),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/)
+      .optional(),
+    test: z.boolean().optional(),
+    lines: z.array(Line).min(1).optional()
+  })
+  .default({})
 const Discount = z
   .object({
     code: z.string().trim().min(1).max(60),
@@ -68,11 +81,12 @@ export function controlRoutes(
     store: Store<PlatformState>
     checkouts: Checkouts
     deliveries: Deliveries
+    giveBack: GiveBack
     setGraphqlFault: (fault: GraphqlFault | null) => void
     now: () => number
   }
 ): void {
-  const { store, checkouts, deliveries, setGraphqlFault, now } = options
+  const { store, checkouts, deliveries, giveBack, setGraphqlFault, now } = options
   const { data: state } = store
   const at = () => new Date(now()).toISOString()
   const findProduct = (id: string) => productsOf(state).find(product => product.id === id)
@@ -87,11 +101,13 @@ export function controlRoutes(
   }))
 
   app.post<{ Params: { token: string } }>('/sandbox/checkouts/:token/pay', async (request, reply) => {
-    const { amount, email } = Pay.parse(request.body)
-    const outcome = await checkouts.pay(request.params.token, email ?? '', amount)
+    const { email, ...instead } = Pay.parse(request.body)
+    const outcome = await checkouts.pay(request.params.token, email ?? '', instead)
     if (!outcome.ok) return reply.code(404).send({ error: outcome.reason })
     return { order: outcome.order, paid_before: outcome.paidBefore }
   })
+
+  giveBackRoutes(app, { store, giveBack, deliveries, now })
 
   app.post('/sandbox/discounts', async request => {
     const discount = Discount.parse(request.body)

@@ -4,6 +4,10 @@ import { trim, type Delivery, type PlatformState } from './state.ts'
 
 const WEBHOOK_PATHS: Record<string, string> = {
   'orders/paid': '/api/orders/pay_webhook',
+  'orders/cancelled': '/api/orders/pay_webhook',
+  'refunds/create': '/api/orders/pay_webhook',
+  'disputes/create': '/api/orders/pay_webhook',
+  'disputes/update': '/api/orders/pay_webhook',
   'products/create': '/api/orders/product_webhook',
   'products/update': '/api/orders/product_webhook',
   'products/delete': '/api/orders/product_webhook'

@@ -1,3 +1,4 @@
+import { toCents } from '../kit/money.ts'
 import type { PlatformOrder, PlatformProduct } from './state.ts'
 
 // What the platform puts into its webhooks: REST's field names, numbers as ids, strings as money.
@@ -13,11 +14,11 @@ export function orderPayload(order: PlatformOrder, base: string) {
     created_at: order.createdAt,
     processed_at: order.createdAt,
     updated_at: order.updatedAt,
-    cancelled_at: null,
-    currency: 'USD',
-    presentment_currency: 'USD',
+    cancelled_at: order.cancelledAt,
+    currency: order.currency,
+    presentment_currency: order.currency,
     email: order.email,
-    financial_status: 'paid',
+    financial_status: financialStatus(order).toLowerCase(),
     fulfillment_status: null,
     name: `#${order.number}`,
     note: order.note === '' ? null : order.note,
@@ -26,7 +27,7 @@ export function orderPayload(order: PlatformOrder, base: string) {
     order_number: order.number,
     order_status_url: `${base}/checkouts/${order.checkoutToken}/thank-you`,
     tags: order.tags.join(', '),
-    test: true,
+    test: order.test,
     token: order.checkoutToken,
     total_line_items_price: order.linesPrice,
     total_discounts: order.totalDiscounts,
@@ -46,12 +47,65 @@ export function orderPayload(order: PlatformOrder, base: string) {
       variant_id: Number(line.variantId),
       product_exists: true,
       quantity: line.quantity,
+      current_quantity: line.quantity,
       price: line.price,
       total_discount: '0.00',
       requires_shipping: false,
       taxable: false
     })),
     customer: { id: customerId, email: order.email, admin_graphql_api_id: `gid://shopify/Customer/${customerId}` }
+  }
+}
+
+/** What was given back of an order so far, in cents. */
+export const refundedCents = (order: PlatformOrder): number =>
+  order.refunds.reduce((sum, { amount }) => sum + toCents(amount), 0)
+
+export function financialStatus(order: PlatformOrder): 'PAID' | 'PARTIALLY_REFUNDED' | 'REFUNDED' {
+  const cents = refundedCents(order)
+  if (cents === 0) return 'PAID'
+  return cents < toCents(order.totalPrice) ? 'PARTIALLY_REFUNDED' : 'REFUNDED'
+}
+
+export function refundPayload(order: PlatformOrder, refund: PlatformOrder['refunds'][number]) {
+  return {
+    id: Number(refund.id),
+    admin_graphql_api_id: `gid://shopify/Refund/${refund.id}`,
+    order_id: Number(order.id),
+    created_at: refund.createdAt,
+    processed_at: refund.createdAt,
+    note: null,
+    refund_line_items: [],
+    transactions: [
+      {
+        id: Number(refund.id),
+        order_id: Number(order.id),
+        kind: 'refund',
+        status: 'success',
+        gateway: GATEWAY,
+        amount: refund.amount,
+        currency: order.currency,
+        test: order.test
+      }
+    ]
+  }
+}
+
+export const GATEWAY = 'bogus'
+
+export type Dispute = { id: string; type: 'chargeback' | 'inquiry'; status: string; amount: string }
+
+export function disputePayload(order: PlatformOrder, { id, type, status, amount }: Dispute, at: string) {
+  return {
+    id: Number(id),
+    order_id: Number(order.id),
+    type,
+    amount,
+    currency: order.currency,
+    reason: 'fraudulent',
+    network_reason_code: '4837',
+    status,
+    initiated_at: at
   }
 }
 

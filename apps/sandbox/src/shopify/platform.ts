@@ -5,6 +5,7 @@ import { checkoutRoutes } from './checkout-routes.ts'
 import { createCheckouts } from './checkout.ts'
 import { controlRoutes } from './control.ts'
 import { createDeliveries, platformBackoff } from './deliveries.ts'
+import { createGiveBack } from './give-back.ts'
 import { graphqlRoutes } from './graphql-routes.ts'
 import { pictures } from './pictures.ts'
 import { createResolvers } from './resolvers.ts'
@@ -38,15 +39,16 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
     backoff: options.webhookBackoff ?? platformBackoff
   })
   const checkouts = createCheckouts({ store, deliveries, base, now })
-  const resolvers = createResolvers(
-    store,
+  const giveBack = createGiveBack({ store, deliveries, base, now })
+  const resolvers = createResolvers(store, {
     base,
-    () => new Date(now()),
-    (topic, payload) => deliveries.emit(topic, payload)
-  )
+    now: () => new Date(now()),
+    giveBack,
+    emit: (topic, payload) => deliveries.emit(topic, payload)
+  })
   const { setFault } = graphqlRoutes(app, { accessToken: options.accessToken, resolvers })
   checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl })
-  controlRoutes(app, { store, checkouts, deliveries, setGraphqlFault: setFault, now })
+  controlRoutes(app, { store, checkouts, deliveries, giveBack, setGraphqlFault: setFault, now })
 
   app.get<{ Params: { name: string } }>('/files/:name', async (request, reply) => {
     const picture = pictures[request.params.name.replace(/\.svg$/, '')]

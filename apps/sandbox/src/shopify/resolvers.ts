@@ -1,7 +1,8 @@
-import { GraphQLError } from 'graphql'
+import { getDirectiveValues, GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import type { Store } from '../kit/store.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
-import { optionValues, productPayload } from './payloads.ts'
+import type { GiveBack } from './give-back.ts'
+import { financialStatus, GATEWAY, optionValues, productPayload } from './payloads.ts'
 import { withPrices } from './prices.ts'
 import { nextId, productsOf, type PlatformOrder, type PlatformProduct, type PlatformState } from './state.ts'
 
@@ -37,9 +38,17 @@ const SCOPES = ['read_products', 'write_products', 'read_orders', 'write_orders'
 /** The root that the schema's fields are read from. `base` is where the stand-in's own files are served. */
 export function createResolvers(
   store: Store<PlatformState>,
-  base: () => string,
-  now: () => Date,
-  emit: (topic: string, payload: unknown) => Promise<void>
+  {
+    base,
+    now,
+    giveBack,
+    emit
+  }: {
+    base: () => string
+    now: () => Date
+    giveBack: GiveBack
+    emit: (topic: string, payload: unknown) => Promise<void>
+  }
 ) {
   const { data: state } = store
 
@@ -84,7 +93,12 @@ export function createResolvers(
     variants: (args: PageArgs) => connection(one.variants, args, variantOf(one))
   })
 
-  const money = (amount: string) => ({ shopMoney: { amount, currencyCode: 'USD' } })
+  const money = (amount: string, currencyCode = 'USD') => ({ shopMoney: { amount, currencyCode } })
+  const refund = (one: PlatformOrder['refunds'][number]) => ({
+    __typename: 'Refund',
+    id: gid('Refund', one.id),
+    totalRefundedSet: money(one.amount)
+  })
   const order = (one: PlatformOrder) => ({
     __typename: 'Order',
     id: gid('Order', one.id),
@@ -95,14 +109,29 @@ export function createResolvers(
     tags: one.tags,
     createdAt: one.createdAt,
     updatedAt: one.updatedAt,
-    cancelledAt: null,
-    currencyCode: 'USD',
-    displayFinancialStatus: 'PAID',
+    cancelledAt: one.cancelledAt,
+    currencyCode: one.currency,
+    displayFinancialStatus: financialStatus(one),
+    test: one.test,
+    lineItems: (args: PageArgs) =>
+      connection(one.lines, args, line => ({
+        id: gid('LineItem', line.id),
+        title: line.title,
+        quantity: line.quantity,
+        currentQuantity: line.quantity,
+        // A product that was deleted since has no variants any more.
+        variant: productsOf(state).some(({ variants }) => variants.some(({ id }) => id === line.variantId))
+          ? { id: gid('ProductVariant', line.variantId) }
+          : null,
+        originalUnitPriceSet: money(line.price, one.currency)
+      })),
+    refunds: ({ first }: { first?: number }) => one.refunds.slice(0, first).map(refund),
+    transactions: [{ id: gid('OrderTransaction', one.id), kind: 'SALE', status: 'SUCCESS', gateway: GATEWAY }],
     discountCodes: one.discounts.map(({ code }) => code),
     customAttributes: Object.entries(one.attributes).map(([key, value]) => ({ key, value })),
-    totalPriceSet: money(one.totalPrice),
-    subtotalPriceSet: money(one.totalPrice),
-    totalDiscountsSet: money(one.totalDiscounts)
+    totalPriceSet: money(one.totalPrice, one.currency),
+    subtotalPriceSet: money(one.totalPrice, one.currency),
+    totalDiscountsSet: money(one.totalDiscounts, one.currency)
   })
 
   const findOrder = (id: string) => state.orders.find(one => one.id === idOf(id, 'Order'))
@@ -207,6 +236,22 @@ export function createResolvers(
       await store.save()
       return { deletedWebhookSubscriptionId: id, userErrors: [] }
     },
+    async refundCreate(
+      { input }: { input: { orderId: string; transactions?: { amount: string }[] | null } },
+      _context: unknown,
+      info: GraphQLResolveInfo
+    ) {
+      const key = idempotencyKey(info)
+      // As the platform since its version 2026-04.
+      if (key === null) throw new GraphQLError('The @idempotent directive is required for this mutation')
+      const found = findOrder(input.orderId)
+      if (!found) return { refund: null, userErrors: [{ field: ['orderId'], message: 'Order does not exist' }] }
+      const [transaction] = input.transactions ?? []
+      const made = await giveBack.refund(found, transaction?.amount, key)
+      return made.ok
+        ? { order: order(found), refund: refund(made.refund), userErrors: [] }
+        : { order: order(found), refund: null, userErrors: [{ field: ['transactions'], message: made.message }] }
+    },
     async webhookSubscriptionCreate(args: { topic: string; webhookSubscription: { uri?: string } }) {
       const { uri } = args.webhookSubscription
       const userErrors = uriErrors(uri, args.topic)
@@ -233,10 +278,17 @@ export function createResolvers(
   }
 }
 
+/** The key of the field's @idempotent directive; null where it has none. */
+function idempotencyKey({ fieldNodes, schema, variableValues }: GraphQLResolveInfo): string | null {
+  const [directive, node] = [schema.getDirective('idempotent'), fieldNodes[0]]
+  const key = directive && node && getDirectiveValues(directive, node, variableValues)?.['key']
+  return typeof key === 'string' && key.trim() !== '' ? key : null
+}
+
 /** Reads the one search that the shop makes. Silence about an unknown term would hide a mistake in the query. */
 function orderFilter(query: string): number {
   let since = 0
-  for (const term of query.split(' ').filter(part => part !== '' && part !== 'financial_status:paid')) {
+  for (const term of query.split(' ').filter(part => part !== '')) {
     const match = /^updated_at:>='([^']+)'$/.exec(term)
     const instant = Date.parse(match?.[1] ?? '')
     if (Number.isNaN(instant)) throw new GraphQLError(`The stand-in does not know the search term ${term}`)

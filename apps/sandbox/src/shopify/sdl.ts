@@ -26,20 +26,37 @@ export const sdl = /* GraphQL */ `
   enum OrderSortKeys {
     UPDATED_AT
   }
+  directive @idempotent(key: String!) on FIELD
+
   enum OrderDisplayFinancialStatus {
     PAID
+    PARTIALLY_REFUNDED
+    REFUNDED
+  }
+  enum OrderTransactionKind {
+    REFUND
+    SALE
+  }
+  enum OrderTransactionStatus {
+    SUCCESS
   }
   enum CurrencyCode {
+    EUR
     USD
+    VND
   }
   enum WebhookSubscriptionFormat {
     JSON
   }
   enum WebhookSubscriptionTopic {
+    DISPUTES_CREATE
+    DISPUTES_UPDATE
+    ORDERS_CANCELLED
     ORDERS_PAID
     PRODUCTS_CREATE
     PRODUCTS_DELETE
     PRODUCTS_UPDATE
+    REFUNDS_CREATE
   }
 
   interface Node {
@@ -133,11 +150,37 @@ export const sdl = /* GraphQL */ `
     cancelledAt: DateTime
     currencyCode: CurrencyCode!
     displayFinancialStatus: OrderDisplayFinancialStatus
+    test: Boolean!
+    lineItems(first: Int, after: String): LineItemConnection!
+    refunds(first: Int): [Refund!]!
+    transactions(first: Int): [OrderTransaction!]!
     discountCodes: [String!]!
     customAttributes: [Attribute!]!
     totalPriceSet: MoneyBag!
     subtotalPriceSet: MoneyBag
     totalDiscountsSet: MoneyBag
+  }
+  type LineItem implements Node {
+    id: ID!
+    title: String!
+    quantity: Int!
+    currentQuantity: Int!
+    variant: ProductVariant
+    originalUnitPriceSet: MoneyBag!
+  }
+  type LineItemConnection {
+    nodes: [LineItem!]!
+    pageInfo: PageInfo!
+  }
+  type Refund implements Node {
+    id: ID!
+    totalRefundedSet: MoneyBag!
+  }
+  type OrderTransaction implements Node {
+    id: ID!
+    kind: OrderTransactionKind!
+    status: OrderTransactionStatus!
+    gateway: String
   }
   type OrderConnection {
     nodes: [Order!]!
@@ -194,6 +237,24 @@ export const sdl = /* GraphQL */ `
   type ProductVariantsBulkUpdatePayload {
     userErrors: [ProductVariantsBulkUpdateUserError!]!
   }
+  input OrderTransactionInput {
+    amount: Money!
+    gateway: String!
+    kind: OrderTransactionKind!
+    orderId: ID!
+    parentId: ID
+  }
+  input RefundInput {
+    orderId: ID!
+    note: String
+    notify: Boolean
+    transactions: [OrderTransactionInput!]
+  }
+  type RefundCreatePayload {
+    order: Order
+    refund: Refund
+    userErrors: [UserError!]!
+  }
   input WebhookSubscriptionInput {
     uri: String
     format: WebhookSubscriptionFormat
@@ -223,6 +284,7 @@ export const sdl = /* GraphQL */ `
     productVariantsBulkUpdate(productId: ID!, variants: [ProductVariantsBulkInput!]!): ProductVariantsBulkUpdatePayload
     webhookSubscriptionDelete(id: ID!): WebhookSubscriptionDeletePayload
     orderUpdate(input: OrderInput!): OrderUpdatePayload
+    refundCreate(input: RefundInput!): RefundCreatePayload
     webhookSubscriptionCreate(
       topic: WebhookSubscriptionTopic!
       webhookSubscription: WebhookSubscriptionInput!

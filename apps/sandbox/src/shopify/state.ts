@@ -48,6 +48,12 @@ export type PlatformOrder = {
   linesPrice: string
   totalDiscounts: string
   totalPrice: string
+  /** ISO 4217. */
+  currency: string
+  /** Paid through a test gateway: no money moves. */
+  test: boolean
+  cancelledAt: string | null
+  refunds: { id: string; amount: string; key: string | null; createdAt: string }[]
   createdAt: string
   updatedAt: string
 }
@@ -76,7 +82,7 @@ export type Delivery = {
 }
 
 export type PlatformState = {
-  version: 1
+  version: 2
   lastNumber: number
   lastId: number
   /** Only what differs from the demo catalogue: null is a deleted product. */
@@ -93,7 +99,7 @@ export type PlatformState = {
 /** A shop without a single sale. */
 export function freshState(): PlatformState {
   return {
-    version: 1,
+    version: 2,
     lastNumber: 1000,
     lastId: 730000000000,
     productChanges: {},

@@ -55,6 +55,7 @@ export const DOMAIN_TITLES: Record<Domain, string> = {
   catalog: 'Products, collections and tags',
   changes: 'The change feed',
   orders: 'Orders and proxies',
+  payments: 'Payments and refunds',
   inventory: 'Access rules and address ranges',
   mail: 'Mails',
   fleet: 'Servers and server groups',

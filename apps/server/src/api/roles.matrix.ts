@@ -102,6 +102,12 @@ POST /api/orders/order_list/one_key_reset/                    401  403  403  401
 GET /api/orders/order_list/:id/export_proxies/                401  in   404  401  in   in   403  404  403
 GET /api/orders/order_list/:id/copy_proxies/                  401  in   404  401  in   in   403  404  403
 GET /api/orders/order_list/:id/events/                        401  403  403  401  in   403  403  403  403
+POST /api/orders/order_list/:id/refund/                       401  403  403  401  in   403  403  403  403
+GET /api/payments/inbox/                                      401  403  403  401  in   403  403  403  403
+GET /api/payments/inbox/:id/                                  401  403  403  401  in   403  403  403  403
+POST /api/payments/inbox/:id/apply/                           401  403  403  401  in   403  403  403  403
+POST /api/payments/inbox/:id/refunded/                        401  403  403  401  in   403  403  403  403
+POST /api/payments/inbox/:id/ignore/                          401  403  403  401  in   403  403  403  403
 GET /api/servers/acls/                                        401  403  403  401  in   403  403  403  403
 GET /api/servers/acls/conflicts/                              401  403  403  401  in   403  403  403  403
 POST /api/servers/acls/check/                                 401  403  403  401  in   403  403  403  403

@@ -132,7 +132,7 @@ test('coins that were spent while the form was open do not come back', async () 
   await anna.put(`/api/users/u/${spender.user.id}/`, { reward_points_change: 80 })
   const opened = await readRow(row)
   await anna.post('/api/rewards/gift_card/', { mount: '9.00', code: 'NINE', point: 50 })
-  expect((await spender.post('/api/rewards/gift_card/exchange/', { mount: '9.00' })).code).toBe(2000)
+  expect((await spender.post('/api/rewards/gift_card/exchange/', { mount: '9.00', point: 50 })).code).toBe(2000)
   // An old form that sends all of its fields, and one that names a change.
   const form = { email: 'new@example.com', reward_points: 80, version: opened.version }
   expect(await anna.put(`/api/users/u/${spender.user.id}/`, form)).toMatchObject({

@@ -40,6 +40,7 @@ export async function startStockedShop(): Promise<StockedShop> {
   await writeSettings(ctx, {
     shopify_shop_url: `http://127.0.0.1:${CLOSED_PORT}`,
     shopify_app_key: 'platform token',
+    accept_test_payments: true,
     shopify_api_secret: 'platform secret',
     max_unpaid_orders: 1000,
     max_unpaid_addresses: 1_000_000
@@ -66,6 +67,12 @@ export async function startStockedShop(): Promise<StockedShop> {
     .values({ username: 'anna', email: 'anna@example.com', phone: '1', message: 'Help', clientIp: '127.0.0.1' })
   await db.insert(giftCards).values({ mount: '5.00', point: 50, code: 'GIFT5' })
 
+  /** What an order's payment has to hold. */
+  async function linesOf(publicId: string): Promise<Record<string, number>> {
+    const [order] = await db.select({ lines: orders.lines }).from(orders).where(eq(orders.publicId, publicId))
+    return Object.fromEntries((order?.lines ?? []).map(({ variant, quantity }) => [variant, quantity]))
+  }
+
   return {
     ...started,
     productId: product.id,
@@ -83,7 +90,7 @@ export async function startStockedShop(): Promise<StockedShop> {
       const event = {
         eventId: `paid ${publicId}`,
         topic: 'orders/paid',
-        payload: paidEvent({ publicId, amount: '20.00' })
+        payload: paidEvent({ publicId, amount: '20.00', lines: await linesOf(publicId) })
       }
       await command(ctx, SYSTEM, unit => storeEvent(unit, event))
       await handleEvent(ctx, eventHandlers, event.eventId)

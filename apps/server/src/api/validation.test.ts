@@ -112,7 +112,7 @@ describe('what only the server knows', () => {
   })
 
   test('Exchange: coins at least the reward cost', async () => {
-    expect(await customer.post('/api/rewards/gift_card/exchange/', { mount: '5.00' })).toMatchObject({
+    expect(await customer.post('/api/rewards/gift_card/exchange/', { mount: '5.00', point: 50 })).toMatchObject({
       code: 409,
       msg: 'Insufficient Coins'
     })

@@ -84,6 +84,13 @@ export function through(proxy: Pick<Proxy, 'ip' | 'port' | 'username' | 'passwor
   })
 }
 
+/** The stack's plan and its rules, as the stand-in names their variants. */
+export const PLAN_VARIANT = '72000000000101'
+export const ruleVariant = (n: number): string => String(720000000010_00 + n)
+const ALL_LINES = Object.fromEntries(
+  [PLAN_VARIANT, ...Array.from({ length: 9 }, (_, at) => ruleVariant(at + 1))].map(variant => [variant, 100_000])
+)
+
 let platformOrders = 0
 
 /** What the platform tells of a paid order. */
@@ -92,12 +99,20 @@ export function paidEvent({
   amount,
   discount,
   renewal = false,
-  id
+  lines = ALL_LINES,
+  id,
+  ...more
 }: {
   publicId: string
   amount: string
   discount?: string
   renewal?: boolean
+  /** Platform variants with their quantities; by default far more than an order of the stack needs. */
+  lines?: Record<string, number>
+  currency?: string
+  test?: boolean
+  financial_status?: string
+  cancelled_at?: string
   /** The platform's own id; by default another one each time. */
   id?: number
 }) {
@@ -114,7 +129,14 @@ export function paidEvent({
     total_discounts: discount ?? '0.00',
     discount_codes: discount ? [{ code: 'LESS', amount: discount, type: 'fixed_amount' }] : [],
     note_attributes: [{ name: 'order_id', value: publicId }, ...(renewal ? [{ name: 'renewal', value: '1' }] : [])],
-    line_items: []
+    line_items: Object.entries(lines).map(([variant, quantity], at) => ({
+      id: number * 100 + at,
+      title: `line ${at + 1}`,
+      variant_id: Number(variant),
+      quantity,
+      price: '1.00'
+    })),
+    ...more
   }
 }
 
@@ -127,8 +149,9 @@ export async function report(
   {
     eventId,
     secret = 'platform secret',
+    topic = 'orders/paid',
     headers
-  }: { eventId?: string; secret?: string; headers?: Record<string, string> } = {}
+  }: { eventId?: string; secret?: string; topic?: string; headers?: Record<string, string> } = {}
 ): Promise<number> {
   events += 1
   const body = JSON.stringify(payload)
@@ -137,7 +160,7 @@ export async function report(
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'x-shopify-topic': 'orders/paid',
+      'x-shopify-topic': topic,
       'x-shopify-webhook-id': id,
       'x-shopify-event-id': id,
       'x-shopify-shop-domain': 'test.example.com',
@@ -151,10 +174,10 @@ export async function report(
 }
 
 /** What came of a reported payment, once it has been handled. */
-export function outcomeOf(stack: TestStack, eventId: string): Promise<EventResult> {
+export function outcomeOf(stack: TestStack, eventId: string, topic = 'orders/paid'): Promise<EventResult> {
   return eventually(`event ${eventId} to be handled`, async () => {
     const { rows } = await stack.ctx.db.execute<EventResult>(
-      sql`select outcome, detail from platform_events where event_id = ${`orders/paid ${eventId}`} and processed_at is not null`
+      sql`select outcome, detail from platform_events where event_id = ${`${topic} ${eventId}`} and processed_at is not null`
     )
     return rows[0]
   })

@@ -197,7 +197,9 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
     shopify_app_key: 'platform token',
     shopify_api_secret: 'platform secret',
     max_unpaid_orders: 1000,
-    max_unpaid_addresses: 1_000_000
+    max_unpaid_addresses: 1_000_000,
+    // The stand-in's checkout takes no money.
+    accept_test_payments: true
   })
   return command(ctx, SYSTEM, async unit => {
     const { tx } = unit

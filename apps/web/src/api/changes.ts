@@ -3,7 +3,19 @@ import { followChanges } from './change-feed.ts'
 import type { Endpoint } from './client.ts'
 import { setFeedConnected } from './feed-connected.ts'
 import { queryClient, refresh } from './query.ts'
-import { accounts, bulk, catalog, changes, fleet, inventory, orders, rewards, settings, support } from './routes.ts'
+import {
+  accounts,
+  bulk,
+  catalog,
+  changes,
+  fleet,
+  inventory,
+  orders,
+  payments,
+  rewards,
+  settings,
+  support
+} from './routes.ts'
 
 /** Which calls read what the shop keeps: these are asked again when it changes. */
 export const readsOf: Record<Resource, readonly Endpoint[]> = {
@@ -27,7 +39,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     catalog.products,
     inventory.cidrs
   ],
-  platform_event: [settings.health, catalog.priceDrift],
+  platform_event: [payments.inbox, payments.inboxEntry, settings.health, catalog.priceDrift],
   product: [catalog.products, catalog.recommended, catalog.platformProducts, catalog.priceDrift],
   server: [fleet.servers, fleet.serverInfo, fleet.groups, settings.health],
   server_group: [fleet.groups, fleet.servers],

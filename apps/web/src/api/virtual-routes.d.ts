@@ -10,6 +10,10 @@ declare module 'virtual:routes/orders' {
   const calls: (typeof import('@netlet/contract').routes)['orders']
   export default calls
 }
+declare module 'virtual:routes/payments' {
+  const calls: (typeof import('@netlet/contract').routes)['payments']
+  export default calls
+}
 declare module 'virtual:routes/inventory' {
   const calls: (typeof import('@netlet/contract').routes)['inventory']
   export default calls

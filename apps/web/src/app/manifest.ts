@@ -104,6 +104,13 @@ const list = [
     menu: { title: 'menu.orders', searchable: true }
   },
   {
+    id: 'payments',
+    path: `${index}/payments`,
+    role: 'admin',
+    page: lazy(() => import('../admin/payments/page.tsx')),
+    menu: { title: 'menu.payments', searchable: true }
+  },
+  {
     id: 'giftcard',
     path: `${index}/giftcard`,
     role: 'admin',

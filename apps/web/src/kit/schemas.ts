@@ -7,6 +7,7 @@ import './no-eval.ts'
  */
 export {
   ApiKeyForm,
+  ApplyPaymentForm,
   ChangePasswordBody,
   ConfirmBody,
   EmailChangeBody,
@@ -15,6 +16,8 @@ export {
   ForgotBody,
   GiftCardForm,
   LoginBody,
+  PaymentNoteForm,
+  RefundForm,
   SignUpBody,
   TicketForm
 } from '@netlet/contract'

@@ -21,7 +21,8 @@ export const customer: CurrentUser = {
   last_login_ip: '203.0.113.7',
   last_location: 'US',
   version: 'kP3xVb0qT9mLw2Za',
-  impersonated_by: null
+  impersonated_by: null,
+  pending_points: 0
 }
 
 export const admin: CurrentUser = {
@@ -47,6 +48,7 @@ export const order: Order = {
   product_quantity: 8,
   amount: '12.00',
   pay_amount: '12.00',
+  refunded_amount: '0.00',
   pay_status: 1,
   state: 'delivered',
   is_expired: false,

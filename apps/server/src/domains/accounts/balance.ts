@@ -5,18 +5,22 @@ import { userColumns } from './present-user.ts'
 import { users } from './tables.ts'
 
 /**
- * Adds to a user's coins and level points; negative numbers take away. Whoever calls it writes the record of the change
+ * Adds to a user's coins, level points and owed coins; negative numbers take away. Whoever calls it writes the record of the change
  * in the same command.
  * @throws where a balance would fall below zero: the caller holds the user's row and has looked
  */
 export async function changeBalance(
   unit: Unit,
   userId: number,
-  { coins = 0, levelPoints = 0 }: { coins?: number; levelPoints?: number }
+  { coins = 0, levelPoints = 0, coinsOwed = 0 }: { coins?: number; levelPoints?: number; coinsOwed?: number }
 ): Promise<void> {
   await unit.tx
     .update(users)
-    .set({ coins: sql`${users.coins} + ${coins}`, levelPoints: sql`${users.levelPoints} + ${levelPoints}` })
+    .set({
+      coins: sql`${users.coins} + ${coins}`,
+      levelPoints: sql`${users.levelPoints} + ${levelPoints}`,
+      coinsOwed: sql`${users.coinsOwed} + ${coinsOwed}`
+    })
     .where(eq(users.id, userId))
   unit.publish('user', userId, userId)
 }
@@ -42,6 +46,16 @@ export async function lockUser(tx: Executor, userId: number) {
     .from(users)
     .where(and(eq(users.id, userId), isNull(users.deletedAt)))
     .for('update')
+  return user
+}
+
+/** A user's balances, locked, whether the user was deleted or not. */
+export async function lockBalance(tx: Executor, userId: number) {
+  const [user] = await tx
+    .select({ coins: users.coins, coinsOwed: users.coinsOwed, levelPoints: users.levelPoints })
+    .from(users)
+    .where(eq(users.id, userId))
+    .for('no key update')
   return user
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Settings } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -59,8 +60,8 @@ test.each([
       orderPublicId: what,
       userId: buyer.user.id,
       amount: '100.00',
-      settings: { billing_rate: 1, invite_rebate_rate: 0.05 },
-      causeKey: `payment:${what}`
+      settings: Settings.parse({}),
+      paymentId: what
     })
   })
   await settled

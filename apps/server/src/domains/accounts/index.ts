@@ -15,7 +15,14 @@ import { profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
-export { changeBalance, changeLevelPoints, lockUser, lockUserAndInviter, lockUserOfDiscord } from './balance.ts'
+export {
+  changeBalance,
+  changeLevelPoints,
+  lockBalance,
+  lockUser,
+  lockUserAndInviter,
+  lockUserOfDiscord
+} from './balance.ts'
 export { clientNetwork } from './client-network.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
 export { isDeleted, nameOfDeleted } from './delete-user.ts'

@@ -6,8 +6,8 @@ import type { Threshold } from './levels.ts'
 export type AccountPorts = {
   /** From how many level points on which level is reached. */
   levelThresholds(db: Executor): Promise<Threshold[]>
-  /** Runs in the command that made the account: what inviting somebody earns. */
-  onSignedUp(unit: Unit, signedUp: { userId: number; inviterId: number | null; username: string }): Promise<void>
+  /** Of a user's coins those that cannot be spent yet. */
+  pendingCoins(db: Executor, userId: number): Promise<number>
   /** Changes a user's coins or level points by an amount, with its record. The user's row is locked. */
   changePoints(unit: Unit, userId: number, change: { kind: 'coins' | 'level'; by: number }): Promise<void>
   /**

@@ -58,13 +58,14 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
  */
 export async function currentUser(
   db: Executor,
-  { levelThresholds }: Pick<AccountPorts, 'levelThresholds'>,
+  { levelThresholds, pendingCoins }: Pick<AccountPorts, 'levelThresholds' | 'pendingCoins'>,
   { id, impersonator }: { id: number; impersonator: { username: string } | null }
 ): Promise<CurrentUser> {
-  const [[row], thresholds] = await Promise.all([
+  const [[row], thresholds, pending] = await Promise.all([
     db.select(userColumns).from(users).where(eq(users.id, id)),
-    levelThresholds(db)
+    levelThresholds(db),
+    pendingCoins(db, id)
   ])
   if (!row) throw new Error(`user ${id} is gone`)
-  return { ...presentUser(row, thresholds), impersonated_by: impersonator?.username ?? null }
+  return { ...presentUser(row, thresholds), impersonated_by: impersonator?.username ?? null, pending_points: pending }
 }

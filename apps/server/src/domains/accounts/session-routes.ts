@@ -69,7 +69,7 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
   mount(calls.signUp, async ({ caller, body, request, reply }) => {
     const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
     const language = body.language ?? preferredLanguage(request.headers['accept-language'])
-    return loggedIn(await signUp(ctx, caller, ports, { ...body, language }, browser), reply)
+    return loggedIn(await signUp(ctx, caller, { ...body, language }, browser), reply)
   })
   mount(calls.emailValidate, async ({ caller, body, request }) =>
     sendEmailCode(ctx, caller, { email: body.email, purpose: body.type, device: deviceCookieOf(request) })

@@ -11,17 +11,15 @@ import { consumeDiscordProof } from './discord-states.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
 import { openSession, type Browser, type LoggedIn } from './open-session.ts'
 import { hashPassword } from './passwords.ts'
-import type { AccountPorts } from './ports.ts'
 import { users } from './tables.ts'
 
 /**
- * Makes an account and logs it in. Everything or nothing: a refusal leaves the mailed code usable. Who invited gets
- * its points in the same command.
+ * Makes an account and logs it in. Everything or nothing: a refusal leaves the mailed code usable. Whoever
+ * invited is counted at once, and gets points at the first payment.
  */
 export async function signUp(
   ctx: AppContext,
   by: Actor,
-  { onSignedUp }: Pick<AccountPorts, 'onSignedUp'>,
   form: z.output<typeof SignUpBody>,
   browser: Browser & { oauthToken: string | undefined }
 ): Promise<Result<LoggedIn>> {
@@ -51,7 +49,6 @@ export async function signUp(
         .set({ inviteCount: sql`${users.inviteCount} + 1` })
         .where(eq(users.id, inviterId))
     }
-    await onSignedUp(unit, { userId, inviterId, username })
     return openSession(unit, ctx.config, { userId }, browser)
   })
 }

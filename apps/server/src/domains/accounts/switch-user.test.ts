@@ -112,5 +112,5 @@ test('a visitor through a user’s eyes leaves no key, password or chat account 
   const email = 'other@example.com'
   expect(await admin.post('/api/users/change_email_code', { email, password })).toMatchObject(refused)
   expect(await admin.get('/api/users/u/data_export')).toMatchObject(refused)
-  expect(await admin.post('/api/rewards/gift_card/exchange/', { mount: '10' })).toMatchObject(refused)
+  expect(await admin.post('/api/rewards/gift_card/exchange/', { mount: '10', point: 10 })).toMatchObject(refused)
 })

@@ -30,6 +30,8 @@ export const users = pgTable(
     discordName: text(),
     /** Coins: on the wire `reward_points`. */
     coins: points().notNull().default(0),
+    /** Coins that a refund took back and the balance did not hold: kept from what is earned next. */
+    coinsOwed: points().notNull().default(0),
     levelPoints: points().notNull().default(0),
     inviteCode: text().notNull().unique(),
     invitedBy: ref(),
@@ -58,6 +60,7 @@ export const users = pgTable(
     index('users_invited_by').on(t.invitedBy, t.id, t.deletedAt),
     check('users_language', oneOf(t.language, LANGUAGES)),
     check('users_coins', sql`${t.coins} >= 0`),
+    check('users_coins_owed', sql`${t.coinsOwed} >= 0`),
     check('users_level_points', sql`${t.levelPoints} >= 0`)
   ]
 )

@@ -26,6 +26,10 @@ export type Catalogue = {
 export async function openCatalogue(): Promise<Catalogue> {
   const events = commerceJobs({
     'orders/paid': async () => ({ outcome: 'ignored' }),
+    'orders/cancelled': async () => ({ outcome: 'ignored' }),
+    'refunds/create': async () => ({ outcome: 'ignored' }),
+    'disputes/create': async () => ({ outcome: 'ignored' }),
+    'disputes/update': async () => ({ outcome: 'ignored' }),
     'products/update': applyProductUpdate,
     'products/delete': withdrawProduct
   })

@@ -11,6 +11,8 @@ export type PricedSelection = {
   rules: number[]
   /** The rules' platform variants, in the order of `rules`: each is a line of the checkout. */
   rulePlatformVariants: string[]
+  /** The rules' names, in the order of `rules`. */
+  ruleNames: string[]
   basePrice: string
   aclPrice: string
   /** basePrice + aclPrice. */
@@ -37,6 +39,7 @@ export async function priceSelection(
     variant: variant.data,
     rules: found.map(rule => rule.id),
     rulePlatformVariants: found.map(rule => rule.platformVariantId),
+    ruleNames: found.map(rule => rule.name),
     basePrice: fromCents(base),
     aclPrice: fromCents(added),
     price: fromCents(base + added)

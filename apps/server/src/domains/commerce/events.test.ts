@@ -6,7 +6,7 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { AT_START } from '../../infra/job.ts'
 import { handleEvent, storeEvent, type EventHandlers, type EventResult } from './index.ts'
-import { EVENT_OUTCOMES } from './outcomes.ts'
+import { EVENT_OUTCOMES } from '@netlet/contract'
 import { commerceJobs } from './jobs.ts'
 import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
 import { sweepEvents } from './sweep-events.ts'
@@ -35,6 +35,10 @@ async function stored(topic = 'orders/paid', payload: unknown = paidEvent({ publ
 
 const settling = (settle: (unit: Unit) => Promise<EventResult>): EventHandlers => ({
   'orders/paid': settle,
+  'orders/cancelled': settle,
+  'refunds/create': settle,
+  'disputes/create': settle,
+  'disputes/update': settle,
   'products/update': async () => ({ outcome: 'applied' }),
   'products/delete': async () => ({ outcome: 'withdrawn' })
 })
@@ -88,7 +92,17 @@ test('what a handler that fails has written is undone, and the event stays to be
 })
 
 test('an outcome is a code with its parameters; its sentence is made for the mail', async () => {
-  const about = { order_id: 'NL-7', platform_order: '#7', state: 'expired', paid: '1.00', due: '2.00' }
+  const about = {
+    order_id: 'NL-7',
+    platform_order: '#7',
+    state: 'expired',
+    paid: '1.00',
+    due: '2.00',
+    currency: 'VND',
+    expected: 'USD',
+    missing: 'New York: 0 of 8',
+    amount: '5.00'
+  }
   const sentences: Partial<Record<EventResult['outcome'], string>> = {
     unknown_order: 'no order of ours is named (order_id NL-7)',
     underpaid: 'order NL-7: paid 1.00 of 2.00',
@@ -96,7 +110,16 @@ test('an outcome is a code with its parameters; its sentence is made for the mai
     paid_twice: 'order NL-7 was paid already; refund #7',
     renewal_too_late: 'order NL-7 is expired and cannot be renewed; refund #7',
     renewal_underpaid: 'renewal of order NL-7: paid 1.00 of 2.00',
-    unreadable: 'unreadable: this is no paid order'
+    unreadable: 'unreadable: the event has another shape than expected',
+    lines_missing: 'order NL-7 was paid for less than was ordered: New York: 0 of 8',
+    wrong_currency: 'order NL-7 was paid in VND, not in USD',
+    test_payment: 'order NL-7 was paid by a test payment: no money was taken',
+    renewal_lines_missing: 'renewal of order NL-7 was paid for less than was ordered: New York: 0 of 8',
+    renewals_unserved:
+      'order NL-7 was refunded and its lease has ended; its renewals (5.00) were paid and not refunded',
+    partly_refunded: 'order NL-7: 5.00 of #7 were given back; decide whether its lease goes on',
+    inquiry: 'order NL-7: the buyer’s bank asks about #7',
+    dispute_won: 'the dispute about #7 was won: the money is back, and the lease of order NL-7 has ended'
   }
   for (const outcome of EVENT_OUTCOMES) {
     const eventId = await stored()

@@ -1,7 +1,8 @@
+import type { Resolution } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { storableJson } from '../../infra/db/storable-json.ts'
-import type { EventResult } from './outcomes.ts'
+import { needsAttention, type EventResult } from './outcomes.ts'
 import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
 import { platformEvents } from './tables.ts'
 
@@ -25,7 +26,7 @@ export async function storeEvent(unit: Unit, event: PlatformEvent): Promise<bool
 }
 
 export function enqueueEvent(unit: Unit, { eventId, topic }: Pick<PlatformEvent, 'eventId' | 'topic'>): void {
-  const to = topic.startsWith('products/') ? applyProductEventQueue : settlePaymentQueue
+  const to = isMoney(topic) ? settlePaymentQueue : applyProductEventQueue
   unit.jobs.send(to, { eventId }, { key: eventId })
 }
 
@@ -36,9 +37,53 @@ export async function lockEvent({ tx }: Unit, eventId: string): Promise<Platform
 }
 
 /** Writes what came of an event. The caller holds its lock (`lockEvent`), or two handlers could both finish it. */
-export async function finishEvent(unit: Unit, eventId: string, { outcome, detail }: EventResult): Promise<void> {
+export async function finishEvent(
+  unit: Unit,
+  { eventId, topic }: Pick<PlatformEvent, 'eventId' | 'topic'>,
+  { outcome, detail, about }: EventResult
+): Promise<void> {
+  const [finished] = await unit.tx
+    .update(platformEvents)
+    .set({
+      processedAt: unit.now,
+      outcome,
+      detail: detail ?? null,
+      needsHand: isMoney(topic) && needsAttention(outcome),
+      platformOrderId: about?.platformOrderId ?? null,
+      platformOrderName: about?.platformOrderName ?? null,
+      orderPublicId: about?.orderPublicId ?? null
+    })
+    .where(eq(platformEvents.eventId, eventId))
+    .returning({ id: platformEvents.id })
+  if (isMoney(topic)) unit.publish('platform_event', finished?.id)
+}
+
+/** Is the topic about orders and their money, and not about the catalogue? */
+export const isMoney = (topic: string): boolean => !topic.startsWith('products/')
+
+export type EventRow = typeof platformEvents.$inferSelect
+
+/** The event that lists name by this id, locked until the transaction ends, whatever became of it. */
+export async function lockEventById({ tx }: Unit, id: number): Promise<EventRow | undefined> {
+  const [event] = await tx.select().from(platformEvents).where(eq(platformEvents.id, id)).for('update')
+  return event
+}
+
+/** Writes how an administrator ended what a locked event left open. */
+export async function resolveEvent(
+  unit: Unit,
+  id: number,
+  ending: { resolution: Resolution; note: string | null; by: string; orderPublicId?: string }
+): Promise<void> {
+  const { resolution, note, by, orderPublicId } = ending
   await unit.tx
     .update(platformEvents)
-    .set({ processedAt: unit.now, outcome, detail: detail ?? null })
-    .where(eq(platformEvents.eventId, eventId))
+    .set({
+      resolution,
+      resolutionNote: note,
+      resolvedBy: by,
+      resolvedAt: unit.now,
+      ...(orderPublicId === undefined ? {} : { orderPublicId })
+    })
+    .where(eq(platformEvents.id, id))
 }

@@ -2,7 +2,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { finishEvent, lockEvent } from './events.ts'
+import { finishEvent, isMoney, lockEvent } from './events.ts'
 import { attentionSentence, type EventResult } from './outcomes.ts'
 import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
 
@@ -15,12 +15,12 @@ export async function handleEvent(ctx: AppContext, handlers: EventHandlers, even
     const event = await lockEvent(unit, eventId)
     if (!event) return null
     const result = await handle(unit, ctx, handlers, event)
-    await finishEvent(unit, eventId, result)
-    const sentence = event.topic === 'orders/paid' ? attentionSentence(result) : null
+    await finishEvent(unit, event, result)
+    const sentence = isMoney(event.topic) ? attentionSentence(result) : null
     if (sentence !== null) {
       await notifyAdmins(unit, {
         subject: 'A payment needs your attention',
-        text: `The platform reported a payment that could not simply be delivered: ${sentence}.\n\nPlatform order: ${nameOf(event.payload)}.`,
+        text: `The platform reported a payment that could not simply be delivered: ${sentence}.\n\nPlatform order: ${result.about?.platformOrderName ?? nameOf(event.payload)}.\n\nIt waits under Payments.`,
         key: `payment:${eventId}`
       })
     }

@@ -1,14 +1,13 @@
 import type { Health } from '@netlet/contract'
-import { and, count, desc, eq, gt, inArray, isNull, min, notLike } from 'drizzle-orm'
+import { and, count, desc, eq, isNull, min, notLike } from 'drizzle-orm'
 import { shopBase } from '../../integrations/shopify/index.ts'
-import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { readSettings } from '../settings/index.ts'
 import { SCOPES } from './check-platform.ts'
 import { readCheck } from './checks.ts'
 import { RECONCILED } from './events.ts'
-import { ATTENTION_OUTCOMES } from './outcomes.ts'
 import { missedWebhooks } from './silence.ts'
 import { platformEvents } from './tables.ts'
 
@@ -54,7 +53,7 @@ export async function platformHealth(
       missed: await missedWebhooks(db, now),
       last_events: await lastEvents(db, wanted.map(topicOf))
     },
-    events: await eventFigures(db, new Date(now.getTime() - 30 * DAY)),
+    events: await eventFigures(db),
     reconciliation: { at: isoOrNull(reconciliation?.at ?? null), found: reconciliation?.result.found ?? 0 },
     products: lookedAt(products),
     prices: { ...lookedAt(prices), differ: await priceDrifts(db) }
@@ -90,18 +89,14 @@ async function lastEvents(db: Executor, topics: readonly string[]): Promise<{ to
   )
 }
 
-async function eventFigures(db: Executor, since: Date): Promise<Platform['events']> {
+async function eventFigures(db: Executor): Promise<Platform['events']> {
   const [waiting] = await db
     .select({ count: count(), oldest: min(platformEvents.receivedAt) })
     .from(platformEvents)
     .where(isNull(platformEvents.processedAt))
   const attention = await db.$count(
     platformEvents,
-    and(
-      gt(platformEvents.receivedAt, since),
-      eq(platformEvents.topic, 'orders/paid'),
-      inArray(platformEvents.outcome, ATTENTION_OUTCOMES)
-    )
+    and(eq(platformEvents.needsHand, true), isNull(platformEvents.resolution))
   )
   return { waiting: waiting?.count ?? 0, oldest_waiting: isoOrNull(waiting?.oldest ?? null), attention }
 }

@@ -1,43 +1,14 @@
-import { fillIn, type Params } from '@netlet/contract'
+import { ATTENTION, fillIn, type AttentionOutcome, type EventOutcome, type Params } from '@netlet/contract'
 
-/** What can come of an event. */
-export const EVENT_OUTCOMES = [
-  'settled',
-  'duplicate',
-  'unknown_order',
-  'underpaid',
-  'too_late',
-  'paid_twice',
-  'renewal_too_late',
-  'renewal_underpaid',
-  'unreadable',
-  'applied',
-  'withdrawn',
-  'not_sold',
-  'older',
-  'ignored'
-] as const
-type EventOutcome = (typeof EVENT_OUTCOMES)[number]
+/** What a handler made of an event. `detail` fills the outcome's sentence, `about` names the orders it concerns. */
+export type EventResult = { outcome: EventOutcome; detail?: Params; about?: EventSubject }
 
-/** What a handler made of an event. `detail` fills the outcome's sentence. */
-export type EventResult = { outcome: EventOutcome; detail?: Params }
+export type EventSubject = { platformOrderId: string; platformOrderName?: string | null; orderPublicId?: string | null }
 
-/** Outcomes of a payment that an administrator has to look at, in words. */
-const ATTENTION: Partial<Record<EventOutcome, string>> = {
-  unknown_order: 'no order of ours is named (order_id {order_id})',
-  underpaid: 'order {order_id}: paid {paid} of {due}',
-  too_late: 'order {order_id} was paid too late: its addresses are gone',
-  paid_twice: 'order {order_id} was paid already; refund {platform_order}',
-  renewal_too_late: 'order {order_id} is {state} and cannot be renewed; refund {platform_order}',
-  renewal_underpaid: 'renewal of order {order_id}: paid {paid} of {due}',
-  unreadable: 'unreadable: this is no paid order'
-}
-
-/** The outcomes of a payment that somebody has to look at. */
-export const ATTENTION_OUTCOMES = Object.keys(ATTENTION) as EventOutcome[]
+/** Has an administrator to look at what came of a payment? */
+export const needsAttention = (outcome: EventOutcome): outcome is AttentionOutcome => outcome in ATTENTION
 
 /** The sentence for administrators; null where a payment's outcome needs nobody. */
-export function attentionSentence({ outcome, detail }: EventResult): string | null {
-  const sentence = ATTENTION[outcome]
-  return sentence === undefined ? null : fillIn(sentence, detail)
+export function attentionSentence({ outcome, detail }: Pick<EventResult, 'outcome' | 'detail'>): string | null {
+  return needsAttention(outcome) ? fillIn(ATTENTION[outcome], detail) : null
 }

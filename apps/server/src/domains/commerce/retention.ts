@@ -1,12 +1,11 @@
-import { and, inArray, isNotNull, like, lt, notInArray, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lt, or, sql } from 'drizzle-orm'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
-import { ATTENTION_OUTCOMES } from './outcomes.ts'
 import { platformEvents } from './tables.ts'
 
 /** Nobody has to do anything about it any more. */
 const isSettled = and(
   isNotNull(platformEvents.processedAt),
-  or(notInArray(platformEvents.outcome, ATTENTION_OUTCOMES), like(platformEvents.topic, 'products/%'))
+  or(eq(platformEvents.needsHand, false), isNotNull(platformEvents.resolution))
 )
 const hasPayload = sql`${platformEvents.payload} <> '{}'`
 

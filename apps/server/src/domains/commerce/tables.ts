@@ -1,22 +1,33 @@
 import { sql } from 'drizzle-orm'
-import { check, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import type { Params } from '@netlet/contract'
+import { bigint, boolean, check, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { EVENT_OUTCOMES, RESOLUTIONS, type Params } from '@netlet/contract'
 import { createdAt, instant, oneOf } from '../../infra/db/columns.ts'
-import { EVENT_OUTCOMES } from './outcomes.ts'
 
 /** Every webhook of the platform, by its event id: seen again, it changes nothing. */
 export const platformEvents = pgTable(
   'platform_events',
   {
     eventId: text().primaryKey(),
+    /** What lists and forms name it by. */
+    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().unique(),
     topic: text().notNull(),
     payload: jsonb().$type<unknown>().notNull(),
     receivedAt: createdAt(),
     processedAt: instant(),
-    /** See outcomes.ts; null until it has been handled. */
+    /** See EVENT_OUTCOMES of the contract; null until it has been handled. */
     outcome: text({ enum: EVENT_OUTCOMES }),
     /** What the outcome's sentence names. */
-    detail: jsonb().$type<Params>()
+    detail: jsonb().$type<Params>(),
+    /** The platform's order that it is about, and ours that it names. */
+    platformOrderId: text(),
+    platformOrderName: text(),
+    orderPublicId: text(),
+    /** Its outcome has to be looked at by an administrator, who ends it by a resolution. */
+    needsHand: boolean().notNull().default(false),
+    resolution: text({ enum: RESOLUTIONS }),
+    resolutionNote: text(),
+    resolvedBy: text(),
+    resolvedAt: instant()
   },
   t => [
     index('platform_events_received').on(t.receivedAt),
@@ -30,6 +41,16 @@ export const platformEvents = pgTable(
     index('platform_events_waiting')
       .on(t.receivedAt)
       .where(sql`${t.processedAt} is null`),
+    index('platform_events_money')
+      .on(t.id)
+      .where(sql`${t.topic} not like 'products/%'`),
+    index('platform_events_open')
+      .on(t.id)
+      .where(sql`${t.needsHand} and ${t.resolution} is null`),
+    index('platform_events_order_name').on(t.platformOrderName, t.id),
+    index('platform_events_order_id').on(t.platformOrderId, t.id),
+    index('platform_events_public_id').on(t.orderPublicId, t.id),
+    check('platform_events_resolution', oneOf(t.resolution, RESOLUTIONS)),
     check('platform_events_outcome', oneOf(t.outcome, EVENT_OUTCOMES))
   ]
 )

@@ -1,5 +1,12 @@
 import type { z } from 'zod'
-import { PaidOrder, ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
+import {
+  CancelledOrder,
+  DisputeEvent,
+  PaidOrder,
+  ProductDeletedEvent,
+  ProductEvent,
+  RefundEvent
+} from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { EventResult } from './outcomes.ts'
@@ -7,6 +14,10 @@ import type { EventResult } from './outcomes.ts'
 /** The shapes of the topics that cause something. A new product causes nothing before an administrator adds it. */
 export const TOPICS = {
   'orders/paid': PaidOrder,
+  'orders/cancelled': CancelledOrder,
+  'refunds/create': RefundEvent,
+  'disputes/create': DisputeEvent,
+  'disputes/update': DisputeEvent,
   'products/update': ProductEvent,
   'products/delete': ProductDeletedEvent
 }

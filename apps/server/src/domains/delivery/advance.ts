@@ -35,7 +35,7 @@ export async function advance(unit: Unit, orderIds: number[]): Promise<void> {
 async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const { tx } = unit
   const agents = await agentProgress(tx, order.id)
-  if (order.state === 'expired') {
+  if (order.state === 'expired' || order.state === 'refunded') {
     // In its grace it keeps its addresses.
     if (order.graceUntil !== null || agents.length > 0) return []
     return [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]

@@ -97,3 +97,11 @@ async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Pro
     key: `expired:${order.id}:${iso(order.expiredAt ?? unit.now)}`
   })
 }
+
+/** Takes the users of orders that have ended off the agents; their addresses go back once those have confirmed. */
+export async function endDelivery(unit: Unit, orderIds: number[]): Promise<void> {
+  await retireProxies(unit, orderIds)
+  for (const orderId of orderIds) await removeDesiredUsers(unit, orderId)
+  // An order that no agent ever heard of gives its addresses back here and now.
+  await advance(unit, orderIds)
+}

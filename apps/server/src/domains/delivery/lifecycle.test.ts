@@ -10,6 +10,7 @@ import {
   ordersOf,
   outcomeOf,
   paidEvent,
+  PLAN_VARIANT,
   pay,
   proxiesOf,
   report,
@@ -217,11 +218,12 @@ test('a renewal adds one term for each payment, counted from the present expiry'
   const outcomes = await Promise.all(['r1', 'r2', 'r3'].map(eventId => outcomeOf(stack, eventId)))
   expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual(['duplicate', 'duplicate', 'settled'])
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
-  const short = paidEvent({ publicId: order.order_id, amount: '1.00', renewal: true })
+  const lines = { [PLAN_VARIANT]: order.product_quantity - 1 }
+  const short = paidEvent({ publicId: order.order_id, amount: '1.00', renewal: true, lines })
   await report(shop.url, short, { eventId: 'short renewal' })
   expect(await outcomeOf(stack, 'short renewal')).toMatchObject({
-    outcome: 'renewal_underpaid',
-    detail: { order_id: order.order_id, paid: '1.00', due: '20.00' }
+    outcome: 'renewal_lines_missing',
+    detail: { order_id: order.order_id, missing: expect.stringContaining('New York: 7 of 8') }
   })
   expect((await current()).expired_at).toBe(new Date(Date.parse(later) + 30 * DAY).toISOString())
 })

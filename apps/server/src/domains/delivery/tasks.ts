@@ -63,6 +63,7 @@ export async function requestTaskIn(
 
 function unfit(order: OrderRow, task: OrderTask, now: Date) {
   if (!order.paidAt) return 'order_not_paid' as const
+  if (order.state === 'refunded') return 'order_refunded' as const
   if (isOver(order, now)) return 'order_expired' as const
   if (taskStateOf(order) !== 'none') return 'order_busy' as const
   // Other addresses, or another password, for what is still on its way would never settle.

@@ -6,3 +6,4 @@ export { forgetAddress, moveChoices, readChoices, saveChoices } from './choices.
 export { mailJobs } from './jobs.ts'
 export { mailRoutes, unsubscribeRoutes } from './routes.ts'
 export { DELETED_HOST, enqueueMail, sendMailQueue } from './send-mail.ts'
+export { type WhyNotDelivered } from './templates/payments.ts'

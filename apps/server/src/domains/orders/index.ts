@@ -18,6 +18,7 @@ export {
 } from './commands.ts'
 export { endGrace, expireOrder, lockExpired, lockGraceEnded } from './expire.ts'
 export { buyerOf } from './buyer.ts'
+export { partlyRefundOrder, refundOrder, replacePayment, takeBackTerm, type GivenBack } from './money-commands.ts'
 export { creditTime, expiredUndelivered, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'

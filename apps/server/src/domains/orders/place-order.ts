@@ -14,7 +14,7 @@ import { discountCodeFor } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { buyerOf } from './buyer.ts'
 import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
-import { orders } from './tables.ts'
+import { orders, type OrderLine } from './tables.ts'
 import { note } from './transition.ts'
 import { unpaidLimit } from './unpaid-limit.ts'
 
@@ -49,7 +49,7 @@ export async function placeOrder(
   if (!priced.ok) return priced
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
-  const { variant, rules, basePrice, aclPrice, amount } = priced.data
+  const { variant, rules, basePrice, aclPrice, amount, lines } = priced.data
 
   return command(ctx, caller, async unit => {
     const { tx, now } = unit
@@ -66,10 +66,7 @@ export async function placeOrder(
 
     const publicId = `NL-${randomCode(16)}`
     const checkoutUrl = platform.data.checkoutUrl({
-      lines: [
-        { variantId: variant.platformVariantId, quantity: placing.quantity },
-        ...priced.data.rulePlatformVariants.map(variantId => ({ variantId, quantity: placing.quantity }))
-      ],
+      lines: lines.map(line => ({ variantId: line.variant, quantity: line.quantity })),
       email: to,
       note: `Order ${publicId}`,
       attributes: { order_id: publicId },
@@ -93,6 +90,7 @@ export async function placeOrder(
         aclPrice,
         amount,
         rules,
+        lines,
         checkoutUrl,
         discountCode,
         reservedUntil,
@@ -143,7 +141,16 @@ async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
     return refuse('wrong_quantity', { params: { step }, data: { cart_step: step } })
   }
   const amount = fromCents(BigInt(placing.quantity) * toCents(priced.data.price))
-  return ok({ ...priced.data, amount })
+  const { variant, rulePlatformVariants, ruleNames } = priced.data
+  const lines: OrderLine[] = [
+    { variant: variant.platformVariantId, name: variant.variantName, quantity: placing.quantity },
+    ...rulePlatformVariants.map((rule, at) => ({
+      variant: rule,
+      name: ruleNames[at] ?? rule,
+      quantity: placing.quantity
+    }))
+  ]
+  return ok({ ...priced.data, amount, lines })
 }
 
 /** What makes two requests the same. */

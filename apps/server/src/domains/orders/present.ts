@@ -27,6 +27,7 @@ export function presentOrder(
     product_quantity: order.quantity,
     amount: order.amount,
     pay_amount: order.payAmount,
+    refunded_amount: order.refundedAmount,
     pay_status: order.paidAt ? 1 : 0,
     // The clock decides, not the job that will soon follow it.
     state: order.state === 'placed' && !open ? 'timed_out' : order.state,

@@ -25,6 +25,9 @@ export const undelivered = (t: Pick<Columns, 'paidAt' | 'deliveryNum' | 'state'>
 /** An order without an end ends after all others. */
 export const expiry = (t: Pick<Columns, 'expiredAt'>) => sql`coalesce(${t.expiredAt}, 'infinity')`
 
+/** One line of the checkout: the plan first, then each rule. */
+export type OrderLine = { variant: string; name: string; quantity: number }
+
 export const orders = pgTable(
   'orders',
   {
@@ -58,6 +61,8 @@ export const orders = pgTable(
     payAmount: money(),
     /** The selected rules' ids, ascending. */
     rules: integer().array().notNull(),
+    /** What its payments have to bring: the platform's variants, as they were when it was placed. */
+    lines: jsonb().$type<OrderLine[]>().notNull().default([]),
     platformOrderId: text(),
     platformOrderNumber: text(),
     checkoutUrl: text(),

@@ -1,3 +1,4 @@
+import type { Settings } from '@netlet/contract'
 import { and, eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -5,10 +6,11 @@ import type { AcceptPayment } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { grantForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
+import { setAccepted } from './rows.ts'
 import { paymentAllows } from './states.ts'
 import { payments } from './tables.ts'
 
-/** An administrator delivers in spite of too little money: the payment counts now, and earns what payments earn. */
+/** A failed order is delivered after all: its payment counts now, and earns what payments earn. */
 export const acceptPayment =
   (ctx: Pick<AppContext, 'secrets'>): AcceptPayment =>
   async (unit, order) => {
@@ -19,25 +21,20 @@ export const acceptPayment =
       .from(payments)
       .where(and(eq(payments.orderId, order.id), eq(payments.platformOrderId, platformOrderId)))
       .for('update')
-    if (payment && paymentAllows(payment, 'accept')) {
-      await unit.tx.update(payments).set({ accepted: true }).where(eq(payments.id, payment.id))
-    }
+    if (payment && paymentAllows(payment, 'accept')) await setAccepted(unit, payment.id)
     // Also where it counted before, since its addresses were gone when it arrived: nothing is granted twice.
-    await grantPoints(unit, ctx, order, { platformOrderId, amount: payAmount })
+    const settings = await readSettings(unit.tx, ctx.secrets)
+    await grantPoints(unit, settings, order, { platformOrderId, amount: payAmount })
+    unit.publish('platform_event')
   }
 
 /** Grants what a payment earns. What was granted for the same platform order before is not granted again. */
 export async function grantPoints(
   unit: Unit,
-  ctx: Pick<AppContext, 'secrets'>,
+  settings: Settings,
   order: Pick<OrderRow, 'publicId' | 'userId'>,
   { platformOrderId, amount }: { platformOrderId: string; amount: string }
 ): Promise<void> {
-  await grantForPayment(unit, {
-    orderPublicId: order.publicId,
-    userId: order.userId,
-    amount,
-    settings: await readSettings(unit.tx, ctx.secrets),
-    causeKey: `payment:${platformOrderId}`
-  })
+  const { userId, publicId } = order
+  await grantForPayment(unit, { orderPublicId: publicId, userId, amount, settings, paymentId: platformOrderId })
 }

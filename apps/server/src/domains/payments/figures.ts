@@ -9,7 +9,7 @@ const counted = sql`(
   select (created_at at time zone 'UTC')::date as day, 1 as orders, (paid_at is not null)::int as paid, 0::numeric as revenue
   from ${orders} where deleted_at is null
   union all
-  select (p.created_at at time zone 'UTC')::date, 0, 0, p.amount
+  select (p.created_at at time zone 'UTC')::date, 0, 0, p.amount - p.refunded_amount
   from ${payments} p join ${orders} o on o.id = p.order_id where p.accepted and o.deleted_at is null) counted`
 
 /** What `statistics` of the orders says, counted: reads every order. */
@@ -36,5 +36,5 @@ export async function ordersPaidBy(db: Executor, platformOrderId: string): Promi
     .select({ id: payments.orderId })
     .from(payments)
     .where(sql`${payments.platformOrderId} = ${platformOrderId}`)
-  return rows.map(({ id }) => id)
+  return rows.flatMap(({ id }) => id ?? [])
 }

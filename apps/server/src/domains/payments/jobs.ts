@@ -18,7 +18,7 @@ export const paymentJobs: Job[] = [
     }
   }),
   job(reconcileQueue, {
-    purpose: 'Asks the platform for paid orders and records those that no webhook told of.',
+    purpose: 'Asks the platform for payments, refunds and cancellations, and records those that no webhook told of.',
     cron: '*/5 * * * *',
     run: async ctx => noteCheck(ctx, 'reconciliation', { found: await reconcilePayments(ctx) })
   })

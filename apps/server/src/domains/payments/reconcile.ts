@@ -1,60 +1,86 @@
-import { inArray } from 'drizzle-orm'
-import type { PaidOrder, ShopifyOrder } from '../../integrations/shopify/index.ts'
+import { sql } from 'drizzle-orm'
+import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { openPlatform, storeEvent } from '../commerce/index.ts'
-import { payments } from './tables.ts'
+import { paymentRefunds, payments } from './tables.ts'
 
 /** How far back to look: the platform itself tries a webhook for some hours before it gives up. */
 const LOOK_BACK = 48 * HOUR
 
+/** States in which the platform has, or had, all of the money. */
+const PAID = new Set(['PAID', 'PARTIALLY_REFUNDED', 'REFUNDED'])
+
+type Event = { eventId: string; topic: string; payload: unknown }
+
 /**
- * Asks the platform for paid orders and settles those that no webhook ever told of: a shop that was away for longer
- * than the platform tries loses no payment.
- * @returns how many were found
+ * Asks the platform for orders that changed, and records what no webhook ever told of: payments, refunds, cancellations.
+ * A shop that was away for longer than the platform tries loses nothing.
+ * @returns how many events were found
  */
 export async function reconcilePayments(ctx: AppContext): Promise<number> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return 0
-  const paid = await platform.data.paidOrders(new Date(ctx.now().getTime() - LOOK_BACK))
-  if (!paid.ok) throw new Error(paid.message)
-  const ours = paid.value.filter(order => order.attributes['order_id'] && order.paid && !order.cancelled)
-  if (ours.length === 0) return 0
-  const known = await ctx.db
-    .select({ id: payments.platformOrderId })
-    .from(payments)
-    .where(
-      inArray(
-        payments.platformOrderId,
-        ours.map(order => order.id)
-      )
-    )
-  const settled = new Set(known.map(row => row.id))
-  const missed = ours.filter(order => !settled.has(order.id))
-  for (const order of missed) {
-    const event = { eventId: `reconciled:${order.id}`, topic: 'orders/paid', payload: asEvent(order) }
-    await command(ctx, SYSTEM, unit => storeEvent(unit, event))
-  }
+  const changed = await platform.data.changedOrders(new Date(ctx.now().getTime() - LOOK_BACK))
+  if (!changed.ok) throw new Error(changed.message)
+  const ours = changed.value.filter(order => order.attributes['order_id'] && PAID.has(order.financialStatus ?? ''))
+  const ids = ours.map(({ id }) => id)
+  if (ids.length === 0) return 0
+  const anyOf = (column: unknown) => sql`${column} = any(${sql.param(ids)}::text[])`
+  const [settled, returned] = await Promise.all([
+    ctx.db.select({ id: payments.platformOrderId }).from(payments).where(anyOf(payments.platformOrderId)),
+    ctx.db.select({ key: paymentRefunds.key }).from(paymentRefunds).where(anyOf(paymentRefunds.platformOrderId))
+  ])
+  const known = { payments: new Set(settled.map(({ id }) => id)), refunds: new Set(returned.map(({ key }) => key)) }
+  const missed = ours.flatMap(order => missedEvents(order, known))
+  for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   return missed.length
 }
 
+function missedEvents(order: ShopifyOrder, known: { payments: Set<string>; refunds: Set<string> }): Event[] {
+  const { id, name } = order
+  const events: Event[] = []
+  if (!known.payments.has(id))
+    events.push({ eventId: `reconciled:${id}`, topic: 'orders/paid', payload: asEvent(order) })
+  if (order.cancelledAt && !known.refunds.has(`cancellation:${id}`)) {
+    const payload = { id, name, cancelled_at: order.cancelledAt }
+    events.push({ eventId: `reconciled:cancellation:${id}`, topic: 'orders/cancelled', payload })
+  }
+  for (const refund of order.refunds) {
+    if (known.refunds.has(`refund:${refund.id}`) || Number(refund.amount) <= 0) continue
+    const transactions = [{ kind: 'refund', status: 'success', amount: refund.amount }]
+    const payload = { id: refund.id, order_id: id, transactions }
+    events.push({ eventId: `reconciled:refund:${refund.id}`, topic: 'refunds/create', payload })
+  }
+  return events
+}
+
 /** The order as its webhook would have told it. */
-function asEvent(order: ShopifyOrder): PaidOrder {
+function asEvent(order: ShopifyOrder) {
   return {
     id: order.id,
     order_number: order.number,
     name: order.name,
     email: order.email,
     currency: order.currency,
-    financial_status: 'paid',
+    // Refunds have events of their own.
+    financial_status: order.financialStatus?.toLowerCase(),
     total_price: order.totalPrice,
     subtotal_price: order.subtotalPrice ?? order.totalPrice,
     total_discounts: order.totalDiscounts,
-    discount_codes:
-      order.discountCodes.length > 0 ? [{ code: order.discountCodes.join(','), amount: order.totalDiscounts }] : [],
+    discount_codes: order.discountCodes.map(code => ({ code, amount: '0.00' })),
     note_attributes: Object.entries(order.attributes).map(([name, value]) => ({ name, value })),
-    line_items: []
+    line_items: order.lines.map(({ id, title, variantId, quantity, currentQuantity, price }) => ({
+      id,
+      title,
+      variant_id: variantId,
+      quantity,
+      current_quantity: currentQuantity,
+      price
+    })),
+    cancelled_at: order.cancelledAt,
+    test: order.test
   }
 }

@@ -1,133 +1,195 @@
-import { fromCents, toCents } from '@netlet/contract'
+import { fillIn, ORDER_FAILURES, type Settings } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
 import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
+import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, type EventResult } from '../commerce/index.ts'
 import { reviveDelivery, startDelivery } from '../delivery/index.ts'
-import { enqueueMail } from '../mail/index.ts'
 import {
   failOrder,
+  lockOrder,
   lockOrderByPublicId,
   markPaid,
   note,
   renewable,
   renewOrder,
+  replacePayment,
   type OrderRow
 } from '../orders/index.ts'
+import { lockEarners, useCoupons } from '../rewards/index.ts'
+import { readSettings } from '../settings/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
-import { renewalPrice } from './renewal-price.ts'
-import { payments } from './tables.ts'
+import { isPaidBack, isUnpaid, problemOf, type Problem } from './judge.ts'
+import { addPayment, paymentOf, setAccepted, type PaymentRow } from './rows.ts'
+import { mailNotDelivered, mailPayer, mailReceipt, mailRenewal, tagFailed } from './tell.ts'
+import { paymentRefunds } from './tables.ts'
 
-type Settling = Pick<AppContext, 'secrets'>
-
-/** How much less was paid than is due, in decimals. */
-type Shortfall = { paid: string; due: string }
+type Settling = Pick<AppContext, 'secrets' | 'config'>
 
 /**
- * Settles a payment that the platform reported, once however often it does so: the order is locked, and the platform's
- * order is unique among the payments.
+ * Settles a payment that the platform reported, once however often it does so. Whatever happens to the money of one
+ * platform order happens one after the other: its payment, its refunds, and what an administrator does with it.
  */
 export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling): Promise<EventResult> {
-  const publicId = orderAttribute(paid, 'order_id')
-  const order = publicId ? await lockOrderByPublicId(unit, publicId) : undefined
-  if (!order) return { outcome: 'unknown_order', detail: { order_id: publicId ?? 'missing' } }
-  if (await isDeleted(unit.tx, order.userId)) {
-    // The platform's event is the only one that still knows whom to tell.
-    tellPayer(unit, paid)
-    return { outcome: 'unknown_order', detail: { order_id: order.publicId } }
+  const named = orderAttribute(paid, 'order_id')
+  const about = {
+    platformOrderId: paid.id,
+    platformOrderName: paid.name.slice(0, 100),
+    orderPublicId: named !== null && /^[\w-]{1,40}$/.test(named) ? named : null
   }
+  return { ...(await settle(unit, ctx, paid, named)), about }
+}
+
+async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string | null): Promise<EventResult> {
+  const { tx } = unit
+  if (isUnpaid(paid)) return { outcome: 'not_paid' }
+  await lock(tx, 'platformOrder', paid.id)
+  if (await paymentOf(tx, paid.id)) return { outcome: 'duplicate' }
+  const settings = await readSettings(tx, ctx.secrets)
+  const order = named ? await orderOf(unit, named) : undefined
   const renewal = orderAttribute(paid, 'renewal') === '1'
-  const shortfall = missingMoney(renewal ? await renewalPrice(unit.tx, order) : order.amount, paid)
-  const accepted = !shortfall && (renewal ? renewable(order, unit.now).ok : order.paidAt === null)
-  const added = await unit.tx
-    .insert(payments)
-    .values({
-      orderId: order.id,
-      platformOrderId: paid.id,
-      platformOrderNumber: paid.name,
-      kind: renewal ? 'renewal' : 'purchase',
-      amount: paid.total_price,
-      discount: paid.total_discounts,
-      accepted,
-      createdAt: unit.now
-    })
-    .onConflictDoNothing({ target: payments.platformOrderId })
-    .returning({ id: payments.id })
-  if (added.length === 0) return { outcome: 'duplicate' }
-  return renewal ? renew(unit, ctx, order, paid, shortfall) : purchase(unit, ctx, order, paid, shortfall)
+  const refunds = await tx.select().from(paymentRefunds).where(eq(paymentRefunds.platformOrderId, paid.id))
+  const payment = await addPayment(unit, paid, {
+    orderId: order?.id ?? null,
+    kind: renewal ? 'renewal' : 'purchase',
+    settings,
+    refunds: isPaidBack(paid) ? [{ amount: null }] : refunds
+  })
+  if (payment.refundedAt) return paidBack(unit, order, payment)
+  if (!order) {
+    // Not where it names none: that is a sale of something else.
+    if (named) {
+      tagFailed(unit, paid.id, 'No such order in the shop, or its account was deleted')
+      mailPayer(unit, paid)
+    }
+    return { outcome: 'unknown_order', detail: { order_id: named ?? 'missing' } }
+  }
+  const problem = await problemOf(tx, order, paid, { settings, renewal })
+  const settling = { order, paid, payment, problem, settings }
+  const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
+  await useCoupons(unit, order.userId, codesOf(paid))
+  return result
 }
 
-/** How much less was paid than the price less the discount codes used; null where it is enough. */
-function missingMoney(price: string, paid: PaidOrder): Shortfall | null {
-  const discounts = paid.discount_codes.reduce((sum, code) => sum + cents(code.amount), 0n)
-  const due = cents(price) - discounts
-  const got = cents(paid.subtotal_price)
-  return got < due ? { paid: fromCents(got), due: fromCents(due) } : null
+/** The order that a payment names, locked. Nobody waits any more for what a deleted user ordered. */
+async function orderOf(unit: Unit, publicId: string): Promise<OrderRow | undefined> {
+  const order = await lockOrderByPublicId(unit, publicId)
+  if (!order) return undefined
+  return (await isDeleted(unit.tx, order.userId)) ? undefined : order
 }
 
-/** The platform may write more decimals than a currency has; what is below a cent counts for nothing. */
-const cents = (text: string): bigint => toCents(text.replace(/^(-?\d+\.\d{2})\d+$/, '$1'))
+export const codesOf = ({ discount_codes }: PaidOrder): string[] => discount_codes.map(({ code }) => code)
+
+/** Its money was given back before it could be delivered: it settles nothing. */
+async function paidBack(unit: Unit, order: OrderRow | undefined, payment: PaymentRow): Promise<EventResult> {
+  if (!order) return { outcome: 'paid_back' }
+  const { platformOrderNumber: platform_order, charged: amount } = payment
+  await note(unit, order.id, 'payment_refunded', { platform_order, amount })
+  unit.publish('order', order.id, order.userId)
+  return { outcome: 'paid_back', detail: { order_id: order.publicId, platform_order } }
+}
+
+type Payment = {
+  order: OrderRow
+  paid: PaidOrder
+  payment: PaymentRow
+  problem: Problem | null
+  settings: Settings
+}
 
 async function purchase(
   unit: Unit,
   ctx: Settling,
-  order: OrderRow,
-  paid: PaidOrder,
-  shortfall: Shortfall | null
+  { order, payment, problem, settings }: Payment
 ): Promise<EventResult> {
-  const detail = { order_id: order.publicId, platform_order: paid.name }
+  const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber }
   if (order.paidAt) {
-    await note(unit, order.id, 'paid_again', { platform_order: paid.name, amount: paid.total_price })
-    unit.publish('order', order.id, order.userId)
-    return { outcome: 'paid_twice', detail }
+    // The right payment after one that fell short: the order need not wait for anybody.
+    const first = order.platformOrderId ? await paymentOf(unit.tx, order.platformOrderId) : undefined
+    if (problem || order.state !== 'failed' || first?.accepted !== false) return paidTwice(unit, ctx, order, payment)
+    await lockEarners(unit.tx, order.userId)
+    const replaced = await replacePayment(unit, order, detailsOf(payment))
+    return delivered(unit, ctx, replaced, payment)
   }
-  const amount = fromCents(cents(paid.total_price))
-  const payment = { amount, platformOrderId: paid.id, platformOrderNumber: paid.name }
-  const paidOrder = await markPaid(unit, order, payment)
-  if (shortfall) {
+  const paidOrder = await markPaid(unit, order, detailsOf(payment))
+  if (problem) {
     // The addresses stay reserved until the reservation's end: an administrator may accept what was paid.
-    await failOrder(unit, paidOrder, { code: 'underpaid', params: shortfall })
-    tagFailed(unit, paid, `Too little money: paid ${shortfall.paid} of ${shortfall.due}`)
-    return { outcome: 'underpaid', detail: { ...detail, ...shortfall } }
+    await failOrder(unit, paidOrder, problem)
+    const params = 'params' in problem ? problem.params : {}
+    tagFailed(unit, payment.platformOrderId, fillIn(ORDER_FAILURES[problem.code], params))
+    await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
+    return { outcome: problem.code, detail: { ...detail, ...params } }
   }
-  await grantPoints(unit, ctx, order, payment)
-  if (await startDelivery(unit, paidOrder, acceptPayment(ctx))) return { outcome: 'settled' }
-  tagFailed(unit, paid, 'Out of stock')
-  return { outcome: 'too_late', detail }
+  await setAccepted(unit, payment.id)
+  await grantPoints(unit, settings, order, detailsOf(payment))
+  return delivered(unit, ctx, paidOrder, payment)
 }
 
-async function renew(
+async function delivered(unit: Unit, ctx: Settling, order: OrderRow, payment: PaymentRow): Promise<EventResult> {
+  if (await startDelivery(unit, order, acceptPayment(ctx))) {
+    await mailReceipt(unit, ctx, order, payment)
+    return { outcome: 'settled' }
+  }
+  tagFailed(unit, payment.platformOrderId, 'Out of stock')
+  await mailNotDelivered(unit, ctx, order, { ...payment, why: 'out_of_stock' })
+  return { outcome: 'too_late', detail: { order_id: order.publicId, platform_order: payment.platformOrderNumber } }
+}
+
+async function paidTwice(unit: Unit, ctx: Settling, order: OrderRow, payment: PaymentRow): Promise<EventResult> {
+  const platform_order = payment.platformOrderNumber
+  await note(unit, order.id, 'paid_again', { platform_order, amount: payment.charged })
+  unit.publish('order', order.id, order.userId)
+  tagFailed(unit, payment.platformOrderId, `Order ${order.publicId} had been paid before`)
+  await mailNotDelivered(unit, ctx, order, { ...payment, why: 'paid_twice' })
+  return { outcome: 'paid_twice', detail: { order_id: order.publicId, platform_order } }
+}
+
+async function renew(unit: Unit, ctx: Settling, { order, payment, problem, settings }: Payment): Promise<EventResult> {
+  const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber }
+  if (problem) {
+    const params = 'params' in problem ? problem.params : {}
+    await holdRenewal(unit, order, payment, { code: problem.code, ...params })
+    tagFailed(unit, payment.platformOrderId, fillIn(ORDER_FAILURES[problem.code], params))
+    await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
+    const outcome = problem.code === 'lines_missing' ? ('renewal_lines_missing' as const) : problem.code
+    return { outcome, detail: { ...detail, ...params } }
+  }
+  if (await renewBy(unit, ctx, { order, payment, settings })) return { outcome: 'settled' }
+  await holdRenewal(unit, order, payment, { state: order.state })
+  tagFailed(unit, payment.platformOrderId, `Order ${order.publicId} could not be renewed any more`)
+  await mailNotDelivered(unit, ctx, order, { ...payment, why: 'renewal_too_late' })
+  return { outcome: 'renewal_too_late', detail: { ...detail, state: order.state } }
+}
+
+/** Renews a locked order by a payment. @returns false where it cannot be renewed: nothing has changed then */
+export async function renewBy(
   unit: Unit,
   ctx: Settling,
-  order: OrderRow,
-  paid: PaidOrder,
-  shortfall: Shortfall | null
-): Promise<EventResult> {
-  const detail = { order_id: order.publicId, platform_order: paid.name }
-  if (!renewable(order, unit.now).ok) return { outcome: 'renewal_too_late', detail: { ...detail, state: order.state } }
-  if (shortfall) return { outcome: 'renewal_underpaid', detail: { ...detail, ...shortfall } }
-  const amount = fromCents(cents(paid.total_price))
-  await renewOrder(unit, order, { amount, platformOrderNumber: paid.name })
-  await grantPoints(unit, ctx, order, { platformOrderId: paid.id, amount })
+  { order, payment, settings }: Pick<Payment, 'order' | 'payment' | 'settings'>
+): Promise<boolean> {
+  const { platformOrderId } = payment
+  if (!renewable(order, unit.now).ok) return false
+  await renewOrder(unit, order, detailsOf(payment))
+  await setAccepted(unit, payment.id)
+  await grantPoints(unit, settings, order, detailsOf(payment))
   await reviveDelivery(unit, order)
-  enqueueTags(unit, { platformOrderId: paid.id, tags: ['delivered', 'renew'] }, 'renew')
-  return { outcome: 'settled' }
+  enqueueTags(unit, { platformOrderId, tags: ['delivered', 'renew'] }, 'renew')
+  const renewed = await lockOrder(unit, order.id)
+  await mailRenewal(unit, ctx, order, { ...payment, expiresAt: renewed?.expiredAt ?? null })
+  return true
 }
 
-function tagFailed(unit: Unit, paid: PaidOrder, note: string): void {
-  enqueueTags(unit, { platformOrderId: paid.id, tags: ['delivery_fail'], note }, 'fail')
+async function holdRenewal(unit: Unit, order: OrderRow, payment: PaymentRow, why: Record<string, string>) {
+  const { platformOrderNumber: platform_order, charged: amount } = payment
+  await note(unit, order.id, 'payment_held', { platform_order, amount, ...why })
+  unit.publish('order', order.id, order.userId)
 }
 
-/** Tells whoever paid for an order of a deleted account that nothing is delivered. */
-function tellPayer(unit: Unit, paid: PaidOrder): void {
-  const to = paid.email ?? paid.contact_email ?? paid.customer?.email
-  tagFailed(unit, paid, 'The account was deleted')
-  if (!to) return
-  enqueueMail(unit, {
-    to,
-    template: 'payment-without-account',
-    data: { at: unit.now.toISOString(), platform_order: paid.name, amount: `${paid.total_price} ${paid.currency}` },
-    key: `payment-without-account:${paid.id}`
-  })
-}
+/** A payment as orders know it. */
+export const detailsOf = ({ amount, platformOrderId, platformOrderNumber }: PaymentRow) => ({
+  amount,
+  platformOrderId,
+  platformOrderNumber
+})

@@ -1,17 +1,20 @@
+import type { PaymentState } from '@netlet/contract'
 import type { payments } from './tables.ts'
 
-/** `held`: it brought too little, came too late or a second time; an administrator looks at it. `accepted`: it counts. */
-export type PaymentState = 'held' | 'accepted'
-
-/** The life of a payment, which begins as either. docs/ORDERS.md draws this table. */
+/** The life of a payment, which begins as held, accepted, or refunded. docs/ORDERS.md draws this table. */
 export const PAYMENT_TRANSITIONS = {
-  /** An administrator delivers in spite of too little money. */
-  accept: { from: ['held'], to: 'accepted' }
+  /** It settles its order: an administrator delivered in spite of what was missing, or applied it. */
+  accept: { from: ['held', 'ignored'], to: 'accepted' },
+  /** An administrator leaves it as it is, with a reason. */
+  ignore: { from: ['held'], to: 'ignored' },
+  /** All of it was given back. */
+  refund: { from: ['held', 'ignored', 'accepted'], to: 'refunded' }
 } as const satisfies Record<string, { from: readonly PaymentState[]; to: PaymentState }>
 
-type Payment = Pick<typeof payments.$inferSelect, 'accepted'>
+type Payment = Pick<typeof payments.$inferSelect, 'accepted' | 'refundedAt' | 'ignoredAt'>
 
-export const paymentStateOf = ({ accepted }: Payment): PaymentState => (accepted ? 'accepted' : 'held')
+export const paymentStateOf = ({ accepted, refundedAt, ignoredAt }: Payment): PaymentState =>
+  refundedAt ? 'refunded' : accepted ? 'accepted' : ignoredAt ? 'ignored' : 'held'
 
 /** May `event` happen to the payment now? */
 export const paymentAllows = (payment: Payment, event: keyof typeof PAYMENT_TRANSITIONS): boolean =>

@@ -1,23 +1,35 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, money, ref } from '../../infra/db/columns.ts'
+import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import { orders } from '../orders/tables.ts'
 
-/** One row per platform order that paid something: a purchase once, a renewal once each. */
+/**
+ * One row per platform order that paid something: a purchase once, a renewal once each. Money that names no order of ours
+ * has a row as well, so that it can be applied, refunded or ignored once.
+ */
 export const payments = pgTable(
   'payments',
   {
     id: id(),
-    orderId: ref()
-      .notNull()
-      .references(() => orders.id),
+    orderId: ref().references(() => orders.id),
     platformOrderId: text().notNull().unique(),
     platformOrderNumber: text().notNull(),
     kind: text().$type<'purchase' | 'renewal'>().notNull(),
+    /** What it brought of the shop's money: nothing for a test payment, or one in another currency. */
     amount: money().notNull(),
     discount: money().notNull(),
+    /** What the platform took, in `currency`. */
+    charged: money().notNull().default('0'),
+    currency: text().notNull().default('USD'),
     /** See states.ts. */
     accepted: boolean().notNull(),
+    /** What of `amount` the platform gave back. Revenue is the difference. */
+    refundedAmount: money().notNull().default('0'),
+    /** When the last of it was given back. */
+    refundedAt: instant(),
+    ignoredAt: instant(),
+    /** When an administrator asked the platform for a refund that it has not reported yet. */
+    refundRequestedAt: instant(),
     createdAt: createdAt()
   },
   t => [
@@ -25,6 +37,26 @@ export const payments = pgTable(
     uniqueIndex('payments_one_purchase')
       .on(t.orderId)
       .where(sql`${t.kind} = 'purchase' and ${t.accepted}`),
-    check('payments_kind', sql`${t.kind} in ('purchase', 'renewal')`)
+    check('payments_kind', sql`${t.kind} in ('purchase', 'renewal')`),
+    check('payments_order_named', sql`${t.orderId} is not null or not ${t.accepted}`),
+    check('payments_refunded', sql`${t.refundedAmount} between 0 and greatest(${t.amount}, 0)`)
   ]
+)
+
+/**
+ * What the platform gave back, by the platform's order: also of payments that are not known (yet), since events come in
+ * any order.
+ */
+export const paymentRefunds = pgTable(
+  'payment_refunds',
+  {
+    id: id(),
+    /** 'refund:<id>', 'cancellation:<order>' or 'dispute:<id>': reported again, it changes nothing. */
+    key: text().notNull().unique(),
+    platformOrderId: text().notNull(),
+    /** In the payment's currency; null: all of it. */
+    amount: money(),
+    createdAt: createdAt()
+  },
+  t => [index('payment_refunds_order').on(t.platformOrderId)]
 )

@@ -8,7 +8,9 @@ import {
   paidEvent,
   pay,
   place,
+  PLAN_VARIANT,
   report,
+  ruleVariant,
   stockOf,
   type Placed
 } from '../../testing/buying.ts'
@@ -16,6 +18,7 @@ import type { TestClient } from '../../testing/client.ts'
 import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
 import type { Published } from '../../infra/change-feed.ts'
 import { DAY } from '../../infra/clock.ts'
+import { writeSettings } from '../settings/index.ts'
 import { timeOutOrders } from '../orders/index.ts'
 
 let stack: TestStack
@@ -25,8 +28,8 @@ let admin: TestClient
 let rule = 0
 
 beforeAll(async () => {
-  // 8 blocks of 8.
-  stack = await startTestStack({ range: '127.23.0.0/26', ruleCount: 1 })
+  // 16 blocks of 8.
+  stack = await startTestStack({ range: '127.23.0.0/25', ruleCount: 1 })
   rule = stack.rules[0] ?? 0
   shop = await stack.startShop()
   buyer = await stack.customer(shop.url, 'buyer1')
@@ -69,6 +72,20 @@ const sandbox = (path: string, body: unknown) =>
     body: JSON.stringify(body)
   })
 
+/** Templates of the mails about an order's money that its customer was sent. */
+const customerMails = async (publicId: string) => {
+  const { rows } = await stack.ctx.db.execute<{ template: string }>(sql`select data ->> 'template' as template
+    from pgboss.job where name = 'send-mail' and data ->> 'template' like any (array['payment-%', 'renewal-%'])
+    and data -> 'data' ->> 'order_id' = ${publicId} order by created_on`)
+  return rows.map(row => row.template)
+}
+
+const tagsOf = async (platformOrderId: number) => {
+  const { rows } = await stack.ctx.db.execute(sql`select data -> 'tags' as tags, data ->> 'note' as note
+    from pgboss.job where name = 'tag-platform-order' and data ->> 'platformOrderId' = ${String(platformOrderId)}`)
+  return rows
+}
+
 const expire = async (publicId: string) => {
   await stack.ctx.db.execute(
     sql`update orders set reserved_until = now() - interval '1 second' where order_id = ${publicId}`
@@ -88,7 +105,7 @@ test('a forged webhook is refused and nothing is written', async () => {
   const bare = await buyer.post('/api/orders/pay_webhook', event, { 'x-shopify-topic': 'orders/paid' })
   expect(bare).toMatchObject({ status: 401, msg: 'The signature does not match' })
   // Signed by the platform, yet no such event.
-  expect(await report(shop.url, event, { headers: { 'x-shopify-topic': 'orders/cancelled' } })).toBe(400)
+  expect(await report(shop.url, event, { headers: { 'x-shopify-topic': 'orders/updated' } })).toBe(400)
   expect(await report(shop.url, null)).toBe(400)
   const after = await one(sql`select (select count(*) from platform_events) as events,
     (select count(*) from payments) as payments, (select count(*) from pgboss.job where name = 'settle-payment') as jobs`)
@@ -130,23 +147,26 @@ test('a payment for nothing of ours changes nothing and is shown to an administr
   expect(newMails[1]).toContain('unreadable')
 })
 
-test('too little money: not delivered, addresses kept and then given back, until an administrator accepts', async () => {
+test('lines that fall short: not delivered, addresses kept and then given back, until an administrator accepts', async () => {
   const before = await stockOf(stack, [rule])
   const { order_id } = await placed()
-  const event = paidEvent({ publicId: order_id, amount: '19.99' })
+  const lines = { [PLAN_VARIANT]: 7, [ruleVariant(1)]: 8 }
+  const event = paidEvent({ publicId: order_id, amount: '20.00', lines })
   await report(shop.url, event, { eventId: 'short' })
-  expect(await outcomeOf(stack, 'short')).toMatchObject({
-    outcome: 'underpaid',
-    detail: { order_id, paid: '19.99', due: '20.00' }
-  })
+  const missing = 'New York: 7 of 8'
+  expect(await outcomeOf(stack, 'short')).toMatchObject({ outcome: 'lines_missing', detail: { order_id, missing } })
   const failed = await mine(order_id)
   expect(failed).toMatchObject({ state: 'failed', pay_status: 1, delivery_num: 0, is_expired: false, expired_at: null })
   expect(failed).toMatchObject({
-    fail_reason: 'Too little money: paid 19.99 of 20.00',
-    fail: { code: 'underpaid', params: { paid: '19.99', due: '20.00' } }
+    fail_reason: `Paid for less than was ordered: ${missing}`,
+    fail: { code: 'lines_missing', params: { missing } }
   })
   expect(await moved(order_id)).toMatchObject({ grants: 0, leases: 1 })
-  expect((await adminMails(stack)).at(-1)).toContain(`order ${order_id}: paid 19.99 of 20.00`)
+  expect((await adminMails(stack)).at(-1)).toContain(`order ${order_id} was paid for less than was ordered: ${missing}`)
+  expect(await customerMails(order_id)).toEqual(['payment-not-delivered'])
+  expect(await tagsOf(event.id)).toEqual([
+    { tags: ['delivery_fail'], note: `Paid for less than was ordered: ${missing}` }
+  ])
   expect(await stockOf(stack, [rule])).toBe(before - 8)
   await expire(order_id)
   expect(await stockOf(stack, [rule])).toBe(before)
@@ -169,19 +189,109 @@ test('too little money: not delivered, addresses kept and then given back, until
   await eventually('the task to end', async () => (await mine(order_id)).task === null)
 })
 
-test('discount codes on the event lower what is due, to the cent', async () => {
-  const less = await placed()
-  await report(shop.url, paidEvent({ publicId: less.order_id, amount: '9.99', discount: '10.00' }), { eventId: 'less' })
-  expect(await outcomeOf(stack, 'less')).toMatchObject({
-    outcome: 'underpaid',
-    detail: { paid: '9.99', due: '10.00' }
+test('a price that differs from ours fails nobody: the lines count, and what was charged is the amount', async () => {
+  const { order_id } = await placed()
+  await stack.ctx.db.execute(sql`update variants set price = price + 5`)
+  const event = paidEvent({ publicId: order_id, amount: '9.99', discount: '10.00' })
+  await report(shop.url, event, { eventId: 'cheaper' })
+  expect(await outcomeOf(stack, 'cheaper')).toEqual({ outcome: 'settled', detail: null })
+  expect(await inState(buyer, order_id, 'delivered')).toMatchObject({ amount: '20.00', pay_amount: '9.99' })
+  expect(await customerMails(order_id)).toContain('payment-received')
+  await stack.ctx.db.execute(sql`update variants set price = price - 5`)
+})
+
+test("a later edit of a rule's platform variant fails nobody: the lines of the placing count, and today's for a renewal", async () => {
+  const { order_id } = await placed()
+  await stack.ctx.db.execute(sql`update acl_rules set platform_variant_id = '999' where id = ${rule}`)
+  const lines = { [PLAN_VARIANT]: 8, [ruleVariant(1)]: 8 }
+  await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00', lines }), { eventId: 'old variant' })
+  expect(await outcomeOf(stack, 'old variant')).toMatchObject({ outcome: 'settled' })
+  await inState(buyer, order_id, 'delivered')
+  const today = { [PLAN_VARIANT]: 8, '999': 8 }
+  for (const [eventId, bought] of Object.entries({ 'renew old': lines, 'renew today': today })) {
+    const renewal = paidEvent({ publicId: order_id, amount: '20.00', renewal: true, lines: bought })
+    await report(shop.url, renewal, { eventId })
+    expect(await outcomeOf(stack, eventId)).toMatchObject({ outcome: 'settled' })
+  }
+  await stack.ctx.db.execute(sql`update acl_rules set platform_variant_id = ${ruleVariant(1)} where id = ${rule}`)
+  const half = paidEvent({ publicId: order_id, amount: '20.00', renewal: true, lines: { [PLAN_VARIANT]: 8 } })
+  const before = await mine(order_id)
+  await report(shop.url, half, { eventId: 'renew half' })
+  expect(await outcomeOf(stack, 'renew half')).toMatchObject({ outcome: 'renewal_lines_missing' })
+  expect(await mine(order_id)).toMatchObject({ state: 'delivered', expired_at: before.expired_at })
+  expect(await customerMails(order_id)).toContain('renewal-confirmed')
+  expect(await customerMails(order_id)).toContain('payment-not-delivered')
+})
+
+test('another currency settles nothing, and neither does a test payment where they are not accepted', async () => {
+  const foreign = await placed()
+  const event = paidEvent({ publicId: foreign.order_id, amount: '20.00', currency: 'VND' })
+  await report(shop.url, event, { eventId: 'vnd' })
+  expect(await outcomeOf(stack, 'vnd')).toMatchObject({
+    outcome: 'wrong_currency',
+    detail: { currency: 'VND', expected: 'USD' }
   })
-  const enough = await placed()
-  const event = paidEvent({ publicId: enough.order_id, amount: '10.00', discount: '10.00' })
-  await report(shop.url, event, { eventId: 'enough' })
-  expect(await outcomeOf(stack, 'enough')).toEqual({ outcome: 'settled', detail: null })
-  await inState(buyer, enough.order_id, 'delivered')
-  await expire(less.order_id)
+  expect(await mine(foreign.order_id)).toMatchObject({
+    state: 'failed',
+    pay_amount: '0.00',
+    fail: { code: 'wrong_currency' }
+  })
+
+  const tested = await placed()
+  await writeSettings(stack.ctx, { accept_test_payments: false })
+  await report(shop.url, paidEvent({ publicId: tested.order_id, amount: '20.00', test: true }), { eventId: 'test' })
+  expect(await outcomeOf(stack, 'test')).toMatchObject({ outcome: 'test_payment' })
+  await writeSettings(stack.ctx, { accept_test_payments: true })
+  expect(await mine(tested.order_id)).toMatchObject({
+    state: 'failed',
+    pay_amount: '0.00',
+    fail: { code: 'test_payment' }
+  })
+  const revenue = sql`select coalesce(sum(p.amount) filter (where p.accepted), 0) as revenue from payments p
+    join orders o on o.id = p.order_id where o.order_id in (${foreign.order_id}, ${tested.order_id})`
+  expect(await one(revenue)).toEqual({ revenue: '0' })
+
+  // The right payment after the wrong one is delivered by itself.
+  await report(shop.url, paidEvent({ publicId: tested.order_id, amount: '20.00' }), { eventId: 'real' })
+  expect(await outcomeOf(stack, 'real')).toMatchObject({ outcome: 'settled' })
+  expect(await inState(buyer, tested.order_id, 'delivered')).toMatchObject({ pay_amount: '20.00' })
+  await expire(foreign.order_id)
+})
+
+test('a paid event that says cancelled or refunded is not delivered; one that is not paid changes nothing', async () => {
+  const { order_id } = await placed()
+  const said = { cancelled: { cancelled_at: '2026-01-01T00:00:00Z' }, refunded: { financial_status: 'refunded' } }
+  for (const [eventId, more] of Object.entries(said)) {
+    await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00', ...more }), { eventId })
+    expect(await outcomeOf(stack, eventId)).toMatchObject({ outcome: 'paid_back' })
+  }
+  await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00', financial_status: 'pending' }), {
+    eventId: 'due'
+  })
+  expect(await outcomeOf(stack, 'due')).toMatchObject({ outcome: 'not_paid' })
+  expect(await mine(order_id)).toMatchObject({ state: 'placed', pay_status: 0 })
+  await expire(order_id)
+})
+
+test("a promo code that a paid order of its holder names becomes used, and nobody else's", async () => {
+  const { order_id } = await placed()
+  const { uid } = await mine(order_id)
+  await stack.ctx.db.execute(sql`insert into coupons (holder_id, code, code_type, discount) values
+    (${uid}, 'Mine-10', 1, 10), (${uid}, 'KEPT', 1, 10), ((select id from users where username = 'boss1'), 'OTHERS', 1, 10)`)
+  const event = paidEvent({ publicId: order_id, amount: '20.00' })
+  const discount_codes = [
+    { code: 'mine-10', amount: '1.00' },
+    { code: 'OTHERS', amount: '1.00' }
+  ]
+  await report(shop.url, { ...event, discount_codes }, { eventId: 'code' })
+  expect(await outcomeOf(stack, 'code')).toMatchObject({ outcome: 'settled' })
+  const { rows } = await stack.ctx.db.execute(sql`select code, is_used from coupons order by code`)
+  expect(rows).toEqual([
+    { code: 'KEPT', is_used: false },
+    { code: 'Mine-10', is_used: true },
+    { code: 'OTHERS', is_used: false }
+  ])
+  await inState(buyer, order_id, 'delivered')
 })
 
 test('a renewal that arrives before its purchase does not count; the purchase does', async () => {
@@ -262,4 +372,14 @@ test('a payment for an order that was deleted brings it back', async () => {
   expect((await ordersOf(buyer)).some(order => order.order_id === order_id)).toBe(false)
   await pay(checkout_url)
   await inState(buyer, order_id, 'delivered')
+})
+
+test("a payment for the order of a deleted user is delivered to nobody, and stands in the administrators' inbox", async () => {
+  const leaving = await stack.customer(shop.url, 'leaving1')
+  const { data } = await place(stack, leaving, 8, [rule])
+  await stack.ctx.db.execute(sql`update users set deleted_at = now() where username = 'leaving1'`)
+  await report(shop.url, paidEvent({ publicId: data.order_id, amount: '20.00' }), { eventId: 'of nobody' })
+  expect(await outcomeOf(stack, 'of nobody')).toMatchObject({ outcome: 'unknown_order' })
+  expect(await moved(data.order_id)).toMatchObject({ state: 'placed', payments: 0, grants: 0 })
+  await expire(data.order_id)
 })

@@ -10,6 +10,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { lockUserOfDiscord } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { grantPoints } from './grant.ts'
+import { maturity } from './pending-coins.ts'
 import { chatEvents, chatPoints } from './tables.ts'
 
 /** Reports are remembered a little longer than that, see retention.ts: an old one cannot count again. */
@@ -65,7 +66,14 @@ export async function rewardChatMessage(
         set: { granted: sql`${chatPoints.granted} + ${granted}` }
       })
     const cause = `chat:${report.event_id}`
-    await grantPoints(unit, { userId, kind: 'coins', point: granted, reason: 'chat_message', cause })
+    await grantPoints(unit, {
+      userId,
+      kind: 'coins',
+      point: granted,
+      reason: 'chat_message',
+      cause,
+      maturesAt: maturity(now, settings)
+    })
     return ok({ granted })
   })
 }

@@ -1,8 +1,8 @@
 import { refuse, type Coupon } from '@netlet/contract'
-import { and, eq, ilike, isNull, sql } from 'drizzle-orm'
+import { and, eq, ilike, isNull, not, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
@@ -101,6 +101,24 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
     unit.publish('coupon', id, deleted.holderId)
     return done
   })
+}
+
+/** Marks promo codes as used that a paid order of their holder named. Codes of others stay as they are. */
+export async function useCoupons(unit: Unit, holderId: number, codes: readonly string[]): Promise<void> {
+  if (codes.length === 0) return
+  const named = codes.map(code => code.trim().toLowerCase())
+  const used = await unit.tx
+    .update(coupons)
+    .set({ isUsed: true })
+    .where(
+      and(
+        eq(coupons.holderId, holderId),
+        not(coupons.isUsed),
+        sql`lower(${coupons.code}) = any(${sql.param(named)}::text[])`
+      )
+    )
+    .returning({ id: coupons.id })
+  for (const { id } of used) unit.publish('coupon', id, holderId)
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { lockUser } from '../accounts/index.ts'
 import { grantPoints } from './grant.ts'
+import { pendingCoins } from './pending-coins.ts'
 import { coupons, giftCards } from './tables.ts'
 
 export type Exchanged = {
@@ -16,20 +17,26 @@ export type Exchanged = {
   reward_points: number
 }
 
-/** What coins can be exchanged for now, cheapest first. */
+/** What coins can be exchanged for now, at the price of the cheapest card of each amount, cheapest first. */
 export async function listExchangeOptions(db: Executor): Promise<{ mount: string; point: number }[]> {
-  return db
-    .selectDistinct({ mount: giftCards.mount, point: giftCards.point })
+  const options = await db
+    .selectDistinctOn([giftCards.mount], { mount: giftCards.mount, point: giftCards.point })
     .from(giftCards)
     .where(not(giftCards.isExchanged))
-    .orderBy(asc(giftCards.point), asc(giftCards.mount))
+    .orderBy(asc(giftCards.mount), asc(giftCards.point))
+  return options.toSorted((a, b) => a.point - b.point)
 }
 
 /**
- * Exchanges a user's coins for the cheapest gift card of this amount. Refuses 'no_gift_card' and
- * 'insufficient_coins'; then nothing has changed.
+ * Exchanges a user's coins for the cheapest gift card of this amount. Refuses 'no_gift_card', 'price_changed' where it
+ * costs other than the `point` coins that the user agreed to, and 'insufficient_coins' where fewer can be spent now; then
+ * nothing has changed.
  */
-export async function exchangeCoins(ctx: AppContext, by: UserActor, mount: string): Promise<Result<Exchanged>> {
+export async function exchangeCoins(
+  ctx: AppContext,
+  by: UserActor,
+  { mount, point }: { mount: string; point: number }
+): Promise<Result<Exchanged>> {
   const userId = by.id
   return command(ctx, by, async unit => {
     const { tx, now } = unit
@@ -45,7 +52,9 @@ export async function exchangeCoins(ctx: AppContext, by: UserActor, mount: strin
       // A card that another exchange has locked is most likely taken: use the next one instead of waiting.
       .for('update', { skipLocked: true })
     if (!card) return refuse('no_gift_card')
-    if (user.coins < card.point) return refuse('insufficient_coins')
+    if (card.point !== point) return refuse('price_changed', { params: { point: card.point } })
+    const spendable = user.coins - (await pendingCoins(tx, userId, now))
+    if (spendable < card.point) return refuse('insufficient_coins')
     await tx
       .update(giftCards)
       .set({ isExchanged: true, exchangedBy: userId, exchangedAt: now })

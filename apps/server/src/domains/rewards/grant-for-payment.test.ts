@@ -17,6 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => shop.close())
 
+const rates = { invite_level_points_per_user: 0, coins_hold_days: 0 }
+
 async function customerWith(balance: { invitedBy?: number } = {}) {
   const customer = await shop.customer()
   if (balance.invitedBy) await shop.ctx.db.update(users).set(balance).where(eq(users.id, customer.user.id))
@@ -39,13 +41,13 @@ test('a payment earns level points for the buyer and coins for the inviter, once
     orderPublicId: 'NL-12',
     userId: buyer.user.id,
     amount: '57.60',
-    settings: { billing_rate: 1.5, invite_rebate_rate: 0.05 },
-    causeKey: 'payment:5012'
+    settings: { ...rates, billing_rate: 1.5, invite_rebate_rate: 0.05 },
+    paymentId: '5012'
   }
   await Promise.all(Array.from({ length: 10 }, () => command(shop.ctx, SYSTEM, unit => grantForPayment(unit, payment))))
   expect(await balanceOf(buyer.user.id)).toEqual({ levelPoints: 86, coins: 0 })
   expect(await balanceOf(inviter.user.id)).toEqual({ levelPoints: 0, coins: 2 })
-  await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, { ...payment, causeKey: 'payment:5013' }))
+  await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, { ...payment, paymentId: '5013' }))
   expect(await balanceOf(buyer.user.id)).toMatchObject({ levelPoints: 172 })
   expect((await historyOf(buyer)).map(row => [row.kind, row.point])).toEqual([
     ['level', 86],
@@ -56,14 +58,14 @@ test('a payment earns level points for the buyer and coins for the inviter, once
 test('every balance is the sum of its records', async () => {
   const { db } = shop.ctx
   const buyer = await customerWith()
-  const grant = (amount: string, causeKey: string) =>
+  const grant = (amount: string, paymentId: string) =>
     command(shop.ctx, SYSTEM, unit =>
       grantForPayment(unit, {
         orderPublicId: 'NL-1',
         userId: buyer.user.id,
         amount,
-        settings: { billing_rate: 1, invite_rebate_rate: 0 },
-        causeKey
+        settings: { ...rates, billing_rate: 1, invite_rebate_rate: 0 },
+        paymentId
       })
     )
   await Promise.all([grant('10.99', 'sum:1'), grant('0.99', 'sum:2'), grant('20.00', 'sum:3')])
@@ -84,8 +86,8 @@ test('the history says why, as a sentence and as a code with parameters; its use
     orderPublicId: 'ORD-4',
     userId: buyer.user.id,
     amount: '10.00',
-    settings: { billing_rate: 1, invite_rebate_rate: 1 },
-    causeKey: 'payment:6001'
+    settings: { ...rates, billing_rate: 1, invite_rebate_rate: 1 },
+    paymentId: '6001'
   }
   await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, payment))
   expect(await historyOf(buyer)).toMatchObject([

@@ -1,10 +1,13 @@
 import type { Settings } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { and, eq, like, notExists, or, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lockUserAndInviter } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { grantPoints } from './grant.ts'
+import { maturity } from './pending-coins.ts'
+import { pointRecords } from './tables.ts'
 import { wholePoints } from './whole-points.ts'
 
 /**
@@ -14,23 +17,26 @@ import { wholePoints } from './whole-points.ts'
 export const lockEarners = (tx: Executor, buyerId: number): Promise<void> => lockUserAndInviter(tx, buyerId)
 
 /**
- * What a payment earns: level points for the buyer, and coins for whoever invited the buyer. Rounded down to whole
- * points; once for a cause, however often it is asked for. Call it in the command that settles the payment.
+ * What a payment earns: level points for the buyer, and for whoever invited the buyer coins, and level points where it is
+ * the first payment. Rounded down to whole points; once for a payment, however often it is asked for. Call it in the
+ * command that settles the payment.
  * @param amount what was paid: '12.30'
- * @param causeKey names the payment, such as 'payment:5012'
+ * @param paymentId the platform's id of the order that was paid
  */
 export async function grantForPayment(
   unit: Unit,
-  payment: {
+  earned: {
     /** The order's public number, which the points history shows. */
     orderPublicId: string
     userId: number
     amount: string
-    settings: Pick<Settings, 'billing_rate' | 'invite_rebate_rate'>
-    causeKey: string
+    settings: Pick<Settings, 'billing_rate' | 'invite_rebate_rate' | 'invite_level_points_per_user' | 'coins_hold_days'>
+    paymentId: string
   }
 ): Promise<void> {
-  const { userId, amount, settings, causeKey } = payment
+  const { userId, amount, settings, paymentId: payment } = earned
+  // Two payments of one buyer at once: only one of them is the first.
+  await lockEarners(unit.tx, userId)
   const [buyer] = await unit.tx
     .select({ username: users.username, invitedBy: users.invitedBy })
     .from(users)
@@ -41,16 +47,48 @@ export async function grantForPayment(
     kind: 'level',
     point: wholePoints(amount, settings.billing_rate),
     reason: 'payment',
-    params: { order: payment.orderPublicId },
-    cause: `${causeKey}:level`
+    params: { order: earned.orderPublicId },
+    cause: `payment:${payment}:level`,
+    payment
   })
-  if (buyer.invitedBy === null) return
+  // A payment that brought nothing, such as a test, is no first payment.
+  if (buyer.invitedBy === null || Number(amount) <= 0) return
+  const params = { username: buyer.username }
   await grantPoints(unit, {
     userId: buyer.invitedBy,
     kind: 'coins',
     point: wholePoints(amount, settings.invite_rebate_rate),
     reason: 'invited_payment',
-    params: { username: buyer.username },
-    cause: `${causeKey}:coins`
+    params,
+    cause: `payment:${payment}:coins`,
+    payment,
+    maturesAt: maturity(unit.now, settings)
   })
+  if (await invitationIsRewarded(unit.tx, { inviterId: buyer.invitedBy, userId })) return
+  await grantPoints(unit, {
+    userId: buyer.invitedBy,
+    kind: 'level',
+    point: settings.invite_level_points_per_user,
+    reason: 'invited',
+    params,
+    cause: `invite:${userId}:${payment}`,
+    payment
+  })
+}
+
+/** Were the points for inviting this user granted, and not taken back since? */
+async function invitationIsRewarded(tx: Executor, { inviterId, userId }: { inviterId: number; userId: number }) {
+  const reversal = alias(pointRecords, 'reversal')
+  const standing = and(
+    eq(pointRecords.userId, inviterId),
+    // Without a payment: granted at the sign-up, as it was once.
+    or(eq(pointRecords.cause, `invite:${userId}`), like(pointRecords.cause, `invite:${userId}:%`)),
+    notExists(
+      tx
+        .select({ one: sql`1` })
+        .from(reversal)
+        .where(eq(reversal.cause, sql`'refund:' || ${pointRecords.id}`))
+    )
+  )
+  return (await tx.$count(pointRecords, standing)) > 0
 }

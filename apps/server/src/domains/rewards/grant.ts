@@ -1,6 +1,6 @@
 import { fillIn, POINT_REASONS, type Params, type PointReason } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
-import { changeBalance } from '../accounts/index.ts'
+import { changeBalance, lockBalance } from '../accounts/index.ts'
 import { pointRecords } from './tables.ts'
 
 export type Grant = {
@@ -13,23 +13,59 @@ export type Grant = {
   params?: Params
   /** Names what caused it, such as 'invite:42': granted once, however often it is asked for. */
   cause: string
+  /** The platform's order that earned it: see `takeBackForPayment`. */
+  payment?: string
+  /** From when on coins can be spent; without it at once. */
+  maturesAt?: Date | null
 }
 
 /**
- * Changes a user's level points or coins together with their record, in the command of the cause.
+ * Changes a user's level points or coins together with their record, in the command of the cause. Of coins that are
+ * earned, those that the user owes are kept, with a record of their own.
  * @returns false where this cause was granted before, and nothing changed
  * @throws where the balance would fall below zero: the caller holds the user's row and has looked
  */
-export async function grantPoints(unit: Unit, { userId, kind, point, reason, params, cause }: Grant): Promise<boolean> {
+export async function grantPoints(unit: Unit, grant: Grant): Promise<boolean> {
+  const { userId, kind, point, cause } = grant
   if (point === 0) return false
+  if (!(await writeRecord(unit, grant))) return false
+  await changeBalance(unit, userId, kind === 'coins' ? { coins: point } : { levelPoints: point })
+  if (kind === 'level' || point < 0) return true
+  const owed = Math.min((await lockBalance(unit.tx, userId))?.coinsOwed ?? 0, point)
+  if (owed === 0) return true
+  // It matures with what it is kept from, so that what is pending is what is left.
+  const { payment, maturesAt } = grant
+  await writeRecord(unit, {
+    userId,
+    kind,
+    point: -owed,
+    reason: 'withheld',
+    cause: `withheld:${cause}`,
+    ...(payment ? { payment } : {}),
+    ...(maturesAt ? { maturesAt } : {})
+  })
+  await changeBalance(unit, userId, { coins: -owed, coinsOwed: -owed })
+  return true
+}
+
+/** @returns false where there is a record of this cause */
+async function writeRecord(unit: Unit, { userId, kind, point, reason, params, cause, ...more }: Grant) {
   const written = await unit.tx
     .insert(pointRecords)
-    .values({ userId, kind, point, reasonCode: reason, reasonParams: params ?? null, cause, createdAt: unit.now })
+    .values({
+      userId,
+      kind,
+      point,
+      reasonCode: reason,
+      reasonParams: params ?? null,
+      cause,
+      payment: more.payment ?? null,
+      maturesAt: more.maturesAt ?? null,
+      createdAt: unit.now
+    })
     .onConflictDoNothing({ target: pointRecords.cause })
     .returning({ id: pointRecords.id })
-  if (written.length === 0) return false
-  await changeBalance(unit, userId, kind === 'coins' ? { coins: point } : { levelPoints: point })
-  return true
+  return written.length > 0
 }
 
 /** The sentence of a points record. */

@@ -4,8 +4,11 @@
  * chat_points; the balances themselves are in accounts' users and change only by `grantPoints`, which writes the
  * record with them. Others grant by the functions below within their own command.
  */
-export { changePoints, grantForSignUp } from './account-points.ts'
+export { changePoints } from './account-points.ts'
+export { useCoupons } from './coupons.ts'
 export { grantForPayment, lockEarners } from './grant-for-payment.ts'
+export { pendingCoins } from './pending-coins.ts'
+export { takeBackForPayment } from './take-back.ts'
 export { createGiftCard, deleteGiftCardIn } from './gift-cards.ts'
 export { giftCardList } from './list-gift-cards.ts'
 export { exportCodes, exportPoints, forgetInvited } from './own-rewards.ts'

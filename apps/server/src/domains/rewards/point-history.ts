@@ -5,7 +5,7 @@ import { sentenceOfRecord } from './grant.ts'
 import { pointRecords } from './tables.ts'
 
 /** A user's changes of points and coins, newest first. */
-export const pointRecordList = (userId: number) =>
+export const pointRecordList = (userId: number, now: Date) =>
   defineList<ListInput<'id'>, PointRecord>({
     name: 'point_records',
     table: pointRecords,
@@ -21,7 +21,8 @@ export const pointRecordList = (userId: number) =>
         reason_code: row.reasonCode,
         params: row.reasonParams ?? {},
         point: row.point,
-        kind: row.kind
+        kind: row.kind,
+        pending_until: row.maturesAt && row.maturesAt > now ? iso(row.maturesAt) : null
       }))
     }
   })

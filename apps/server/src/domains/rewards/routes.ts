@@ -29,7 +29,7 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   mount(rewards.exchangeList, async () => ok(await listExchangeOptions(db)))
   mount(
     rewards.exchange,
-    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? exchangeCoins(ctx, caller, body.mount)
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? exchangeCoins(ctx, caller, body)
   )
 
   mountList(mount, ctx, rewards.levelCodes, ({ caller }) => levelCodeList({ withCodes: caller.isSuperuser }))
@@ -37,7 +37,7 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   mount(rewards.updateLevelCode, async call => updateLevelCode(ctx, call.caller, call.params.id, call.body))
   mount(rewards.deleteLevelCode, async call => deleteLevelCode(ctx, call.caller, call.params.id))
 
-  mountList(mount, ctx, rewards.pointRecords, ({ caller }) => pointRecordList(caller.id))
+  mountList(mount, ctx, rewards.pointRecords, ({ caller }) => pointRecordList(caller.id, ctx.now()))
 
   mount(rewards.botWebhook, async ({ caller, body, request }) =>
     rewardChatMessage(ctx, caller, body, {

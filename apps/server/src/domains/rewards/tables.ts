@@ -84,10 +84,20 @@ export const pointRecords = pgTable(
     reasonCode: text({ enum: REASON_CODES }).notNull(),
     reasonParams: jsonb().$type<Params>(),
     cause: text().notNull().unique(),
+    /** The platform's order that earned it, to find it again when that is refunded. */
+    payment: text(),
+    /** Coins: until then they cannot be spent. Null: they can be spent at once. */
+    maturesAt: instant(),
     createdAt: createdAt()
   },
   t => [
     index('point_records_user').on(t.userId, t.id),
+    index('point_records_payment')
+      .on(t.payment)
+      .where(sql`${t.payment} is not null`),
+    index('point_records_pending')
+      .on(t.userId, t.maturesAt)
+      .where(sql`${t.maturesAt} is not null`),
     check('point_records_kind', sql`${t.kind} in ('level', 'coins')`),
     check(
       'point_records_reason',

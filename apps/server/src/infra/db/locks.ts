@@ -32,6 +32,8 @@ export const LOCKS = {
   orderFigures: 7312,
   /** Starts bulk runs. Key: who asks for one. */
   bulkRuns: 7313,
+  /** What happens to the money of one order of the platform: payment, refund, application. Key: the platform's id. */
+  platformOrder: 7314,
   /** Only one sync of collections or tags at a time. */
   catalogSync: 7320
 } as const

@@ -146,7 +146,7 @@ test('a payment comes back signed, with our order id, and reconciliation sees th
   })
 })
 
-test('paid orders since an instant: those whose webhook never came are among them', async () => {
+test('orders that changed since an instant: those whose webhook never came are among them', async () => {
   const before = new Date()
   await control(sandbox, 'POST', '/webhooks/faults', { action: 'drop' })
   const url = client().checkoutUrl({
@@ -154,9 +154,9 @@ test('paid orders since an instant: those whose webhook never came are among the
     attributes: { order_id: '601' }
   })
   await fetch(`${(await fetch(url ?? '')).url}/pay`, { method: 'POST', redirect: 'manual' })
-  const orders = value(await client().paidOrders(before))
+  const orders = value(await client().changedOrders(before))
   expect(orders.map(one => one.attributes.order_id)).toContain('601')
-  expect(value(await client().paidOrders(new Date(Date.now() + 60_000)))).toEqual([])
+  expect(value(await client().changedOrders(new Date(Date.now() + 60_000)))).toEqual([])
 })
 
 test('tagging adds, keeps what was there, and may be repeated; the note is set only when given', async () => {
@@ -183,6 +183,10 @@ test('webhooks: made once, kept on repeat, moved with the shop’s address', asy
   const subscriptions = await subscribed()
   expect(subscriptions.map(({ topic, uri }) => [topic, uri])).toEqual([
     ['ORDERS_PAID', `${shop.url}/api/orders/pay_webhook`],
+    ['ORDERS_CANCELLED', `${shop.url}/api/orders/pay_webhook`],
+    ['REFUNDS_CREATE', `${shop.url}/api/orders/pay_webhook`],
+    ['DISPUTES_CREATE', `${shop.url}/api/orders/pay_webhook`],
+    ['DISPUTES_UPDATE', `${shop.url}/api/orders/pay_webhook`],
     ['PRODUCTS_CREATE', `${shop.url}/api/orders/product_webhook`],
     ['PRODUCTS_UPDATE', `${shop.url}/api/orders/product_webhook`],
     ['PRODUCTS_DELETE', `${shop.url}/api/orders/product_webhook`]

@@ -5,6 +5,7 @@ import { toGid } from './ids.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import {
   Collection,
+  Line,
   Order,
   PricedVariant,
   Product,
@@ -142,19 +143,57 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       const reply = await execute(documents.order, { id: toGid('Order', id) }, z.object({ order: Order.nullable() }))
       if (!reply.ok) return reply
       if (!reply.value.order) return failed('not_found', `The shop platform has no order ${id}.`)
-      return done(reply.value.order)
+      return withAllLines(execute, reply.value.order)
     },
 
-    /** Paid orders that changed since an instant, oldest change first: finds payments whose webhook never came. */
-    paidOrders(since: Date): Promise<ShopifyResult<ShopifyOrder[]>> {
-      const query = `financial_status:paid updated_at:>='${since.toISOString()}'`
-      return everyPage(after =>
+    /**
+     * Orders that changed since an instant, oldest change first, whatever was paid or given back: finds payments and
+     * refunds whose webhook never came.
+     */
+    async changedOrders(since: Date): Promise<ShopifyResult<ShopifyOrder[]>> {
+      const query = `updated_at:>='${since.toISOString()}'`
+      const found = await everyPage(after =>
         execute(
           documents.orders,
           { query, after },
           z.object({ orders: page(Order) }).transform(data => data.orders)
         )
       )
+      if (!found.ok) return found
+      const whole: ShopifyOrder[] = []
+      for (const order of found.value) {
+        const complete = await withAllLines(execute, order)
+        if (!complete.ok) return complete
+        whole.push(complete.value)
+      }
+      return done(whole)
+    },
+
+    /**
+     * Gives money of an order back.
+     * @param amount in the shop's currency: '12.30'
+     * @param key the same refund asked for twice is made once
+     */
+    async refund(
+      orderId: string,
+      { amount, key, note }: { amount: string; key: string; note: string }
+    ): Promise<ShopifyResult<null>> {
+      const id = toGid('Order', orderId)
+      const found = await execute(documents.orderTransactions, { id }, OrderTransactions)
+      if (!found.ok) return found
+      const paid = found.value?.transactions.find(
+        one => (one.kind === 'SALE' || one.kind === 'CAPTURE') && one.status === 'SUCCESS'
+      )
+      if (!paid?.gateway) return failed('not_found', `The shop platform knows no payment of order ${orderId}.`)
+      const transactions = [{ orderId: id, parentId: paid.id, kind: 'REFUND', gateway: paid.gateway, amount }]
+      const reply = await execute(
+        documents.refund,
+        { input: { orderId: id, note, notify: false, transactions }, key },
+        z.object({ refundCreate: z.object({ userErrors: UserErrors }).nullable() })
+      )
+      if (!reply.ok) return reply
+      const errors = reply.value.refundCreate?.userErrors ?? []
+      return errors.length === 0 ? done(null) : failed('rejected', errors.map(error => error.message).join('; '))
     },
 
     /** Adds tags, and with `note` replaces the order's note. Repeating it changes nothing more. */
@@ -194,6 +233,18 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
   }
 }
 
+const OrderTransactions = z
+  .object({
+    order: z
+      .object({
+        transactions: z.array(
+          z.object({ id: z.string(), kind: z.string(), status: z.string(), gateway: z.string().nullable() })
+        )
+      })
+      .nullable()
+  })
+  .transform(data => data.order)
+
 export type Shopify = ReturnType<typeof createShopify>
 
 async function everyPage<T>(
@@ -209,6 +260,20 @@ async function everyPage<T>(
     if (after === null) break
   }
   return done(all)
+}
+
+async function withAllLines(execute: Execute, order: z.infer<typeof Order>): Promise<ShopifyResult<ShopifyOrder>> {
+  const { moreLines, ...whole } = order
+  const shape = z
+    .object({ order: z.object({ lineItems: page(Line) }).nullable() })
+    .transform(data => data.order?.lineItems ?? { nodes: [], next: null })
+  for (let after = moreLines, count = 0; after !== null && count < maxPages; count++) {
+    const part = await execute(documents.orderLines, { id: toGid('Order', whole.id), after }, shape)
+    if (!part.ok) return part
+    whole.lines.push(...part.value.nodes)
+    after = part.value.next
+  }
+  return done(whole)
 }
 
 async function withAllVariants(

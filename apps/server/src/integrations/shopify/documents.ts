@@ -38,6 +38,23 @@ const productFields = /* GraphQL */ `
   }
 `
 
+const lineFragment = /* GraphQL */ `
+  fragment Line on LineItem {
+    id
+    title
+    quantity
+    currentQuantity
+    variant {
+      id
+    }
+    originalUnitPriceSet {
+      shopMoney {
+        amount
+      }
+    }
+  }
+`
+
 const orderFields = /* GraphQL */ `
   id
   name
@@ -50,7 +67,25 @@ const orderFields = /* GraphQL */ `
   cancelledAt
   currencyCode
   displayFinancialStatus
+  test
   discountCodes
+  lineItems(first: 40) {
+    nodes {
+      ...Line
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  refunds(first: 20) {
+    id
+    totalRefundedSet {
+      shopMoney {
+        amount
+      }
+    }
+  }
   customAttributes {
     key
     value
@@ -183,10 +218,52 @@ export const documents = {
     query Order($id: ID!) {
       order(id: $id) {${orderFields}}
     }
+    ${lineFragment}
+  `,
+  orderLines: /* GraphQL */ `
+    query OrderLines($id: ID!, $after: String) {
+      order(id: $id) {
+        lineItems(first: 200, after: $after) {
+          nodes {
+            ...Line
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+    ${lineFragment}
+  `,
+  orderTransactions: /* GraphQL */ `
+    query OrderTransactions($id: ID!) {
+      order(id: $id) {
+        transactions(first: 50) {
+          id
+          kind
+          status
+          gateway
+        }
+      }
+    }
+  `,
+  refund: /* GraphQL */ `
+    mutation Refund($input: RefundInput!, $key: String!) {
+      refundCreate(input: $input) @idempotent(key: $key) {
+        refund {
+          id
+        }
+        userErrors {
+          field
+          message
+        }
+      }
+    }
   `,
   orders: /* GraphQL */ `
     query Orders($query: String!, $after: String) {
-      orders(first: 50, after: $after, query: $query, sortKey: UPDATED_AT) {
+      orders(first: 10, after: $after, query: $query, sortKey: UPDATED_AT) {
         nodes {${orderFields}}
         pageInfo {
           hasNextPage
@@ -194,6 +271,7 @@ export const documents = {
         }
       }
     }
+  ${lineFragment}
   `,
   tagOrder: /* GraphQL */ `
     mutation TagOrder($id: ID!, $tags: [String!]!, $note: String, $withNote: Boolean!) {

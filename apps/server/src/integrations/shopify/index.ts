@@ -11,9 +11,12 @@ export { shopBase } from './shop-base.ts'
 export { type WebhookRegistration } from './webhook-registration.ts'
 
 export {
+  CancelledOrder,
+  DisputeEvent,
   PaidOrder,
   ProductDeletedEvent,
   ProductEvent,
+  RefundEvent,
   orderAttribute,
   verifyWebhook,
   webhookHeaders

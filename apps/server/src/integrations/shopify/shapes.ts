@@ -78,6 +78,21 @@ export const Collection = z
   })
   .transform(({ descriptionHtml, ...rest }) => ({ ...rest, description: htmlToText(descriptionHtml) }))
 
+export const Line = z
+  .object({
+    id: Gid,
+    title: z.string(),
+    quantity: z.number().int(),
+    currentQuantity: z.number().int(),
+    variant: z.object({ id: Gid }).nullable(),
+    originalUnitPriceSet: MoneyBag
+  })
+  .transform(({ variant, originalUnitPriceSet, ...rest }) => ({
+    ...rest,
+    variantId: variant?.id ?? null,
+    price: originalUnitPriceSet
+  }))
+
 export const Order = z
   .object({
     id: Gid,
@@ -91,6 +106,9 @@ export const Order = z
     cancelledAt: z.string().nullable(),
     currencyCode: z.string(),
     displayFinancialStatus: z.string().nullable(),
+    test: z.boolean(),
+    lineItems: page(Line),
+    refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: MoneyBag })),
     discountCodes: z.array(z.string()),
     customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
     totalPriceSet: MoneyBag,
@@ -106,7 +124,11 @@ export const Order = z
     tags: order.tags,
     createdAt: order.createdAt,
     updatedAt: order.updatedAt,
-    cancelled: order.cancelledAt !== null,
+    cancelledAt: order.cancelledAt,
+    test: order.test,
+    lines: order.lineItems.nodes,
+    moreLines: order.lineItems.next,
+    refunds: order.refunds.flatMap(({ id, totalRefundedSet }) => (id ? [{ id, amount: totalRefundedSet }] : [])),
     currency: order.currencyCode,
     paid: order.displayFinancialStatus === 'PAID',
     financialStatus: order.displayFinancialStatus,
@@ -125,6 +147,6 @@ export type ShopifyPricedVariant = z.infer<typeof PricedVariant>
 export type ShopifyShop = z.infer<typeof ShopInfo>
 export type ShopifyCollection = z.infer<typeof Collection>
 /** A platform order as reconciliation reads it: `attributes.order_id` names ours, money is decimal strings. */
-export type ShopifyOrder = z.infer<typeof Order>
+export type ShopifyOrder = Omit<z.infer<typeof Order>, 'moreLines'>
 
 export const UserErrors = z.array(z.object({ field: z.array(z.string()).nullable(), message: z.string() }))

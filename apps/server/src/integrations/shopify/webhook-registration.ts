@@ -10,6 +10,10 @@ const PRODUCT_WEBHOOK_PATH = '/api/orders/product_webhook'
 /** What the shop wants to hear of, and where. One more topic is one more line. */
 const wanted = [
   { topic: 'ORDERS_PAID', path: PAY_WEBHOOK_PATH },
+  { topic: 'ORDERS_CANCELLED', path: PAY_WEBHOOK_PATH },
+  { topic: 'REFUNDS_CREATE', path: PAY_WEBHOOK_PATH },
+  { topic: 'DISPUTES_CREATE', path: PAY_WEBHOOK_PATH },
+  { topic: 'DISPUTES_UPDATE', path: PAY_WEBHOOK_PATH },
   { topic: 'PRODUCTS_CREATE', path: PRODUCT_WEBHOOK_PATH },
   { topic: 'PRODUCTS_UPDATE', path: PRODUCT_WEBHOOK_PATH },
   { topic: 'PRODUCTS_DELETE', path: PRODUCT_WEBHOOK_PATH }

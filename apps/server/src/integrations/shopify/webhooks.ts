@@ -58,6 +58,8 @@ const LineItem = z.object({
   title: z.string(),
   variant_title: z.string().nullish(),
   quantity: z.number().int(),
+  /** Less than `quantity` where the order was edited or given back since. */
+  current_quantity: z.number().int().nullish(),
   price: Money,
   total_discount: Money.optional()
 })
@@ -95,6 +97,42 @@ export const PaidOrder = z
   })
   .transform(withExactId)
 export type PaidOrder = z.infer<typeof PaidOrder>
+
+/** The `orders/cancelled` event: what of the order is of use to us. */
+export const CancelledOrder = z
+  .object({
+    id: NumericId,
+    admin_graphql_api_id: z.string().optional(),
+    name: z.string(),
+    cancelled_at: z.string().nullish(),
+    cancel_reason: z.string().nullish()
+  })
+  .transform(withExactId)
+export type CancelledOrder = z.infer<typeof CancelledOrder>
+
+/** The `refunds/create` event. A refund may return goods and no money: then it has no successful transaction. */
+export const RefundEvent = z.object({
+  id: NumericId,
+  order_id: NumericId,
+  transactions: z
+    .array(z.object({ kind: z.string(), status: z.string(), amount: Money, currency: z.string().nullish() }))
+    .default([])
+})
+export type RefundEvent = z.infer<typeof RefundEvent>
+
+/** The `disputes/create` and `disputes/update` events: a buyer's bank takes the money back, or asks about it. */
+export const DisputeEvent = z.object({
+  id: NumericId,
+  order_id: NumericId.nullable(),
+  /** 'chargeback' or 'inquiry': an inquiry takes no money yet. */
+  type: z.string(),
+  /** Null: not known. */
+  amount: Money.nullish(),
+  currency: z.string().nullish(),
+  reason: z.string().nullish(),
+  status: z.string()
+})
+export type DisputeEvent = z.infer<typeof DisputeEvent>
 
 /** The value of a checkout attribute ('order_id', 'renewal') of a paid order, or null. */
 export const orderAttribute = (order: PaidOrder, name: string): string | null =>

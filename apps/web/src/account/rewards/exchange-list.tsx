@@ -12,25 +12,32 @@ import { notify } from '../../kit/notify.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './rewards.module.css'
 
+type Option = { mount: string; point: number }
+
 /** What the coins can be exchanged for. */
 export function ExchangeList() {
   const t = useT()
   const { user } = useSession()
-  const coins = user?.reward_points ?? 0
+  const pending = user?.pending_points ?? 0
+  const coins = Math.max(0, (user?.reward_points ?? 0) - pending)
   const { data, isPending, error, refetch } = useQuery(read(rewards.exchangeList))
   const exchange = useMutation({
-    mutationFn: (mount: string) => call(rewards.exchange, { body: { mount } }),
+    mutationFn: ({ mount, point }: Option) => call(rewards.exchange, { body: { mount, point } }),
     onSuccess: () => {
       notify('good', t('exchange.done'))
       void reloadSession()
       void refresh(rewards.coupons, rewards.pointRecords, rewards.exchangeList)
     },
-    onError: failure => notify('bad', failureText(failure))
+    onError: failure => {
+      notify('bad', failureText(failure))
+      // Its price may be another by now.
+      void refresh(rewards.exchangeList)
+    }
   })
-  const ask = async ({ mount, point }: { mount: string; point: number }) => {
+  const ask = async ({ mount, point }: Option) => {
     if (coins < point) return notify('bad', t('exchange.insufficient'))
     const body = t('exchange.confirm', { coins: point.toLocaleString('en-US'), mount: money(mount) })
-    if (await confirm({ title: t('exchange.ask'), body })) exchange.mutate(mount)
+    if (await confirm({ title: t('exchange.ask'), body })) exchange.mutate({ mount, point })
   }
   if (error && !data)
     return (
@@ -46,7 +53,10 @@ export function ExchangeList() {
     )
   return (
     <>
-      <p className="dim num">{t('exchange.coins', { coins: coins.toLocaleString('en-US') })}</p>
+      <p className="dim num">
+        {t('exchange.coins', { coins: coins.toLocaleString('en-US') })}
+        {pending > 0 && ` ${t('exchange.pending', { coins: pending.toLocaleString('en-US') })}`}
+      </p>
       <ul className={classes.cards}>
         {isPending
           ? [1, 2, 3].map(key => <Skeleton key={key} height={132} radius="md" />)
@@ -57,7 +67,7 @@ export function ExchangeList() {
                 <Button
                   size="xs"
                   variant={coins < option.point ? 'default' : 'filled'}
-                  loading={exchange.isPending && exchange.variables === option.mount}
+                  loading={exchange.isPending && exchange.variables.mount === option.mount}
                   aria-label={`${t('exchange.do')} ${money(option.mount)}`}
                   onClick={() => void ask(option)}
                 >

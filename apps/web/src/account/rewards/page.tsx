@@ -95,6 +95,9 @@ function Activity() {
             <span>
               {record.point > 0 ? '+' : ''}
               {record.point.toLocaleString('en-US')} <span className="dim">{t(`points.${record.kind}`)}</span>
+              {record.pending_until && (
+                <span className="dim"> {t('points.pending', { day: record.pending_until.slice(0, 10) })}</span>
+              )}
             </span>
           )
         }

@@ -30,6 +30,7 @@ export function Facts({ order }: { order: Order }) {
     ['orders.delivered', `${order.delivery_num}/${order.proxy_num}`],
     ['orders.priced', money(order.amount)],
     ['orders.payed', order.pay_amount && money(order.pay_amount)],
+    ['orders.refunded', order.refunded_amount !== '0.00' && money(order.refunded_amount)],
     ['orders.platformOrder', order.shopify_order_number && <span className="mono">{order.shopify_order_number}</span>],
     ['orders.created_at', <Moment at={order.created_at} />],
     ['orders.delivered_at', order.delivered_at && <Moment at={order.delivered_at} />],

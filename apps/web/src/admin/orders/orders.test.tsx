@@ -75,6 +75,7 @@ describe('the orders of the console', () => {
       ['Deliver', false],
       ['Copy proxy info', false],
       ['Extend expiry', false],
+      ['Refund', false],
       ['Delete', true]
     ])
   })

@@ -6,6 +6,7 @@ import {
   IconDownload,
   IconKey,
   IconListDetails,
+  IconReceiptRefund,
   IconReplace,
   IconTrash,
   IconTruckDelivery,
@@ -19,7 +20,7 @@ import { toClipboard } from '../../kit/clipboard.ts'
 import { money as amount } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
-import { ExtendForm } from '../../kit/schemas.ts'
+import { ExtendForm, RefundForm } from '../../kit/schemas.ts'
 import {
   ago,
   column,
@@ -29,9 +30,11 @@ import {
   fetchCsv,
   idFilter,
   integer,
+  moneyField,
   oneOf,
   saveFile,
   stamp,
+  textField,
   textFilter,
   timeField,
   type Selected,
@@ -158,6 +161,18 @@ export const Orders = defineResource({
       icon: IconCalendarPlus,
       when: paid,
       form: { schema: ExtendForm, fields: [timeField('expired_at')], route: orders.extend }
+    },
+    {
+      name: 'refund',
+      icon: IconReceiptRefund,
+      danger: true,
+      when: order => paid(order) && order.state !== 'refunded',
+      form: {
+        schema: RefundForm,
+        fields: [{ ...moneyField('amount'), shown: () => '' }, textField('platform_order')],
+        route: orders.refund
+      },
+      success: t => t('orders.refundDone')
     }
   ],
   remove: { route: orders.remove },

@@ -1,5 +1,6 @@
 import {
   IconActivityHeartbeat,
+  IconCreditCard,
   IconGift,
   IconHome,
   IconLifebuoy,
@@ -27,6 +28,7 @@ export const icons: Record<MenuScreenId, Icon> = {
   userSettings: IconSettings,
   support: IconLifebuoy,
   Orders: IconReceipt,
+  payments: IconCreditCard,
   giftcard: IconGift,
   mails: IconMail,
   health: IconActivityHeartbeat

@@ -154,6 +154,6 @@ async function showStuck(unit: Unit, order: OrderRow, serverIds: number[]): Prom
   await notifyAdmins(unit, {
     subject: `Order ${order.publicId} waits for server ${names}`,
     text: `${count} addresses of order ${order.publicId} are on server ${names}, which does not answer, and there are no others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on.`,
-    key: `server-unreachable:${order.id}:${serverIds.join('-')}`
+    key: `server-unreachable:${order.id}:${serverIds.join('-')}:${unit.now.toISOString().slice(0, 10)}`
   })
 }

@@ -7,6 +7,7 @@ import { operatorTemplates } from './operators.ts'
 import { orderLifeTemplates } from './order-life.ts'
 import { orderTemplates } from './orders.ts'
 import { outageTemplates } from './outages.ts'
+import { paymentTemplates } from './payments.ts'
 import { securityTemplates } from './security.ts'
 
 export const TEMPLATES = {
@@ -15,6 +16,7 @@ export const TEMPLATES = {
   ...orderTemplates,
   ...orderLifeTemplates,
   ...outageTemplates,
+  ...paymentTemplates,
   ...operatorTemplates,
   ...securityTemplates
 }

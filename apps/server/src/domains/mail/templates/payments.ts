@@ -1,0 +1,160 @@
+import { sender, template, day } from './define.ts'
+
+type PaymentMail = {
+  username: string
+  order_id: string
+  product_name: string
+  /** The platform's number of the payment: '#1001'. */
+  platform_order: string
+  /** With its currency: '20.00 USD'. */
+  amount: string
+  dashboard_url: string
+}
+
+const sample: PaymentMail = {
+  username: 'demo1',
+  order_id: 'NL-7k2m9x4c8v3b6n1q',
+  product_name: 'Metro ISP · New York',
+  platform_order: '#1001',
+  amount: '20.00 USD',
+  dashboard_url: 'https://shop.example.com/dashboard/index/proxies'
+}
+
+const factsEn = (data: PaymentMail): [string, string][] => [
+  ['Order', data.order_id],
+  ['Plan', data.product_name],
+  ['Payment', data.platform_order],
+  ['Amount', data.amount]
+]
+
+const factsZh = (data: PaymentMail): [string, string][] => [
+  ['订单', data.order_id],
+  ['套餐', data.product_name],
+  ['付款', data.platform_order],
+  ['金额', data.amount]
+]
+
+/** Why money was received and nothing delivered for it, in words for its customer. */
+const WHY_NOT = {
+  lines_missing: {
+    en: 'The payment covers less than was ordered.',
+    'zh-CN': '付款内容少于订单所需。'
+  },
+  wrong_currency: {
+    en: 'The payment was made in another currency than the shop’s.',
+    'zh-CN': '付款货币与商店货币不同。'
+  },
+  test_payment: { en: 'It was a test payment: no money was taken.', 'zh-CN': '这是一笔测试付款，未实际扣款。' },
+  out_of_stock: {
+    en: 'The addresses of your order were gone when the payment arrived.',
+    'zh-CN': '付款到账时，订单的地址已被释放。'
+  },
+  paid_twice: { en: 'The order had been paid before.', 'zh-CN': '该订单此前已付款。' },
+  renewal_too_late: { en: 'The order could no longer be renewed.', 'zh-CN': '该订单已无法续费。' }
+} as const
+export type WhyNotDelivered = keyof typeof WHY_NOT
+
+export const paymentTemplates = {
+  'payment-received': template<PaymentMail>({
+    kind: 'payments',
+    sample,
+    content: {
+      en: (data, shop) => ({
+        subject: `We received your payment for ${data.product_name}`,
+        heading: `Thank you, ${data.username}`,
+        paragraphs: ['Your payment has arrived. Your proxies are being set up; a mail tells you when they work.'],
+        facts: factsEn(data),
+        button: { label: 'Show my orders', url: data.dashboard_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `我们已收到您的付款：${data.product_name}`,
+        heading: `${data.username}，感谢您的购买`,
+        paragraphs: ['您的付款已到账。代理正在配置，可用时将另行发送邮件通知。'],
+        facts: factsZh(data),
+        button: { label: '查看我的订单', url: data.dashboard_url },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'renewal-confirmed': template<PaymentMail & { expires_at: string }>({
+    kind: 'payments',
+    sample: { ...sample, expires_at: '2026-03-06T10:00:00.000Z' },
+    content: {
+      en: (data, shop) => ({
+        subject: `Your order is renewed: ${data.product_name}`,
+        heading: `Thank you, ${data.username}, your order is renewed`,
+        paragraphs: ['Your proxies go on with the same addresses.'],
+        facts: [...factsEn(data), ['Valid until', day(data.expires_at)]],
+        button: { label: 'Show my proxies', url: data.dashboard_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的订单已续费：${data.product_name}`,
+        heading: `${data.username}，感谢您，您的订单已续费`,
+        paragraphs: ['您的代理将继续使用相同的地址。'],
+        facts: [...factsZh(data), ['有效期至', day(data.expires_at)]],
+        button: { label: '查看我的代理', url: data.dashboard_url },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'payment-not-delivered': template<PaymentMail & { why: WhyNotDelivered }>({
+    kind: 'payments',
+    sample: { ...sample, why: 'out_of_stock' },
+    content: {
+      en: (data, shop) => ({
+        subject: `We received your payment, but could not deliver: ${data.product_name}`,
+        heading: `Hello ${data.username}, we could not deliver your order yet`,
+        paragraphs: [
+          `Your payment has arrived, and nothing was delivered for it. ${WHY_NOT[data.why].en}`,
+          'We look at it ourselves: we deliver what you paid for, or give the money back. You need not do anything.'
+        ],
+        facts: factsEn(data),
+        button: { label: 'Show my orders', url: data.dashboard_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `我们已收到您的付款，但尚未能交付：${data.product_name}`,
+        heading: `${data.username}，您好，您的订单暂未交付`,
+        paragraphs: [
+          `您的付款已到账，但尚未交付任何内容。${WHY_NOT[data.why]['zh-CN']}`,
+          '我们会亲自处理：交付您所购买的内容，或退款。您无需进行任何操作。'
+        ],
+        facts: factsZh(data),
+        button: { label: '查看我的订单', url: data.dashboard_url },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'payment-refunded': template<PaymentMail & { ended: 'yes' | 'no' }>({
+    kind: 'payments',
+    sample: { ...sample, ended: 'yes' },
+    content: {
+      en: (data, shop) => ({
+        subject: `Your payment was given back: ${data.product_name}`,
+        heading: `Hello ${data.username}, your payment was given back`,
+        paragraphs: [
+          data.ended === 'yes'
+            ? 'The order has ended and its proxies no longer work. Points that the payment earned were taken back.'
+            : 'What the payment had bought was taken off your order again.'
+        ],
+        facts: factsEn(data),
+        button: { label: 'Show my orders', url: data.dashboard_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的付款已退回：${data.product_name}`,
+        heading: `${data.username}，您好，您的付款已退回`,
+        paragraphs: [
+          data.ended === 'yes'
+            ? '该订单已终止，代理不再可用。该付款所获得的积分已收回。'
+            : '该付款所购买的内容已从您的订单中撤销。'
+        ],
+        facts: factsZh(data),
+        button: { label: '查看我的订单', url: data.dashboard_url },
+        footer: sender(shop)
+      })
+    }
+  })
+}

@@ -1,0 +1,83 @@
+import { fromCents, refuse, toCents } from '@netlet/contract'
+import { and, desc, eq, isNull, or } from 'drizzle-orm'
+import type { UserActor } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { openPlatform, platformRefusal } from '../commerce/index.ts'
+import { lockOrder, note } from '../orders/index.ts'
+import type { PaymentRow } from './rows.ts'
+import { payments } from './tables.ts'
+
+/** For so long a refund that was started keeps another one of the same payment from being started. */
+const UNDERWAY = 10 * MINUTE
+
+type Form = { amount?: string | undefined; platform_order?: string | undefined }
+type Started = { amount: string; platform_order: string }
+
+/**
+ * Has the platform give money of an order's payment back, all that is left of it or a part. What follows from it here
+ * follows from the platform's own report. Refused with the platform's words where it refuses.
+ */
+export async function refundOnPlatform(
+  ctx: AppContext,
+  by: UserActor,
+  orderId: number,
+  form: Form
+): Promise<Result<Started>> {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return platform
+  const asked = await command(ctx, by, unit => request(unit, orderId, form))
+  if (!asked.ok) return asked
+  const { payment, amount } = asked.data
+  const refunded = await platform.data.refund(payment.platformOrderId, {
+    amount,
+    // The platform makes the same refund of the same state once, also where we did not hear its answer.
+    key: `netlet-${payment.id}-${payment.refundedAmount}-${amount}`,
+    note: `Refund by ${by.username}`
+  })
+  if (refunded.ok) return ok({ amount, platform_order: payment.platformOrderNumber })
+  // Nobody knows what became of a call without an answer: it stays under way until the platform reports it, or for a time.
+  if (!refunded.retryable) await command(ctx, by, unit => forget(unit, payment.id))
+  return platformRefusal(refunded)
+}
+
+async function request(
+  unit: Unit,
+  orderId: number,
+  { amount, platform_order }: Form
+): Promise<Result<{ payment: PaymentRow; amount: string }>> {
+  const { tx, now } = unit
+  const order = await lockOrder(unit, orderId)
+  if (!order || order.deletedAt) return refuse('not_found')
+  const own = and(eq(payments.orderId, orderId), isNull(payments.refundedAt))
+  const [payment] = await tx
+    .select()
+    .from(payments)
+    .where(
+      platform_order
+        ? and(own, or(eq(payments.platformOrderNumber, platform_order), eq(payments.platformOrderId, platform_order)))
+        : and(own, eq(payments.platformOrderId, order.platformOrderId ?? ''))
+    )
+    .orderBy(desc(payments.id))
+    .limit(1)
+    .for('update')
+  if (!payment) return refuse('order_without_payment')
+  if (payment.refundRequestedAt && payment.refundRequestedAt.getTime() > now.getTime() - UNDERWAY)
+    return refuse('refund_running')
+  const left = fromCents(toCents(payment.charged) - toCents(payment.refundedAmount))
+  const wanted = amount ?? left
+  if (toCents(wanted) <= 0n) return refuse('order_without_payment')
+  if (toCents(wanted) > toCents(left)) return fieldRefusal('amount', 'refund_too_large', { left })
+  await tx.update(payments).set({ refundRequestedAt: now }).where(eq(payments.id, payment.id))
+  const detail = { platform_order: payment.platformOrderNumber, amount: wanted }
+  await note(unit, order.id, 'refund_requested', detail)
+  unit.audit('order.refund', order.id, { after: detail })
+  return ok({ payment, amount: wanted })
+}
+
+async function forget({ tx }: Unit, paymentId: number): Promise<void> {
+  await tx.update(payments).set({ refundRequestedAt: null }).where(eq(payments.id, paymentId))
+}

@@ -1,0 +1,184 @@
+import { fromCents, toCents } from '@netlet/contract'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { CancelledOrder, DisputeEvent, RefundEvent } from '../../integrations/shopify/index.ts'
+import type { Unit } from '../../infra/command.ts'
+import { lock } from '../../infra/db/locks.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { EventResult } from '../commerce/index.ts'
+import { endDelivery } from '../delivery/index.ts'
+import {
+  lockOrder,
+  note,
+  partlyRefundOrder,
+  refundOrder,
+  takeBackTerm,
+  type GivenBack,
+  type OrderRow
+} from '../orders/index.ts'
+import { lockEarners, takeBackForPayment } from '../rewards/index.ts'
+import { sumRefunds, wholeCents } from './judge.ts'
+import { givenBackOf, paymentOf, type PaymentRow } from './rows.ts'
+import { paymentRefunds, payments } from './tables.ts'
+import { mailRefunded, type Telling } from './tell.ts'
+
+type Refunding = Telling & Pick<AppContext, 'secrets'>
+
+/** `orders/cancelled`: a paid order that is cancelled is money to give back, all of it. */
+export const cancelPayment = (unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> =>
+  giveBack(unit, ctx, {
+    platformOrderId: cancelled.id,
+    key: `cancellation:${cancelled.id}`,
+    amount: null,
+    reason: 'cancelled'
+  })
+
+/** `refunds/create`: what its successful transactions gave back. Goods that are returned without money are nothing. */
+export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
+  const cents = refund.transactions
+    .filter(({ kind, status }) => kind === 'refund' && status === 'success')
+    .reduce((sum, { amount }) => sum + toCents(wholeCents(amount)), 0n)
+  const about = { platformOrderId: refund.order_id }
+  if (cents <= 0n) return { outcome: 'ignored', about }
+  return giveBack(unit, ctx, {
+    platformOrderId: refund.order_id,
+    key: `refund:${refund.id}`,
+    amount: fromCents(cents),
+    reason: 'refund'
+  })
+}
+
+/** States of a dispute in which the buyer's bank holds the money. */
+const TAKEN = new Set(['needs_response', 'under_review', 'lost', 'accepted', 'charge_refunded'])
+
+/** `disputes/create`, `disputes/update`: a chargeback takes the money when it is opened; an inquiry takes none. */
+export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Refunding): Promise<EventResult> {
+  if (dispute.order_id === null) return { outcome: 'ignored' }
+  const platformOrderId = dispute.order_id
+  const key = `dispute:${dispute.id}`
+  if (dispute.type === 'chargeback' && TAKEN.has(dispute.status)) {
+    const payment = await paymentOf(unit.tx, platformOrderId)
+    const amount =
+      dispute.amount && (!payment || payment.currency === dispute.currency) ? wholeCents(dispute.amount) : null
+    return giveBack(unit, ctx, { platformOrderId, key, amount, reason: 'chargeback' })
+  }
+  const { about, detail } = await subjectOf(unit, platformOrderId)
+  if (dispute.type === 'inquiry' && TAKEN.has(dispute.status)) return { outcome: 'inquiry', detail, about }
+  const taken = await unit.tx.$count(paymentRefunds, eq(paymentRefunds.key, key))
+  return { outcome: dispute.status === 'won' && taken > 0 ? 'dispute_won' : 'ignored', detail, about }
+}
+
+async function subjectOf(unit: Unit, platformOrderId: string) {
+  const payment = await paymentOf(unit.tx, platformOrderId)
+  const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
+  const name = payment?.platformOrderNumber ?? platformOrderId
+  return {
+    about: { platformOrderId, platformOrderName: name, orderPublicId: order?.publicId ?? null },
+    detail: { order_id: order?.publicId ?? 'unknown', platform_order: name }
+  }
+}
+
+type Returned = {
+  platformOrderId: string
+  /** The platform's own name of it: the same one told twice gives back once. */
+  key: string
+  /** In the payment's currency; null: all that is left. */
+  amount: string | null
+  reason: 'refund' | 'cancelled' | 'chargeback'
+}
+
+/** Writes down that money was given back, once, also where its payment has not come yet, and does what follows from it. */
+export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): Promise<EventResult> {
+  const { platformOrderId, key, amount } = returned
+  await lock(unit.tx, 'platformOrder', platformOrderId)
+  const added = await unit.tx
+    .insert(paymentRefunds)
+    .values({ key, platformOrderId, amount, createdAt: unit.now })
+    .onConflictDoNothing({ target: paymentRefunds.key })
+    .returning({ id: paymentRefunds.id })
+  if (added.length === 0) return { outcome: 'duplicate', about: { platformOrderId } }
+  const known = await paymentOf(unit.tx, platformOrderId)
+  if (!known) return { outcome: 'refund_kept', about: { platformOrderId } }
+  const order = known.orderId === null ? undefined : await lockOrder(unit, known.orderId)
+  const about = {
+    platformOrderId,
+    platformOrderName: known.platformOrderNumber,
+    orderPublicId: order?.publicId ?? null
+  }
+  return { ...(await correct(unit, ctx, order, { known, reason: returned.reason })), about }
+}
+
+async function correct(
+  unit: Unit,
+  ctx: Refunding,
+  order: OrderRow | undefined,
+  { known, reason }: { known: PaymentRow; reason: Returned['reason'] }
+): Promise<EventResult> {
+  const { tx, now } = unit
+  const [payment = known] = await tx.select().from(payments).where(eq(payments.id, known.id)).for('update')
+  if (payment.refundedAt) return { outcome: 'duplicate' }
+  const refunds = await tx
+    .select()
+    .from(paymentRefunds)
+    .where(eq(paymentRefunds.platformOrderId, payment.platformOrderId))
+  const back = sumRefunds(refunds, payment.charged)
+  const refundedAmount = givenBackOf(payment.amount, back.sum)
+  await tx
+    .update(payments)
+    .set({ refundedAmount, refundedAt: back.all ? now : null, refundRequestedAt: null })
+    .where(eq(payments.id, payment.id))
+  if (!order) return { outcome: back.all ? 'refunded' : 'refund_kept' }
+  unit.publish('platform_event')
+  const { platformOrderNumber } = payment
+  const given = {
+    amount: fromCents(toCents(refundedAmount) - toCents(payment.refundedAmount)),
+    platformOrderNumber,
+    reason
+  }
+  const detail = { order_id: order.publicId, platform_order: platformOrderNumber, amount: given.amount }
+  if (back.all) return undo(unit, ctx, order, payment, given)
+  if (!payment.accepted) return { outcome: 'refund_kept', detail }
+  await partlyRefundOrder(unit, order, given)
+  return { outcome: 'partly_refunded', detail }
+}
+
+/** Takes back what a payment had bought and earned. */
+async function undo(
+  unit: Unit,
+  ctx: Refunding,
+  order: OrderRow,
+  payment: PaymentRow,
+  given: GivenBack
+): Promise<EventResult> {
+  const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber, amount: given.amount }
+  await lockEarners(unit.tx, order.userId)
+  await takeBackForPayment(unit, payment.platformOrderId)
+  const isPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId
+  if (isPurchase && order.state !== 'refunded') {
+    await refundOrder(unit, order, given)
+    await endDelivery(unit, [order.id])
+    await mailRefunded(unit, ctx, order, { ...payment, ended: true })
+    const unserved = await paidRenewals(unit, order.id)
+    return unserved === null
+      ? { outcome: 'refunded', detail }
+      : { outcome: 'renewals_unserved', detail: { ...detail, amount: unserved } }
+  }
+  if (payment.kind === 'renewal' && payment.accepted) await takeBackTerm(unit, order, given)
+  else {
+    const { platformOrderNumber: platform_order, reason } = given
+    await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
+    unit.publish('order', order.id, order.userId)
+  }
+  await mailRefunded(unit, ctx, order, { ...payment, ended: false })
+  return { outcome: 'refunded', detail }
+}
+
+/** What renewals of an order brought that was not given back; null where there are none. */
+async function paidRenewals({ tx }: Unit, orderId: number): Promise<string | null> {
+  const [row] = await tx
+    .select({ sum: sql<string | null>`sum(${payments.amount} - ${payments.refundedAmount})` })
+    .from(payments)
+    .where(
+      and(eq(payments.orderId, orderId), eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))
+    )
+  return row?.sum ?? null
+}

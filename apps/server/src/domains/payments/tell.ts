@@ -1,0 +1,113 @@
+import { eq } from 'drizzle-orm'
+import type { PaidOrder } from '../../integrations/shopify/index.ts'
+import type { Unit } from '../../infra/command.ts'
+import { iso } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { users } from '../accounts/tables.ts'
+import { enqueueTags } from '../commerce/index.ts'
+import { enqueueMail, type WhyNotDelivered } from '../mail/index.ts'
+import type { OrderRow } from '../orders/index.ts'
+
+export type Telling = Pick<AppContext, 'config'>
+export type ToldPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
+
+/** Says on the platform's order that nothing was delivered for it, and why. */
+export function tagFailed(unit: Unit, platformOrderId: string, note: string): void {
+  enqueueTags(unit, { platformOrderId, tags: ['delivery_fail'], note }, 'fail')
+}
+
+/** Says on the platform's order what became of its money later: 'Ignored: …'. */
+export function tagEnded(unit: Unit, platformOrderId: string, tag: string, note: string): void {
+  enqueueTags(unit, { platformOrderId, tags: [tag], note }, tag)
+}
+
+async function mailData(unit: Unit, { config }: Telling, order: OrderRow, payment: ToldPayment) {
+  const [user] = await unit.tx
+    .select({ username: users.username, email: users.email, language: users.language, deletedAt: users.deletedAt })
+    .from(users)
+    .where(eq(users.id, order.userId))
+  // Nobody reads the address of a deleted user.
+  if (!user || user.deletedAt) return null
+  return {
+    to: user.email,
+    language: user.language,
+    data: {
+      username: user.username,
+      order_id: order.publicId,
+      product_name: `${order.productName} · ${order.variantName}`,
+      platform_order: payment.platformOrderNumber,
+      amount: `${payment.charged} ${payment.currency}`,
+      dashboard_url: `${config.publicUrl}/dashboard/index/proxies`
+    }
+  }
+}
+
+export async function mailReceipt(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
+  const mail = await mailData(unit, ctx, order, payment)
+  if (mail) enqueueMail(unit, { ...mail, template: 'payment-received', key: `receipt:${payment.platformOrderId}` })
+}
+
+/**
+ * Tells whoever paid for an order that nobody has, such as one of a deleted account, that nothing is delivered. The
+ * platform's event alone knows whom to tell.
+ */
+export function mailPayer(unit: Unit, paid: PaidOrder): void {
+  const to = paid.email ?? paid.contact_email ?? paid.customer?.email
+  if (!to) return
+  enqueueMail(unit, {
+    to,
+    template: 'payment-without-account',
+    data: { at: iso(unit.now), platform_order: paid.name, amount: `${paid.total_price} ${paid.currency}` },
+    key: `payment-without-account:${paid.id}`
+  })
+}
+
+/** @param expiresAt when the order ends now; null where that is not known yet */
+export async function mailRenewal(
+  unit: Unit,
+  ctx: Telling,
+  order: OrderRow,
+  { expiresAt, ...payment }: ToldPayment & { expiresAt: Date | null }
+): Promise<void> {
+  const mail = await mailData(unit, ctx, order, payment)
+  if (!mail) return
+  enqueueMail(unit, {
+    ...mail,
+    data: { ...mail.data, expires_at: iso(expiresAt ?? unit.now) },
+    template: 'renewal-confirmed',
+    key: `renewed:${payment.platformOrderId}`
+  })
+}
+
+export async function mailNotDelivered(
+  unit: Unit,
+  ctx: Telling,
+  order: OrderRow,
+  { why, ...payment }: ToldPayment & { why: WhyNotDelivered }
+): Promise<void> {
+  const mail = await mailData(unit, ctx, order, payment)
+  if (!mail) return
+  enqueueMail(unit, {
+    ...mail,
+    data: { ...mail.data, why },
+    template: 'payment-not-delivered',
+    key: `not-delivered:${payment.platformOrderId}`
+  })
+}
+
+/** @param ended whether the order ended with it */
+export async function mailRefunded(
+  unit: Unit,
+  ctx: Telling,
+  order: OrderRow,
+  { ended, ...payment }: ToldPayment & { ended: boolean }
+): Promise<void> {
+  const mail = await mailData(unit, ctx, order, payment)
+  if (!mail) return
+  enqueueMail(unit, {
+    ...mail,
+    data: { ...mail.data, ended: ended ? 'yes' : 'no' },
+    template: 'payment-refunded',
+    key: `refunded:${payment.platformOrderId}`
+  })
+}

@@ -1,0 +1,174 @@
+import type { CurrentUser, Page, PointRecord } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { accountPorts } from '../../ports.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { DAY } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { accountRoutes } from '../accounts/index.ts'
+import { users } from '../accounts/tables.ts'
+import {
+  createGiftCard,
+  grantForPayment,
+  lockEarners,
+  pendingCoins,
+  rewardsRoutes,
+  takeBackForPayment
+} from './index.ts'
+import { pointRecords } from './tables.ts'
+
+let shop: TestShop
+
+beforeAll(async () => {
+  shop = await startTestShop({
+    routes: (mount, ctx) => {
+      rewardsRoutes(mount, ctx)
+      accountRoutes(mount, ctx, accountPorts(ctx))
+    }
+  })
+})
+afterAll(() => shop?.close())
+
+const settings = { billing_rate: 1, invite_rebate_rate: 1, invite_level_points_per_user: 10, coins_hold_days: 7 }
+
+async function pair() {
+  const inviter = await shop.customer()
+  const buyer = await shop.customer()
+  await shop.ctx.db.update(users).set({ invitedBy: inviter.user.id }).where(eq(users.id, buyer.user.id))
+  return { inviter, buyer }
+}
+
+let count = 0
+async function pays(userId: number, amount: string, change: Partial<typeof settings> = {}): Promise<string> {
+  count += 1
+  const paymentId = `p${count}`
+  const payment = { orderPublicId: 'NL-1', userId, amount, settings: { ...settings, ...change }, paymentId }
+  await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, payment))
+  return paymentId
+}
+
+const refunds = (userId: number, paymentId: string) =>
+  command(shop.ctx, SYSTEM, async unit => {
+    await lockEarners(unit.tx, userId)
+    await takeBackForPayment(unit, paymentId)
+  })
+
+let cards = 0
+const exchange = async (client: Awaited<ReturnType<typeof shop.customer>>, point: number) => {
+  cards += 1
+  const mount = `${1000 + cards}.00`
+  await createGiftCard(shop.ctx, SYSTEM, { mount, code: `card-${cards}`, point })
+  return client.post('/api/rewards/gift_card/exchange/', { mount, point })
+}
+
+async function balanceOf(id: number) {
+  const [user] = await shop.ctx.db.select().from(users).where(eq(users.id, id))
+  if (!user) throw new Error('no user')
+  const { coins, coinsOwed, levelPoints } = user
+  return { coins, coinsOwed, levelPoints, pending: await pendingCoins(shop.ctx.db, id, shop.ctx.now()) }
+}
+
+async function sumOf(id: number, kind: 'coins' | 'level') {
+  const { rows } = await shop.ctx.db.execute<{ sum: string }>(
+    sql`select coalesce(sum(point), 0) as sum from ${pointRecords} where user_id = ${id} and kind = ${kind}`
+  )
+  return Number(rows[0]?.sum)
+}
+
+test('coins wait for the days of the settings, show as pending, and can be spent after', async () => {
+  const { inviter, buyer } = await pair()
+  await pays(buyer.user.id, '30.00')
+  const me = async () => (await inviter.get<CurrentUser>('/api/auth/login')).data
+  expect(await me()).toMatchObject({ reward_points: 30, pending_points: 30 })
+  const history = await inviter.get<Page<PointRecord>>('/api/rewards/point_record/')
+  expect(history.data.data.find(({ kind }) => kind === 'coins')?.pending_until).toBeTruthy()
+  expect(await exchange(inviter, 20)).toMatchObject({ status: 409, msg: 'Insufficient Coins' })
+  shop.advance(7 * DAY + 1000)
+  expect(await me()).toMatchObject({ reward_points: 30, pending_points: 0 })
+  expect((await exchange(inviter, 20)).code).toBe(2000)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 10, coinsOwed: 0, pending: 0 })
+})
+
+test('a refund before that takes the coins away while nobody could spend them', async () => {
+  const { inviter, buyer } = await pair()
+  const payment = await pays(buyer.user.id, '30.00')
+  await refunds(buyer.user.id, payment)
+  await refunds(buyer.user.id, payment)
+  expect(await balanceOf(inviter.user.id)).toEqual({ coins: 0, coinsOwed: 0, levelPoints: 0, pending: 0 })
+  expect(await balanceOf(buyer.user.id)).toMatchObject({ levelPoints: 0 })
+  shop.advance(8 * DAY)
+  expect((await exchange(inviter, 20)).status).toBe(409)
+  const history = await inviter.get<Page<PointRecord>>('/api/rewards/point_record/')
+  expect(history.data.data[0]?.reason).toBe(`Refund of a payment by ${buyer.user.username}, whom you invited`)
+})
+
+test('coins that were spent are owed, and kept from those that are earned next', async () => {
+  const { inviter, buyer } = await pair()
+  const payment = await pays(buyer.user.id, '30.00', { coins_hold_days: 0 })
+  expect((await exchange(inviter, 25)).code).toBe(2000)
+  await refunds(buyer.user.id, payment)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 0, coinsOwed: 25 })
+  await pays(buyer.user.id, '10.00', { coins_hold_days: 0 })
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 0, coinsOwed: 15 })
+  await pays(buyer.user.id, '20.00', { coins_hold_days: 0 })
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 5, coinsOwed: 0 })
+})
+
+test('inviting somebody earns at the first payment that stands: again after one that was refunded, never twice', async () => {
+  const { inviter, buyer } = await pair()
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 0 })
+  const first = await pays(buyer.user.id, '5.00')
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 10 })
+  await refunds(buyer.user.id, first)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 0 })
+  await Promise.all([1, 2, 3].map(() => pays(buyer.user.id, '5.00')))
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 10 })
+  const nothing = await pair()
+  await pays(nothing.buyer.user.id, '0.00')
+  expect(await balanceOf(nothing.inviter.user.id)).toMatchObject({ levelPoints: 0 })
+})
+
+test('after any history a balance is the sum of its records, and what can be spent is never less than nothing', async () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('pay' as const),
+      amount: fc.integer({ min: 0, max: 40 }),
+      hold: fc.constantFrom(0, 7)
+    }),
+    fc.record({ kind: fc.constant('refund' as const), which: fc.nat(20) }),
+    fc.record({ kind: fc.constant('spend' as const), point: fc.integer({ min: 1, max: 40 }) }),
+    fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 8 }) })
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 14 }), async steps => {
+      const { inviter, buyer } = await pair()
+      const ids = [inviter.user.id, buyer.user.id]
+      const paid: string[] = []
+      for (const one of steps) {
+        if (one.kind === 'pay') paid.push(await pays(buyer.user.id, `${one.amount}.00`, { coins_hold_days: one.hold }))
+        if (one.kind === 'refund' && paid.length > 0) await refunds(buyer.user.id, paid[one.which % paid.length] ?? '')
+        if (one.kind === 'spend') await exchange(inviter, one.point)
+        if (one.kind === 'wait') shop.advance(one.days * DAY)
+        for (const id of ids) {
+          const { coins, coinsOwed, levelPoints, pending } = await balanceOf(id)
+          expect(await sumOf(id, 'coins')).toBe(coins)
+          expect(await sumOf(id, 'level')).toBe(levelPoints)
+          expect(coins - pending).toBeGreaterThanOrEqual(0)
+          expect(coinsOwed).toBeGreaterThanOrEqual(0)
+        }
+      }
+      // Once all is refunded, nothing is left but what was spent, which is owed.
+      for (const payment of paid) await refunds(buyer.user.id, payment)
+      const left = await balanceOf(inviter.user.id)
+      expect(left).toMatchObject({ levelPoints: 0, pending: 0 })
+      const { rows } = await shop.ctx.db.execute<{ spent: string }>(
+        sql`select coalesce(-sum(point), 0) as spent from ${pointRecords}
+          where user_id = ${inviter.user.id} and reason_code = 'exchange'`
+      )
+      expect(left.coinsOwed - left.coins).toBe(Number(rows[0]?.spent))
+    }),
+    { numRuns: 25 }
+  )
+}, 120_000)

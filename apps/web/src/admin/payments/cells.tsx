@@ -1,0 +1,38 @@
+import type { InboxEntry } from '@netlet/contract'
+import { Link } from 'react-router'
+import { useT, type Key } from '../../i18n/admin.ts'
+import classes from './payments.module.css'
+
+/** What came of an event, and how it was ended. */
+export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
+  const t = useT()
+  const { outcome, needs_hand, resolution } = entry
+  const tone = needs_hand ? 'bad' : outcome === 'settled' || resolution === 'applied' ? 'good' : 'off'
+  return (
+    <span className={classes.outcome}>
+      <span className={classes.badge} data-tone={tone}>
+        {outcome ? t(`payments.is.${outcome}` as Key) : '–'}
+      </span>
+      {resolution && <span className="dim">{t(`payments.by.${resolution}`)}</span>}
+      {needs_hand && <span className={classes.summary}>{entry.summary}</span>}
+    </span>
+  )
+}
+
+/** Leads to our order, found by its number. */
+export const OrderCell = ({ entry }: { entry: InboxEntry }) =>
+  entry.order ? (
+    <Link className="mono" to={`/dashboard/index/orders?search=${encodeURIComponent(entry.order)}`}>
+      {entry.order}
+    </Link>
+  ) : (
+    <span className="dim">–</span>
+  )
+
+/** The platform's amount is exact and in its own currency. */
+export const ChargedCell = ({ entry }: { entry: InboxEntry }) =>
+  entry.charged === null ? (
+    <span className="dim">–</span>
+  ) : (
+    <span className="num">{`${entry.charged} ${entry.currency}`}</span>
+  )

@@ -1,0 +1,115 @@
+import type { InboxEntry } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { payments } from '../../api/routes.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
+import { pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import PaymentsPage from './page.tsx'
+
+const ROUTE = '/dashboard/index/payments'
+
+const settled: InboxEntry = {
+  id: 3,
+  received_at: '2026-06-15T08:00:00.000Z',
+  topic: 'orders/paid',
+  outcome: 'settled',
+  summary: null,
+  params: {},
+  needs_hand: false,
+  platform_order: '#1003',
+  platform_order_id: '730000000003',
+  order: 'NL-settled',
+  order_id: 7,
+  username: 'alice',
+  kind: 'purchase',
+  charged: '20.00',
+  currency: 'USD',
+  refunded: '0.00',
+  payment: 'accepted',
+  resolution: null,
+  resolution_note: null,
+  resolved_by: null,
+  resolved_at: null,
+  version: 'v3'
+}
+const short: InboxEntry = {
+  ...settled,
+  id: 4,
+  outcome: 'lines_missing',
+  summary: 'order NL-short was paid for less than was ordered: New York: 7 of 8',
+  needs_hand: true,
+  platform_order: '#1004',
+  order: 'NL-short',
+  payment: 'held',
+  version: 'v4'
+}
+
+function open(at = ROUTE) {
+  keepNothing()
+  answer(payments.inbox, pageOf(short, settled))
+  return renderScreen(<PaymentsPage />, { at, route: ROUTE })
+}
+const rowOf = async (name: string) => (await screen.findByText(name)).closest('tr') as HTMLElement
+const choose = async (user: ReturnType<typeof open>['user'], name: string, entry: string) => {
+  await user.click(await screen.findByRole('button', { name: `Actions: ${name}` }))
+  await user.click(await screen.findByRole('menuitem', { name: entry }))
+}
+
+describe('the payments of the console', () => {
+  it('mark what needs a hand, say why, and lead to the order', async () => {
+    open()
+    const row = await rowOf('#1004')
+    expect(row.hasAttribute('data-problem')).toBe(true)
+    expect(within(row).getByText('Lines missing')).toBeTruthy()
+    expect(within(row).getByText(/New York: 7 of 8/)).toBeTruthy()
+    expect(within(row).getByRole('link', { name: 'NL-short' }).getAttribute('href')).toBe(
+      '/dashboard/index/orders?search=NL-short'
+    )
+    expect((await rowOf('#1003')).hasAttribute('data-problem')).toBe(false)
+  })
+
+  it('show the lines of the platform beside those that the order needs', async () => {
+    answer(payments.inboxEntry, {
+      entry: short,
+      email: 'alice@example.com',
+      lines: [{ title: 'Metro ISP · New York', variant: '1', quantity: 7, price: '2.00' }],
+      needed: [{ name: 'New York', quantity: 8, paid: 7 }]
+    })
+    open(`${ROUTE}?open=4`)
+    expect(await screen.findByText('7 × 2.00')).toBeTruthy()
+    expect(screen.getByText('7 of 8').closest('li')?.dataset['short']).toBe('true')
+  })
+
+  it('are applied to an order that is named, with the version that was seen', async () => {
+    answer(payments.apply, null)
+    const { user } = open()
+    await choose(user, '#1004', 'Apply to an order')
+    const field = await screen.findByRole<HTMLInputElement>('textbox', { name: /Order/ })
+    expect(field.value).toBe('NL-short')
+    await user.clear(field)
+    await user.type(field, 'NL-other{Enter}')
+    await waitFor(() => expect(requestsOf(payments.apply)).toHaveLength(1))
+    expect(requestsOf(payments.apply)[0]?.body).toEqual({ order: 'NL-other', version: 'v4' })
+  })
+
+  it('are ignored with a reason only', async () => {
+    answer(payments.ignore, null)
+    const { user } = open()
+    await choose(user, '#1004', 'Ignore')
+    const field = await screen.findByRole('textbox', { name: /Reason/ })
+    await user.type(field, '{Enter}')
+    expect(await screen.findByText('Please enter a reason')).toBeTruthy()
+    expect(requestsOf(payments.ignore)).toHaveLength(0)
+    await user.type(field, 'a gift of the buyer{Enter}')
+    await waitFor(() => expect(requestsOf(payments.ignore)).toHaveLength(1))
+  })
+
+  it('offer nothing for what has ended', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Actions: #1003' }))
+    const offered = await screen.findAllByRole<HTMLButtonElement>('menuitem')
+    const enabled = offered.filter(({ disabled }) => !disabled).map(({ textContent }) => textContent)
+    expect(enabled).toEqual([])
+  })
+})

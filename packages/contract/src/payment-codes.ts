@@ -1,0 +1,60 @@
+/** What can come of an event of the platform. */
+export const EVENT_OUTCOMES = [
+  'settled',
+  'duplicate',
+  'unknown_order',
+  'underpaid',
+  'lines_missing',
+  'wrong_currency',
+  'test_payment',
+  'not_paid',
+  'paid_back',
+  'too_late',
+  'paid_twice',
+  'renewal_too_late',
+  'renewal_underpaid',
+  'renewal_lines_missing',
+  'refunded',
+  'renewals_unserved',
+  'partly_refunded',
+  'refund_kept',
+  'inquiry',
+  'dispute_won',
+  'unreadable',
+  'applied',
+  'withdrawn',
+  'not_sold',
+  'older',
+  'ignored'
+] as const
+export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
+
+/** Outcomes that an administrator has to look at, in words: `fillIn` puts the parameters in. */
+export const ATTENTION = {
+  unknown_order: 'no order of ours is named (order_id {order_id})',
+  underpaid: 'order {order_id}: paid {paid} of {due}',
+  lines_missing: 'order {order_id} was paid for less than was ordered: {missing}',
+  wrong_currency: 'order {order_id} was paid in {currency}, not in {expected}',
+  test_payment: 'order {order_id} was paid by a test payment: no money was taken',
+  too_late: 'order {order_id} was paid too late: its addresses are gone',
+  paid_twice: 'order {order_id} was paid already; refund {platform_order}',
+  renewal_too_late: 'order {order_id} is {state} and cannot be renewed; refund {platform_order}',
+  renewal_underpaid: 'renewal of order {order_id}: paid {paid} of {due}',
+  renewal_lines_missing: 'renewal of order {order_id} was paid for less than was ordered: {missing}',
+  renewals_unserved:
+    'order {order_id} was refunded and its lease has ended; its renewals ({amount}) were paid and not refunded',
+  partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
+  inquiry: 'order {order_id}: the buyer’s bank asks about {platform_order}',
+  dispute_won:
+    'the dispute about {platform_order} was won: the money is back, and the lease of order {order_id} has ended',
+  unreadable: 'unreadable: the event has another shape than expected'
+} as const satisfies Partial<Record<EventOutcome, string>>
+export type AttentionOutcome = keyof typeof ATTENTION
+
+/** How an administrator ended what the platform's event left open. */
+export const RESOLUTIONS = ['applied', 'refunded', 'ignored'] as const
+export type Resolution = (typeof RESOLUTIONS)[number]
+
+/** `held`: it settles nothing yet; `accepted`: it counts; `refunded`: all of it was given back. */
+export const PAYMENT_STATES = ['held', 'accepted', 'ignored', 'refunded'] as const
+export type PaymentState = (typeof PAYMENT_STATES)[number]
