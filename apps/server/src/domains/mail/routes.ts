@@ -17,7 +17,7 @@ export function mailRoutes(mount: Mount, ctx: AppContext): void {
 /** What the links in mails lead to. Mail programs post a form here, so that they need a parser that takes one. */
 export function unsubscribeRoutes(mount: Mount, ctx: AppContext): void {
   mount(routes.mail.openUnsubscribe, async ({ query, reply }) => {
-    await reply.redirect(unsubscribePage(ctx.config.publicUrl, encodeURIComponent(query.token)))
+    await reply.redirect(unsubscribePage('', encodeURIComponent(query.token)))
     return SENT
   })
   mount(routes.mail.unsubscribe, ({ caller, query }) => unsubscribe(ctx, caller, query.token))
