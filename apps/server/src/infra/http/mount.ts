@@ -75,6 +75,19 @@ function forbidden(route: Route, caller: UserActor | null) {
 type Parts = { params: unknown; query: unknown; body: unknown }
 
 /**
+ * The library compares the `length` of what should be a text, whatever it is: an object there that cannot become a number
+ * makes it throw. Null: such a value, which fits no schema.
+ */
+function validate(schema: z.ZodType, value: unknown): ReturnType<z.ZodType['safeParse']> | null {
+  try {
+    return schema.safeParse(value)
+  } catch (error) {
+    if (error instanceof TypeError && error.message.includes('primitive value')) return null
+    throw error
+  }
+}
+
+/**
  * Checks each part against the contract. A refusal maps every field to its message, and to that message's key with what
  * is in it, for those who word it in another language.
  */
@@ -83,7 +96,8 @@ function parse(route: Route, request: FastifyRequest): Result<Parts> {
   for (const part of ['params', 'query', 'body'] as const) {
     const schema = route[part]
     if (!schema) continue
-    const parsed = schema.safeParse(found[part] ?? (part === 'body' ? undefined : {}))
+    const parsed = validate(schema, found[part] ?? (part === 'body' ? undefined : {}))
+    if (!parsed) return refuse('bad_request')
     if (!parsed.success) {
       const errors: Record<string, string> = {}
       for (const issue of parsed.error.issues) errors[issue.path.join('.') || part] ??= issue.message
