@@ -20,7 +20,7 @@ describe('form messages', () => {
   })
 
   it('are known for what the forms refuse', () => {
-    expect(said(ApiKeyForm, { name: 'x'.repeat(65), scopes: [] })).toEqual([
+    expect(said(ApiKeyForm, { name: 'x'.repeat(65), scopes: [], password: 'x' })).toEqual([
       { key: 'at_most_characters', params: { max: 64 } },
       { key: 'must_select', params: {} }
     ])
