@@ -28,6 +28,19 @@ test('the worked examples of the code style are in the files that they name', ()
   }
 })
 
+test('each fault of docs/FAULTS.md has its tests', () => {
+  const rows = readFileSync(join(root, 'docs/FAULTS.md'), 'utf8')
+    .split('\n')
+    .filter(line => /^\| +\d+ +\|/.test(line))
+  expect(rows.map(row => Number(row.split('|')[1]))).toEqual(Array.from({ length: 24 }, (_, at) => at + 1))
+  for (const row of rows) {
+    const named = [...row.matchAll(/`(\S+\.test\.ts)`: (.+?)(?=<br>| +\|)/g)]
+    expect(named.length, row).toBeGreaterThan(0)
+    for (const [, path = '', title = ''] of named)
+      expect(readFileSync(join(root, 'apps/server/src', path), 'utf8'), `${path}: ${title}`).toContain(title)
+  }
+})
+
 test('jobs are sorted by name, with when they run and how often they are tried', () => {
   const run = () => Promise.resolve()
   const text = jobsMarkdown([

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Payment } from './commands.ts'
 import { addTerms } from './renew.ts'
-import { isLive } from './states.ts'
+import { isServed } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -29,14 +29,14 @@ export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack)
   const expiredAt = order.expiredAt && addTerms(order.expiredAt, order, -1)
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
-    ...(isLive(order.state) ? { expiredAt } : {}),
+    ...(isServed(order.state) ? { expiredAt } : {}),
     ...(order.expiredAt ? {} : { extraTerms: Math.max(0, order.extraTerms - 1) })
   })
   await note(unit, order.id, 'payment_refunded', {
     platform_order: back.platformOrderNumber,
     amount: back.amount,
     reason: back.reason,
-    ...(expiredAt && isLive(order.state) ? { expired_at: expiredAt.toISOString() } : {})
+    ...(expiredAt && isServed(order.state) ? { expired_at: expiredAt.toISOString() } : {})
   })
 }
 

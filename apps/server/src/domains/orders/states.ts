@@ -40,3 +40,9 @@ export const LIVE_STATES = TRANSITIONS.expire.from
 
 /** Does its time run, so that its end can be moved? */
 export const isLive = (state: OrderState): boolean => (LIVE_STATES as readonly OrderState[]).includes(state)
+
+/** States in which the order has addresses that agents serve, or are to serve. */
+export const SERVED_STATES = ['delivering', 'partly_delivered', 'delivered'] as const satisfies OrderState[]
+
+/** Has it addresses that agents serve, or are to serve? */
+export const isServed = (state: OrderState): boolean => (SERVED_STATES as readonly OrderState[]).includes(state)

@@ -24,7 +24,7 @@ const later = (from: Date | null, milliseconds: number) => new Date((from?.getTi
 
 async function delivered(quantity = 8): Promise<OrderRow> {
   const order = await world.place(buyer, quantity)
-  expect(await world.pay(order)).toEqual({ outcome: 'settled' })
+  expect(await world.pay(order)).toMatchObject({ outcome: 'settled' })
   await world.confirm()
   return world.row(order.id)
 }
@@ -81,9 +81,9 @@ test('an order that was delivered in part does not expire either', async () => {
 test('a renewal before the delivery makes the first term longer, once for each payment', async () => {
   const order = await world.place(buyer)
   await world.pay(order)
-  expect(await world.pay(order, { renewal: true, id: 5001 })).toEqual({ outcome: 'settled' })
-  expect(await world.pay(order, { renewal: true, id: 5001 })).toEqual({ outcome: 'duplicate' })
-  expect(await world.pay(order, { renewal: true, id: 5002 })).toEqual({ outcome: 'settled' })
+  expect(await world.pay(order, { renewal: true, id: 5001 })).toMatchObject({ outcome: 'settled' })
+  expect(await world.pay(order, { renewal: true, id: 5001 })).toMatchObject({ outcome: 'duplicate' })
+  expect(await world.pay(order, { renewal: true, id: 5002 })).toMatchObject({ outcome: 'settled' })
   expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null, extraTerms: 2 })
   await world.confirm()
   const ready = await world.row(order.id)
@@ -118,7 +118,7 @@ test('at its end an order stops, keeps its addresses for the grace, and a renewa
   )
   expect(shown.data.data[0]?.grace_until).toBe(expired.graceUntil?.toISOString())
 
-  expect(await world.pay(order, { renewal: true })).toEqual({ outcome: 'settled' })
+  expect(await world.pay(order, { renewal: true })).toMatchObject({ outcome: 'settled' })
   // No agent has answered yet: delivery goes on by itself, and the grace's end does not take anything away.
   await world.advance(30 * HOUR)
   expect(await endGraces(world.shop.ctx)).toBe(0)
@@ -156,7 +156,7 @@ test('after the grace the addresses return to stock and a renewal is refused', a
   expect(await world.pay(order, { renewal: true })).toMatchObject({ outcome: 'renewal_too_late' })
   expect((await proxiesOf(order.id)).every(proxy => proxy.state === 'retired')).toBe(true)
   const events = await admin.get<{ kind: string }[]>(path(order, 'events'))
-  expect(events.data.map(event => event.kind).slice(0, 2)).toEqual(['grace_ended', 'expire'])
+  expect(events.data.map(event => event.kind).slice(0, 3)).toEqual(['payment_held', 'grace_ended', 'expire'])
 })
 
 test('addresses of an ended grace wait for an agent that has not confirmed the end', async () => {
@@ -205,7 +205,7 @@ test('a change of addresses that the expiry interrupted goes on when the order c
 test('a renewal just after the expiry, before the job came by, counts from the expiry', async () => {
   const order = await delivered()
   await world.advance(later(order.expiredAt, 1000).getTime() - now().getTime())
-  expect(await world.pay(order, { renewal: true })).toEqual({ outcome: 'settled' })
+  expect(await world.pay(order, { renewal: true })).toMatchObject({ outcome: 'settled' })
   expect(await expireOrders(world.shop.ctx)).toBe(0)
   expect(await world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt: later(order.expiredAt, 30 * DAY) })
 })
@@ -215,7 +215,7 @@ test('a cancelled order that is paid all the same is served', async () => {
   const stock = await world.stock()
   expect((await buyer.post(path(order, 'cancel'))).code).toBe(2000)
   expect(await world.stock()).toBe(stock + 8)
-  expect(await world.pay(order)).toEqual({ outcome: 'settled' })
+  expect(await world.pay(order)).toMatchObject({ outcome: 'settled' })
   await world.confirm()
   expect((await world.row(order.id)).state).toBe('delivered')
   expect(await world.stock()).toBe(stock)
@@ -227,7 +227,7 @@ test('of a payment and a cancellation at once the payment wins', async () => {
     const cancel = () => buyer.post(path(order, 'cancel'))
     const first = n % 2 === 0 ? null : cancel()
     const [paid, cancelled] = await Promise.all([world.pay(order), first ?? cancel()])
-    expect(paid).toEqual({ outcome: 'settled' })
+    expect(paid).toMatchObject({ outcome: 'settled' })
     expect([200, 409]).toContain(cancelled.status)
     await world.confirm()
     expect((await world.row(order.id)).state).toBe('delivered')

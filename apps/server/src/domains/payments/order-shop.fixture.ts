@@ -97,6 +97,8 @@ export async function startOrderShop({
     serverGroupId: groupId
   })
 
+  // Of everything more than any order needs.
+  const lines = Object.fromEntries(['11', ...rules.map((_, at) => `90${at + 1}`)].map(variant => [variant, 10_000]))
   const row = async (id: number) => {
     const [order] = await db.select().from(orders).where(eq(orders.id, id))
     if (!order) throw new Error(`there is no order ${id}`)
@@ -148,7 +150,7 @@ export async function startOrderShop({
       return row(placed.data.id)
     },
     pay({ publicId, amount }, { renewal = false, id } = {}) {
-      const event = paidEvent({ publicId, amount, renewal, ...(id === undefined ? {} : { id }) })
+      const event = paidEvent({ publicId, amount, renewal, lines, ...(id === undefined ? {} : { id }) })
       return command(ctx, SYSTEM, unit => settlePayment(unit, PaidOrder.parse(event), ctx))
     },
     confirm,

@@ -21,7 +21,7 @@ let shop: Awaited<ReturnType<typeof startReceiver>>
 let sandbox: Sandbox
 const slept: number[] = []
 /** How many topics the shop wants to hear of. */
-const wanted = 4
+const wanted = 8
 
 const client = (options: Partial<Parameters<typeof createShopify>[0]> = {}) =>
   createShopify({

@@ -10,7 +10,7 @@ import { changeStatus, lockServer } from '../../fleet/index.ts'
 import { agentUsers, servers } from '../../fleet/tables.ts'
 import { leasesOf, lockInventory, markReplaced, ordersOnServer } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
-import { expiredUndelivered, findOrder, isLive, lockOrder, orderLabels, reopenOrder } from '../../orders/index.ts'
+import { expiredUndelivered, findOrder, isServed, lockOrder, orderLabels, reopenOrder } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf } from '../holdings.ts'
@@ -125,7 +125,7 @@ export async function moveOrder(
     if (!order || order.deletedAt) return refuse('not_found')
     if (!order.paidAt) return refuse('order_not_paid')
     if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= unit.now)) return refuse('order_expired')
-    if (!isLive(order.state)) return refuse('order_not_delivered')
+    if (!isServed(order.state)) return refuse('order_not_delivered')
     const held = (await holdingsOf(unit.tx, id)).filter(holding => !holding.replaced)
     const all = [...new Set(held.flatMap(holding => holding.serverIds))]
     const leaving = all.filter(serverId => (from === undefined || serverId === from) && serverId !== to.server_id)

@@ -5,7 +5,7 @@ import type { Executor } from '../../../infra/db/client.ts'
 import { done, ok, type Result } from '../../../infra/result.ts'
 import { serverGroups, serverGroupServers, servers } from '../../fleet/tables.ts'
 import { lockInventory, release, reserve, splitLease } from '../../inventory/index.ts'
-import { isLive, lockOrder, regroup, taskStateOf, type OrderRow } from '../../orders/index.ts'
+import { isServed, lockOrder, regroup, taskStateOf, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { announceMove } from './announce-move.ts'
 import { leaveGivenUp, replaceOn, sharesOn } from './replace.ts'
@@ -33,7 +33,7 @@ export async function leaveServer(
     .from(servers)
     .where(eq(servers.id, serverId))
   if (!server) return refuse('not_found')
-  const live = isLive(order.state)
+  const live = isServed(order.state)
   if (server.status === 'given_up') {
     if (order.paidAt === null || order.state === 'failed') await release(tx, { orderId })
     else {

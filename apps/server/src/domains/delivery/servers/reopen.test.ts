@@ -20,9 +20,10 @@ test('an order that expired undelivered is reopened, delivered elsewhere, and it
   await first.agent.stop()
   const id = await stack.paid(8)
   expect((await reopen(id)).code).toBe(409)
+  // As orders expired before their time began with the delivery.
   await ctx.db
     .update(orders)
-    .set({ expiredAt: new Date(0) })
+    .set({ state: 'delivered', expiredAt: new Date(0) })
     .where(eq(orders.id, id))
   await expireOrders(ctx)
   expect(await stack.order(id)).toMatchObject({ state: 'expired', deliveryNum: 0 })

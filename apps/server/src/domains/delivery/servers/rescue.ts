@@ -7,7 +7,7 @@ import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
 import { servers } from '../../fleet/tables.ts'
 import { lockInventory, ordersOnServer } from '../../inventory/index.ts'
-import { isLive, lockOrder, recordProgress, type OrderRow } from '../../orders/index.ts'
+import { isServed, lockOrder, recordProgress, SERVED_STATES, type OrderRow } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { readSettings } from '../../settings/index.ts'
 import { advance } from '../advance.ts'
@@ -18,7 +18,6 @@ import { leaveServer } from './leave-server.ts'
 import { replaceOn, serverNames, sharesOn } from './replace.ts'
 import { sumOf } from '../holdings.ts'
 
-const LIVE = ['delivering', 'partly_delivered', 'delivered'] as const
 /** After this long the rest is left for the next minute (milliseconds). */
 const SLICE_MS = 40_000
 const BATCH = 100
@@ -43,7 +42,7 @@ export async function rescueOrders(ctx: AppContext, { sliceMs = SLICE_MS } = {})
     id =>
       command(ctx, SYSTEM, async unit => {
         const order = await lockOrder(unit, id)
-        if (order?.failCode !== 'addresses_lost' || !isLive(order.state)) return
+        if (order?.failCode !== 'addresses_lost' || !isServed(order.state)) return
         if (await leaseMissing(unit, order)) await advance(unit, [id])
       })
   )
@@ -87,7 +86,7 @@ async function waitingOrders(db: Executor, before: Date, after: number): Promise
         sql`${proxies.state} = 'pending'`,
         lte(proxies.createdAt, before),
         isSilent(before),
-        inArray(orders.state, [...LIVE]),
+        inArray(orders.state, [...SERVED_STATES]),
         gt(proxies.orderId, after)
       )
     )
@@ -100,7 +99,7 @@ async function incompleteOrders(db: Executor, after: number): Promise<number[]> 
   const rows = await db
     .select({ id: orders.id })
     .from(orders)
-    .where(and(eq(orders.failCode, 'addresses_lost'), inArray(orders.state, [...LIVE]), gt(orders.id, after)))
+    .where(and(eq(orders.failCode, 'addresses_lost'), inArray(orders.state, [...SERVED_STATES]), gt(orders.id, after)))
     .orderBy(asc(orders.id))
     .limit(BATCH)
   return rows.map(({ id }) => id)
@@ -110,7 +109,7 @@ async function incompleteOrders(db: Executor, after: number): Promise<number[]> 
 async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<void> {
   const { tx } = unit
   const order = await lockOrder(unit, orderId)
-  if (!order || !isLive(order.state)) return
+  if (!order || !isServed(order.state)) return
   const waiting = tx
     .select({ one: sql`1` })
     .from(proxies)

@@ -17,6 +17,7 @@ import { checkServers } from '../../fleet/health.ts'
 import { agentUsers, servers } from '../../fleet/tables.ts'
 import { audit } from '../../inventory/index.ts'
 import { orders } from '../../orders/tables.ts'
+import { writeSettings } from '../../settings/index.ts'
 import { confirmOutcomes } from '../index.ts'
 import { proxies } from '../tables.ts'
 import { sweep } from '../sweep.ts'
@@ -65,6 +66,8 @@ export async function startServersStack(range: string): Promise<ServersStack> {
   let events = 0
   const ctx: AppContext = { ...stack.ctx, now: () => new Date(Date.now() + ahead) }
   const { db } = ctx
+  // What ends gives its addresses back as soon as its agents have confirmed.
+  await writeSettings(ctx, { grace_hours: 0 })
   const converge = (serverId: number) => convergeServer(ctx, serverId, confirmOutcomes(ctx)).catch(unlessAway)
   const settle = async () => {
     for (let round = 0; round < 12; round++) {
