@@ -124,6 +124,7 @@ test("a platform event first loses what it says, then goes; one that needs someb
     payload: { name: '#1' },
     receivedAt: ago(days),
     outcome,
+    needsHand: outcome === 'unknown_order',
     processedAt: outcome === null ? null : ago(days)
   })
   await db

@@ -174,7 +174,7 @@ test('the health page tells what came, what waits, and what needs a hand', async
   await stored('reconciled:7', {})
   await shop.ctx.db
     .update(platformEvents)
-    .set({ processedAt: new Date(), outcome: 'unknown_order' })
+    .set({ processedAt: new Date(), outcome: 'unknown_order', needsHand: true })
     .where(eq(platformEvents.eventId, 'orders/paid 1'))
   await received('orders/paid 1', 2 * HOUR)
   const found: NonNullable<Health['platform']> = await health()

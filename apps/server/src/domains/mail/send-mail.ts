@@ -8,6 +8,7 @@ import { readSettings } from '../settings/index.ts'
 import { readChoices } from './choices.ts'
 import { optionalKind, unsubscribeHeaders, unsubscribePage } from './footer.ts'
 import { claimMail, recordMail } from './record.ts'
+import type { MailTemplate } from './templates/define.ts'
 import { renderTemplate, TEMPLATES, type Template, type TemplateData } from './templates/index.ts'
 import { unsubscribeToken } from './unsubscribe.ts'
 import { priorityOf } from './priority.ts'
@@ -44,9 +45,9 @@ export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>)
 export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string): Promise<void> {
   const { log } = ctx
   const { key, to, template, language = 'en' } = order
-  const { kind } = TEMPLATES[template]
+  const { kind, unnamed }: Pick<MailTemplate<unknown>, 'kind' | 'unnamed'> = TEMPLATES[template]
   const about = { mail: key, template }
-  const id = await claimMail(ctx, { key, to, template, kind, language }, jobId)
+  const id = await claimMail(ctx, { key, to: unnamed ? 'deleted' : to, template, kind, language }, jobId)
   if (id === null) return log.info(about, 'mail not sent again')
   const needless = await whyNeedless(ctx, order, kind)
   if (needless) {

@@ -1,5 +1,5 @@
 import { fromCents, toCents } from '@netlet/contract'
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { CancelledOrder, DisputeEvent, RefundEvent } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
@@ -15,7 +15,9 @@ import {
   type GivenBack,
   type OrderRow
 } from '../orders/index.ts'
-import { lockEarners, takeBackForPayment } from '../rewards/index.ts'
+import { orders } from '../orders/tables.ts'
+import { lockEarners, rewardInvitation, takeBackForPayment } from '../rewards/index.ts'
+import { readSettings } from '../settings/index.ts'
 import { sumRefunds, wholeCents } from './judge.ts'
 import { givenBackOf, paymentOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
@@ -152,6 +154,11 @@ async function undo(
   const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber, amount: given.amount }
   await lockEarners(unit.tx, order.userId)
   await takeBackForPayment(unit, payment.platformOrderId)
+  const standing = await standingPayment(unit, order.userId)
+  if (standing !== null) {
+    const settings = await readSettings(unit.tx, ctx.secrets)
+    await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
+  }
   const isPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId
   if (isPurchase && order.state !== 'refunded') {
     await refundOrder(unit, order, given)
@@ -170,6 +177,18 @@ async function undo(
   }
   await mailRefunded(unit, ctx, order, { ...payment, ended: false })
   return { outcome: 'refunded', detail }
+}
+
+/** The platform's id of the oldest payment of a user that counts, brought money, and was not given back. */
+async function standingPayment({ tx }: Unit, userId: number): Promise<string | null> {
+  const [row] = await tx
+    .select({ platformOrderId: payments.platformOrderId })
+    .from(payments)
+    .innerJoin(orders, eq(orders.id, payments.orderId))
+    .where(and(eq(orders.userId, userId), payments.accepted, isNull(payments.refundedAt), gt(payments.amount, '0')))
+    .orderBy(asc(payments.id))
+    .limit(1)
+  return row?.platformOrderId ?? null
 }
 
 /** What renewals of an order brought that was not given back; null where there are none. */

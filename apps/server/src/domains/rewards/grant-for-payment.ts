@@ -64,13 +64,30 @@ export async function grantForPayment(
     payment,
     maturesAt: maturity(unit.now, settings)
   })
-  if (await invitationIsRewarded(unit.tx, { inviterId: buyer.invitedBy, userId })) return
+  await rewardInvitation(unit, { userId, paymentId: payment, settings })
+}
+
+/**
+ * Gives whoever invited a user the points for it, for a payment of that user that stands; once, until that payment is
+ * given back. The caller has locked the earners.
+ */
+export async function rewardInvitation(
+  unit: Unit,
+  earned: { userId: number; paymentId: string; settings: Pick<Settings, 'invite_level_points_per_user'> }
+): Promise<void> {
+  const { userId, paymentId: payment, settings } = earned
+  const [invited] = await unit.tx
+    .select({ username: users.username, inviterId: users.invitedBy })
+    .from(users)
+    .where(eq(users.id, userId))
+  if (!invited || invited.inviterId === null) return
+  if (await invitationIsRewarded(unit.tx, { inviterId: invited.inviterId, userId })) return
   await grantPoints(unit, {
-    userId: buyer.invitedBy,
+    userId: invited.inviterId,
     kind: 'level',
     point: settings.invite_level_points_per_user,
     reason: 'invited',
-    params,
+    params: { username: invited.username },
     cause: `invite:${userId}:${payment}`,
     payment
   })

@@ -6,7 +6,7 @@
  */
 export { changePoints } from './account-points.ts'
 export { useCoupons } from './coupons.ts'
-export { grantForPayment, lockEarners } from './grant-for-payment.ts'
+export { grantForPayment, lockEarners, rewardInvitation } from './grant-for-payment.ts'
 export { pendingCoins } from './pending-coins.ts'
 export { takeBackForPayment } from './take-back.ts'
 export { createGiftCard, deleteGiftCardIn } from './gift-cards.ts'

@@ -52,6 +52,7 @@ const drift: PriceDrift = {
 function open(health: Health = good, drifts: PriceDrift[] = []) {
   answer(settings.health, health)
   answer(catalog.priceDrift, pageOf(...drifts))
+  answer(settings.retention, [])
   return renderScreen(<HealthPage />)
 }
 const problems = async () =>

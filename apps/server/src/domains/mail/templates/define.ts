@@ -11,6 +11,8 @@ export type TemplateContext = {
 
 export type MailTemplate<Data> = {
   kind: MailKind
+  /** The log of mails does not name who got it. */
+  unnamed?: true
   /** What the console's preview fills it with. */
   sample: Data
   content: Record<Language, (data: Data, shop: TemplateContext) => Content>

@@ -146,6 +146,7 @@ export const securityTemplates = {
   }),
   'account-deleted': template<Notice>({
     kind: 'security',
+    unnamed: true,
     sample: notice,
     content: {
       en: (data, shop) => ({
