@@ -30,6 +30,7 @@ ALTER TABLE "payments" ADD COLUMN "ignored_at" timestamp with time zone;--> stat
 ALTER TABLE "payments" ADD COLUMN "refund_requested_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "point_records" ADD COLUMN "payment" text;--> statement-breakpoint
 ALTER TABLE "point_records" ADD COLUMN "matures_at" timestamp with time zone;--> statement-breakpoint
+ALTER TABLE "point_records" ADD COLUMN "taken_back_at" timestamp with time zone;--> statement-breakpoint
 CREATE INDEX "payment_refunds_order" ON "payment_refunds" USING btree ("platform_order_id");--> statement-breakpoint
 CREATE INDEX "platform_events_money" ON "platform_events" USING btree ("id") WHERE "platform_events"."topic" not like 'products/%';--> statement-breakpoint
 CREATE INDEX "platform_events_open" ON "platform_events" USING btree ("id") WHERE "platform_events"."needs_hand" and "platform_events"."resolution" is null;--> statement-breakpoint

@@ -1,6 +1,5 @@
 import type { Settings } from '@netlet/contract'
-import { and, eq, like, notExists, or, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
+import { and, eq, isNull, like, or } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lockUserAndInviter } from '../accounts/index.ts'
@@ -95,17 +94,11 @@ export async function rewardInvitation(
 
 /** Were the points for inviting this user granted, and not taken back since? */
 async function invitationIsRewarded(tx: Executor, { inviterId, userId }: { inviterId: number; userId: number }) {
-  const reversal = alias(pointRecords, 'reversal')
   const standing = and(
     eq(pointRecords.userId, inviterId),
     // Without a payment: granted at the sign-up, as it was once.
     or(eq(pointRecords.cause, `invite:${userId}`), like(pointRecords.cause, `invite:${userId}:%`)),
-    notExists(
-      tx
-        .select({ one: sql`1` })
-        .from(reversal)
-        .where(eq(reversal.cause, sql`'refund:' || ${pointRecords.id}`))
-    )
+    isNull(pointRecords.takenBackAt)
   )
   return (await tx.$count(pointRecords, standing)) > 0
 }

@@ -88,6 +88,8 @@ export const pointRecords = pgTable(
     payment: text(),
     /** Coins: until then they cannot be spent. Null: they can be spent at once. */
     maturesAt: instant(),
+    /** When what it gave was taken back, since its payment was refunded. */
+    takenBackAt: instant(),
     createdAt: createdAt()
   },
   t => [

@@ -1,5 +1,4 @@
-import { and, asc, eq, inArray, notExists, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { changeBalance, lockBalance } from '../accounts/index.ts'
 import { grantPoints } from './grant.ts'
@@ -15,26 +14,19 @@ type PointRow = typeof pointRecords.$inferSelect
  * @param payment the platform's id of the order that was refunded
  */
 export async function takeBackForPayment(unit: Unit, payment: string): Promise<void> {
-  const reversal = alias(pointRecords, 'reversal')
-  const earned = await unit.tx
-    .select()
-    .from(pointRecords)
+  // Once also where nothing is left to take, and all of it is owed: then no record of it is written.
+  const taken = await unit.tx
+    .update(pointRecords)
+    .set({ takenBackAt: unit.now })
     .where(
       and(
         eq(pointRecords.payment, payment),
         inArray(pointRecords.reasonCode, ['payment', 'invited_payment', 'invited']),
-        notExists(
-          unit.tx
-            .select({ one: sql`1` })
-            .from(reversal)
-            .where(
-              sql`${reversal.cause} in ('refund:' || ${pointRecords.id}, 'refund:' || ${pointRecords.id} || ':pending')`
-            )
-        )
+        isNull(pointRecords.takenBackAt)
       )
     )
-    .orderBy(asc(pointRecords.id))
-  for (const record of earned) await (record.kind === 'level' ? takeLevelPoints(unit, record) : takeCoins(unit, record))
+    .returning()
+  for (const record of taken.toSorted((a, b) => a.id - b.id)) await (record.kind === 'level' ? takeLevelPoints(unit, record) : takeCoins(unit, record))
 }
 
 const reasonOf = ({ reasonCode, reasonParams: params }: PointRow) => ({
