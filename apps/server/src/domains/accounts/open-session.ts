@@ -7,6 +7,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { knownDevice, signDevice } from './device-cookie.ts'
+import { deviceName } from './device-name.ts'
 import { endSession, insertSession } from './sessions.ts'
 import { users } from './tables.ts'
 
@@ -54,7 +55,7 @@ export async function openSession(
       data: {
         username: user.username,
         at: now.toISOString(),
-        device: browser.userAgent?.slice(0, 200) ?? '–',
+        device: browser.userAgent ? deviceName(browser.userAgent) : '–',
         ip: browser.ip,
         country: country ?? '–'
       },

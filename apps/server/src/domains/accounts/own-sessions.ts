@@ -6,6 +6,7 @@ import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { done, type Result } from '../../infra/result.ts'
+import { deviceName } from './device-name.ts'
 import { endSession } from './sessions.ts'
 import { sessions } from './tables.ts'
 
@@ -26,7 +27,7 @@ export async function listSessions(ctx: Pick<AppContext, 'db' | 'now'>, by: User
     const ip = row.ip?.replace(/\/(32|128)$/, '') ?? null
     return {
       id: row.id,
-      device: row.userAgent,
+      device: row.userAgent && deviceName(row.userAgent),
       ip,
       location: ip === null ? null : countryOf(ip),
       created_at: iso(row.createdAt),

@@ -26,7 +26,8 @@ export async function takeBackForPayment(unit: Unit, payment: string): Promise<v
       )
     )
     .returning()
-  for (const record of taken.toSorted((a, b) => a.id - b.id)) await (record.kind === 'level' ? takeLevelPoints(unit, record) : takeCoins(unit, record))
+  for (const record of taken.toSorted((a, b) => a.id - b.id))
+    await (record.kind === 'level' ? takeLevelPoints(unit, record) : takeCoins(unit, record))
 }
 
 const reasonOf = ({ reasonCode, reasonParams: params }: PointRow) => ({

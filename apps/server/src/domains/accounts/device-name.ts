@@ -1,0 +1,8 @@
+import { getParser } from 'bowser'
+
+/** 'Chrome on Linux', from what a browser says of itself. Another program is named as it names itself, shortened. */
+export function deviceName(userAgent: string): string {
+  const parser = getParser(userAgent)
+  const names = [parser.getBrowserName(), parser.getOSName()].filter(Boolean)
+  return names.length > 0 ? names.join(' on ') : userAgent.slice(0, 60)
+}
