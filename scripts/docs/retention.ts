@@ -24,6 +24,8 @@ export function retentionMarkdown(entries: readonly RetentionEntry[]): string {
     '- Leases and lease blocks of orders that were paid: for any address and instant they tell which order held it, under',
     '  which rules. Those of reservations that nobody paid go with their orders.',
     '- Users. A deleted one with a history keeps a row without its name, address and password.',
+    '- Refunds that the platform told of, outages with the time credited for them, and the addresses under which this',
+    '  installation registered webhooks. Which mails an address does not want, until its user is deleted.',
     '- Servers, ranges, rules, products and tickets: an administrator removes them.',
     '',
     '## Never removed, however old',

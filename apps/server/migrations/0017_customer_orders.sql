@@ -38,6 +38,7 @@ DROP INDEX "orders_expiry";--> statement-breakpoint
 ALTER TABLE "orders" ADD COLUMN "extra_terms" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "checkout_keys" ADD CONSTRAINT "checkout_keys_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "mails_search" ON "mails" USING gin ("to" gin_trgm_ops);--> statement-breakpoint
+CREATE INDEX "mails_created" ON "mails" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "mails_state" ON "mails" USING btree ("state","id");--> statement-breakpoint
 CREATE INDEX "checkout_keys_age" ON "checkout_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "orders_expiry" ON "orders" USING btree ("expired_at") WHERE "orders"."state" in ('delivered', 'failed');--> statement-breakpoint

@@ -3,6 +3,7 @@ import { comparePrices, countPriceDrifts } from './domains/catalog/index.ts'
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
 import { serversHealth } from './domains/fleet/index.ts'
 import { sendMailQueue } from './domains/mail/index.ts'
+import { countOpenEvents } from './domains/payments/index.ts'
 import type { HealthPorts } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
@@ -12,7 +13,7 @@ import { queueFigures } from './infra/job-figures.ts'
 /** What the health page shows of each part, and how it looks at the platform at once. */
 export const healthPorts = (ctx: AppContext): HealthPorts => ({
   sections: {
-    platform: () => platformHealth(ctx, countPriceDrifts),
+    platform: () => platformHealth(ctx, { priceDrifts: countPriceDrifts, openEvents: countOpenEvents }),
     jobs: async () => ({
       queues: (await queueFigures(ctx.db)).map(queue => ({ ...queue, oldest: isoOrNull(queue.oldest) }))
     }),

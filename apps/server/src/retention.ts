@@ -3,8 +3,9 @@ import { auditRetention } from './domains/audit/index.ts'
 import { bulkRetention } from './domains/bulk/index.ts'
 import { commerceRetention } from './domains/commerce/index.ts'
 import { deliveryRetention } from './domains/delivery/index.ts'
+import { mailRetention } from './domains/mail/index.ts'
 import { orderRetention } from './domains/orders/index.ts'
-import { paymentRetention } from './domains/payments/index.ts'
+import { isOpen, paymentRetention } from './domains/payments/index.ts'
 import { jobArchive } from './domains/retention/index.ts'
 import { rewardsRetention } from './domains/rewards/index.ts'
 import { settingsRetention } from './domains/settings/index.ts'
@@ -14,12 +15,13 @@ import type { RetentionEntry } from './infra/retention.ts'
 export const retention: RetentionEntry[] = [
   ...accountRetention,
   ...rewardsRetention,
-  ...commerceRetention,
+  ...commerceRetention(isOpen),
   ...orderRetention,
   ...deliveryRetention,
   ...paymentRetention,
   ...bulkRetention,
   ...auditRetention,
+  ...mailRetention,
   ...settingsRetention,
   jobArchive
 ]

@@ -19,6 +19,8 @@ export const RETAINED = [
   'order_events',
   'retired_proxies',
   'unpaid_orders',
+  'mails',
+  'checkout_keys',
   'jobs'
 ] as const
 export type Retained = (typeof RETAINED)[number]
@@ -26,6 +28,7 @@ export type Retained = (typeof RETAINED)[number]
 /** Settings that say, in days, how long something is kept. */
 export const RETENTION_SETTINGS = [
   'keep_logs_days',
+  'keep_mails_days',
   'keep_audit_days',
   'keep_event_payloads_days',
   'keep_events_days',

@@ -94,6 +94,7 @@ export const Settings = z.object({
   grace_hours: whole(0, 720).default(24),
   // Days after which rows are removed, see retention.ts.
   keep_logs_days: whole(1, 365).default(30),
+  keep_mails_days: whole(30, 3650).default(365),
   keep_audit_days: whole(365, 3650).default(1825),
   /** What the platform's events said; the events themselves are kept for longer. */
   keep_event_payloads_days: whole(7, 3650).default(90),

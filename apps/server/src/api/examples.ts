@@ -36,6 +36,7 @@ const BY_NAME: Record<string, unknown> = {
   keep_event_payloads_days: 90,
   keep_events_days: 730,
   keep_logs_days: 30,
+  keep_mails_days: 365,
   keep_order_history_days: 730,
   keep_retired_proxies_days: 90,
   keep_unpaid_orders_days: 30,

@@ -16,10 +16,11 @@ type Platform = NonNullable<Health['platform']>
 /**
  * How the platform is doing, as far as the last looks at it tell; nothing is asked of it here.
  * @param priceDrifts how many prices differ, which the catalogue knows
+ * @param openEvents how many events wait for an administrator, which the payments know
  */
 export async function platformHealth(
   ctx: Pick<AppContext, 'db' | 'secrets' | 'config' | 'now'>,
-  priceDrifts: (db: Executor) => Promise<number>
+  { priceDrifts, openEvents }: Record<'priceDrifts' | 'openEvents', (db: Executor) => Promise<number>>
 ): Promise<Platform> {
   const { db } = ctx
   const now = ctx.now()
@@ -53,7 +54,7 @@ export async function platformHealth(
       missed: await missedWebhooks(db, now),
       last_events: await lastEvents(db, wanted.map(topicOf))
     },
-    events: await eventFigures(db),
+    events: { ...(await waitingEvents(db)), attention: await openEvents(db) },
     reconciliation: { at: isoOrNull(reconciliation?.at ?? null), found: reconciliation?.result.found ?? 0 },
     products: lookedAt(products),
     prices: { ...lookedAt(prices), differ: await priceDrifts(db) }
@@ -89,14 +90,10 @@ async function lastEvents(db: Executor, topics: readonly string[]): Promise<{ to
   )
 }
 
-async function eventFigures(db: Executor): Promise<Platform['events']> {
+async function waitingEvents(db: Executor): Promise<Omit<Platform['events'], 'attention'>> {
   const [waiting] = await db
     .select({ count: count(), oldest: min(platformEvents.receivedAt) })
     .from(platformEvents)
     .where(isNull(platformEvents.processedAt))
-  const attention = await db.$count(
-    platformEvents,
-    and(eq(platformEvents.needsHand, true), isNull(platformEvents.resolution))
-  )
-  return { waiting: waiting?.count ?? 0, oldest_waiting: isoOrNull(waiting?.oldest ?? null), attention }
+  return { waiting: waiting?.count ?? 0, oldest_waiting: isoOrNull(waiting?.oldest ?? null) }
 }

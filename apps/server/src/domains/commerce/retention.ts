@@ -1,42 +1,43 @@
-import { and, eq, inArray, isNotNull, lt, or, sql } from 'drizzle-orm'
+import { and, inArray, isNotNull, lt, not, sql, type SQL } from 'drizzle-orm'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { platformEvents } from './tables.ts'
 
-/** Nobody has to do anything about it any more. */
-const isSettled = and(
-  isNotNull(platformEvents.processedAt),
-  or(eq(platformEvents.needsHand, false), isNotNull(platformEvents.resolution))
-)
 const hasPayload = sql`${platformEvents.payload} <> '{}'`
 
-/** An event that waits, or whose money waits for an administrator, is never touched. */
-export const commerceRetention: RetentionEntry[] = [
-  {
-    what: 'event_payloads',
-    keep: { setting: 'keep_event_payloads_days' },
-    why: "What the platform's events said, buyers' names and addresses among it: only to look into a payment.",
-    async remove({ tx }, before, limit) {
-      const old = tx
-        .select({ eventId: platformEvents.eventId })
-        .from(platformEvents)
-        .where(and(lt(platformEvents.receivedAt, before), hasPayload, isSettled))
-        .limit(limit)
-        .for('update', { skipLocked: true })
-      const emptied = await tx
-        .update(platformEvents)
-        .set({ payload: {} })
-        .where(inArray(platformEvents.eventId, old))
-        .returning({ eventId: platformEvents.eventId })
-      return emptied.length
+/**
+ * An event that waits, or whose money waits for an administrator, is never touched.
+ * @param isOpen which events wait for an administrator: the payments know
+ */
+export function commerceRetention(isOpen: SQL): RetentionEntry[] {
+  const isSettled = and(isNotNull(platformEvents.processedAt), not(isOpen))
+  return [
+    {
+      what: 'event_payloads',
+      keep: { setting: 'keep_event_payloads_days' },
+      why: "What the platform's events said, buyers' names and addresses among it: only to look into a payment.",
+      async remove({ tx }, before, limit) {
+        const old = tx
+          .select({ eventId: platformEvents.eventId })
+          .from(platformEvents)
+          .where(and(lt(platformEvents.receivedAt, before), hasPayload, isSettled))
+          .limit(limit)
+          .for('update', { skipLocked: true })
+        const emptied = await tx
+          .update(platformEvents)
+          .set({ payload: {} })
+          .where(inArray(platformEvents.eventId, old))
+          .returning({ eventId: platformEvents.eventId })
+        return emptied.length
+      },
+      count: db => countRows(db, platformEvents, platformEvents.receivedAt, hasPayload)
     },
-    count: db => countRows(db, platformEvents, platformEvents.receivedAt, hasPayload)
-  },
-  {
-    what: 'platform_events',
-    keep: { setting: 'keep_events_days' },
-    why: 'Which events came and what came of them. One that comes again is known as long as it is here.',
-    remove: (unit, before, limit) =>
-      removeRows(unit, platformEvents, and(lt(platformEvents.receivedAt, before), isSettled), limit),
-    count: db => countRows(db, platformEvents, platformEvents.receivedAt)
-  }
-]
+    {
+      what: 'platform_events',
+      keep: { setting: 'keep_events_days' },
+      why: 'Which events came and what came of them. One that comes again is known as long as it is here.',
+      remove: (unit, before, limit) =>
+        removeRows(unit, platformEvents, and(lt(platformEvents.receivedAt, before), isSettled), limit),
+      count: db => countRows(db, platformEvents, platformEvents.receivedAt)
+    }
+  ]
+}

@@ -75,7 +75,7 @@ const mails = async () => {
   )
   return rows.map(row => row.subject)
 }
-const health = () => platformHealth(shop.ctx, async () => 0)
+const health = () => platformHealth(shop.ctx, { priceDrifts: async () => 0, openEvents: async () => 1 })
 
 test('subscriptions that the platform dropped are back at the next comparison', async () => {
   await registerWebhooks(shop.ctx)
@@ -174,7 +174,7 @@ test('the health page tells what came, what waits, and what needs a hand', async
   await stored('reconciled:7', {})
   await shop.ctx.db
     .update(platformEvents)
-    .set({ processedAt: new Date(), outcome: 'unknown_order', needsHand: true })
+    .set({ processedAt: new Date(), outcome: 'unknown_order' })
     .where(eq(platformEvents.eventId, 'orders/paid 1'))
   await received('orders/paid 1', 2 * HOUR)
   const found: NonNullable<Health['platform']> = await health()

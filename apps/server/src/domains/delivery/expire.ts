@@ -94,7 +94,8 @@ async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Pro
       renew_url: `${publicUrl}/dashboard/index/proxies?renew=${order.id}`,
       shop_url: `${publicUrl}/product`
     },
-    key: `expired:${order.id}:${iso(order.expiredAt ?? unit.now)}`
+    // A term that was given and taken back again may end twice at the same instant.
+    key: `expired:${order.id}:${iso(unit.now)}`
   })
 }
 

@@ -8,7 +8,7 @@ import { lockEarners } from '../rewards/index.ts'
 import { proxies } from './tables.ts'
 
 /**
- * Is called where an order is delivered in spite of too little money: its payment counts now, and earns what payments
+ * Is called where an order is delivered in spite of what its payment lacked: its payment counts now, and earns what payments
  * earn.
  */
 export type AcceptPayment = (unit: Unit, order: OrderRow) => Promise<void>

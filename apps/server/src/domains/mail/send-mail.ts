@@ -19,7 +19,7 @@ export type MailOrder<T extends Template = Template> = {
   data: TemplateData<T>
   /** By default English. */
   language?: Language
-  /** Names the cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z': it is mailed about once, for ever. */
+  /** Names the cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z': it is mailed about once. */
   key: string
 }
 

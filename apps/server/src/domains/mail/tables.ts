@@ -4,8 +4,8 @@ import { LANGUAGES, MAIL_KINDS, MAIL_STATES, OPTIONAL_MAILS, type OptionalMail }
 import { createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
 
 /**
- * Every mail that a job has taken up: what it was for and what came of it, not what it said. Its key is here for good, so
- * that no cause is mailed about twice. What fills the template stays in the job, until that has ended.
+ * Every mail that a job has taken up: what it was for and what came of it, not what it said. While its key is here,
+ * its cause is not mailed about again. What fills the template stays in the job, until that has ended.
  */
 export const mails = pgTable(
   'mails',
@@ -31,6 +31,7 @@ export const mails = pgTable(
   t => [
     index('mails_search').using('gin', sql`${t.to} gin_trgm_ops`),
     index('mails_state').on(t.state, t.id),
+    index('mails_created').on(t.createdAt),
     check('mails_kind', oneOf(t.kind, MAIL_KINDS)),
     check('mails_language', oneOf(t.language, LANGUAGES)),
     check('mails_state', oneOf(t.state, MAIL_STATES))

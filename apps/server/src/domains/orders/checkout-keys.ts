@@ -1,10 +1,8 @@
 import { refuse } from '@netlet/contract'
-import { and, eq, gt, lte } from 'drizzle-orm'
+import { and, eq, gt } from 'drizzle-orm'
 import { createHash } from 'node:crypto'
-import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
-import type { AppContext } from '../../infra/context.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { checkoutKeys } from './tables.ts'
@@ -14,7 +12,8 @@ type Reply = (typeof checkoutKeys.$inferSelect)['reply']
 /** A key that one customer sent, and the hash of what was asked for with it. */
 export type CheckoutKey = { userId: number; key: string; bodyHash: Buffer }
 
-const KEPT = DAY
+/** How long a key stands for its reply, in milliseconds. */
+export const CHECKOUT_KEYS_KEPT = DAY
 const MAX_LENGTH = 200
 
 /** The Idempotency-Key header of a request; null where there is none. */
@@ -44,7 +43,7 @@ export async function replyTo(
       and(
         eq(checkoutKeys.userId, userId),
         eq(checkoutKeys.key, key),
-        gt(checkoutKeys.createdAt, new Date(now.getTime() - KEPT))
+        gt(checkoutKeys.createdAt, new Date(now.getTime() - CHECKOUT_KEYS_KEPT))
       )
     )
   if (!known) return ok(null)
@@ -59,9 +58,3 @@ export async function keepReply({ tx, now }: Unit, key: CheckoutKey, reply: Repl
     .values({ ...key, ...changes })
     .onConflictDoUpdate({ target: [checkoutKeys.userId, checkoutKeys.key], set: changes })
 }
-
-/** Removes the keys that have run out. */
-export const removeOldKeys = (ctx: AppContext): Promise<unknown> =>
-  command(ctx, SYSTEM, ({ tx, now }) =>
-    tx.delete(checkoutKeys).where(lte(checkoutKeys.createdAt, new Date(now.getTime() - KEPT)))
-  )

@@ -1,7 +1,8 @@
 /** The end of an order, and of the grace after it: what delivery does to locked orders within its own command. */
-import { and, asc, eq, lte } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte } from 'drizzle-orm'
 import { HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
+import { LIVE_STATES } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -10,7 +11,7 @@ export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[
   return tx
     .select()
     .from(orders)
-    .where(and(eq(orders.state, 'delivered'), lte(orders.expiredAt, now)))
+    .where(and(inArray(orders.state, [...LIVE_STATES]), lte(orders.expiredAt, now)))
     .orderBy(asc(orders.expiredAt), asc(orders.id))
     .limit(limit)
     .for('update', { skipLocked: true })

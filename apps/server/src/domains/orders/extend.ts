@@ -16,7 +16,7 @@ export async function setExpiry(ctx: AppContext, actor: Actor, id: number, expir
     if (!order || order.deletedAt) return refuse('not_found')
     if (!order.paidAt) return refuse('order_not_paid')
     if (order.state === 'expired') return refuse('order_expired')
-    if (!isLive(order.state)) return refuse('order_not_delivered')
+    if (!isLive(order.state) || !order.expiredAt) return refuse('order_not_delivered')
     if (expiredAt <= unit.now) return fieldRefusal('expired_at', 'expiry_in_past')
     // A customer who was reminded of the old date is reminded of the new one.
     await updateOrder(unit, id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null })

@@ -1,6 +1,5 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
-import { removeOldKeys } from './checkout-keys.ts'
 import { remindExpiries } from './remind.ts'
 import { foldFigures } from './figures.ts'
 import { timeOutOrders } from './time-out.ts'
@@ -10,8 +9,6 @@ const timeOutQueue = queue<object>('time-out-orders', { retryLimit: 0, deleteAft
 const remindQueue = queue<object>('remind-expiries', { retryLimit: 2, deleteAfterSeconds: 3600 })
 
 const foldFiguresQueue = queue<object>('fold-order-figures', { retryLimit: 0, deleteAfterSeconds: 3600 })
-
-const checkoutKeysQueue = queue<object>('remove-checkout-keys', { retryLimit: 2, deleteAfterSeconds: 3600 })
 
 export const orderJobs: Job[] = [
   job(foldFiguresQueue, {
@@ -23,11 +20,6 @@ export const orderJobs: Job[] = [
     purpose: 'Gives the addresses back of orders that nobody paid, or not in full, in time.',
     cron: '* * * * *',
     run: ctx => timeOutOrders(ctx)
-  }),
-  job(checkoutKeysQueue, {
-    purpose: 'Removes Idempotency-Keys of checkouts that have run out.',
-    cron: '23 * * * *',
-    run: removeOldKeys
   }),
   job(remindQueue, {
     purpose: 'Mails customers before their order expires: some days before, and on the last day.',

@@ -29,7 +29,7 @@ export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack)
   const expiredAt = order.expiredAt && addTerms(order.expiredAt, order, -1)
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
-    ...(isServed(order.state) ? { expiredAt } : {}),
+    ...(isServed(order.state) ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
     ...(order.expiredAt ? {} : { extraTerms: Math.max(0, order.extraTerms - 1) })
   })
   await note(unit, order.id, 'payment_refunded', {

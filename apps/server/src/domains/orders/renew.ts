@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
+import { isLive } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -14,7 +15,7 @@ export const addTerms = (from: Date, { proxyTime }: Term, terms: number): Date =
 
 /** Is its time over, also where the job that ends it has not come by yet? */
 export const isOver = ({ state, expiredAt }: Pick<OrderRow, 'state' | 'expiredAt'>, now: Date): boolean =>
-  state === 'expired' || (state === 'delivered' && expiredAt !== null && expiredAt <= now)
+  state === 'expired' || (isLive(state) && expiredAt !== null && expiredAt <= now)
 
 /**
  * May another term be bought for this order at `now`? A renewal within the minute in which the job that ends orders has

@@ -2,7 +2,8 @@ import { inArray, lt } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { forgetLeases } from '../inventory/index.ts'
-import { orderEvents, orders } from './tables.ts'
+import { CHECKOUT_KEYS_KEPT } from './checkout-keys.ts'
+import { checkoutKeys, orderEvents, orders } from './tables.ts'
 
 export const orderRetention: RetentionEntry[] = [
   {
@@ -11,6 +12,13 @@ export const orderRetention: RetentionEntry[] = [
     why: 'The history of orders; payments, leases and the orders themselves are kept.',
     remove: (unit, before, limit) => removeRows(unit, orderEvents, lt(orderEvents.at, before), limit),
     count: db => countRows(db, orderEvents, orderEvents.at)
+  },
+  {
+    what: 'checkout_keys',
+    keep: { ms: CHECKOUT_KEYS_KEPT },
+    why: 'Replies to checkouts with an Idempotency-Key: a repeat after that is a new order.',
+    remove: (unit, before, limit) => removeRows(unit, checkoutKeys, lt(checkoutKeys.createdAt, before), limit),
+    count: db => countRows(db, checkoutKeys, checkoutKeys.createdAt)
   }
 ]
 

@@ -11,14 +11,17 @@ export const TRANSITIONS = {
   time_out: { from: ['placed'], to: 'timed_out' },
   /** Its customer wants it no more, before paying. */
   cancel: { from: ['placed'], to: 'cancelled' },
-  /** Paid, but it cannot be delivered: too little money, or no addresses left. */
+  /** Paid, but it cannot be delivered: its lines fall short, another currency, a test, or no addresses left. */
   fail: { from: ['paid'], to: 'failed' },
   /** Addresses are leased and on their way to the agents. */
   start_delivery: { from: ['paid', 'failed'], to: 'delivering' },
   deliver_part: { from: ['delivering'], to: 'partly_delivered' },
   deliver_all: { from: ['delivering', 'partly_delivered'], to: 'delivered' },
-  /** Its time is over. The time of an order starts with its delivery: one that is not delivered does not expire. */
-  expire: { from: ['delivered'], to: 'expired' },
+  /**
+   * Its time is over. The time of an order starts with its first delivery: before, it has no expiry. One that was
+   * renewed in its grace has, also while it is on its way again.
+   */
+  expire: { from: ['delivering', 'partly_delivered', 'delivered'], to: 'expired' },
   /** It was renewed in its grace: the addresses that were held for it are served again. */
   revive: { from: ['expired'], to: 'delivering' },
   /** It expired without having been delivered: an administrator has it delivered after all. */
@@ -35,10 +38,10 @@ export function next(state: OrderState, event: OrderEvent): OrderState | null {
   return (from as readonly OrderState[]).includes(state) ? to : null
 }
 
-/** States in which the order's time runs. */
+/** States in which the order's time may run: where it has an expiry. */
 export const LIVE_STATES = TRANSITIONS.expire.from
 
-/** Does its time run, so that its end can be moved? */
+/** May its time run, so that its end can be moved? */
 export const isLive = (state: OrderState): boolean => (LIVE_STATES as readonly OrderState[]).includes(state)
 
 /** States in which the order has addresses that agents serve, or are to serve. */

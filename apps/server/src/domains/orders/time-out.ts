@@ -40,7 +40,7 @@ async function releaseUnpaid(unit: Unit): Promise<number> {
 }
 
 /**
- * Releases the addresses of failed orders whose reservation is over: too little was paid, and nobody accepted it in time.
+ * Releases the addresses of failed orders whose reservation is over: its payment lacked something, and nobody accepted it in time.
  * The orders stay failed, and 'deliver' can still lease other addresses for them.
  * @returns how many orders this batch had, at most `BATCH`
  */

@@ -7,7 +7,8 @@ import { variants } from '../catalog/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { timeOutOrders } from './index.ts'
 import { checkoutKeys } from './tables.ts'
-import { removeOldKeys } from './checkout-keys.ts'
+import { retention } from '../../retention.ts'
+import { applyRetention } from '../retention/apply.ts'
 
 type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
 
@@ -172,7 +173,8 @@ test('a refused checkout keeps no key; a key runs out after a day and is removed
   await ask(8, 'key-5')
   await world.advance(24 * HOUR + MINUTE)
   await ask(8, 'key-6')
-  await removeOldKeys(world.shop.ctx)
+  const keys = retention.filter(({ what }) => what === 'checkout_keys')
+  await applyRetention(world.shop.ctx, keys)
   const { rows } = await world.shop.ctx.db.execute(sql`select key from checkout_keys order by key`)
   expect(rows).toEqual([{ key: 'key-6' }])
   const kept = await world.shop.ctx.db.select().from(checkoutKeys).where(eq(checkoutKeys.userId, buyer.user.id))

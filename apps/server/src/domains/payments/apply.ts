@@ -5,6 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, type EventRow } from '../commerce/index.ts'
 import { startDelivery } from '../delivery/index.ts'
 import { lockOrderByPublicId, markPaid, note, replacePayment, type OrderRow } from '../orders/index.ts'
@@ -32,7 +33,9 @@ export async function applyTo(
   if (!paid || !payment) return refuse('payment_not_applicable')
   if (payment.refundedAt) return refuse('payment_given_back')
   const order = await lockOrderByPublicId(unit, publicId)
-  if (!order) return fieldRefusal('order', 'order_not_found', { order: publicId })
+  // Nobody is there any more to whom it could be delivered.
+  if (!order || (await isDeleted(unit.tx, order.userId)))
+    return fieldRefusal('order', 'order_not_found', { order: publicId })
   const other = await standsOn(unit, payment)
   if (other && other.id !== order.id) return refuse('payment_on_order', { params: { order: other.publicId } })
   if (payment.accepted && event.outcome !== 'too_late')

@@ -19,6 +19,7 @@ import { startTestStack, type ShopProcess, type TestStack } from '../../testing/
 import { DAY } from '../../infra/clock.ts'
 import { timeOutOrders } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
+import { countOpenEvents } from './inbox.ts'
 
 let stack: TestStack
 let shop: ShopProcess
@@ -193,11 +194,15 @@ test('lines that fell short are shown beside those that are needed; applying del
 
 test("an order that was delivered from the orders' list needs no hand any more", async () => {
   const { order_id } = await placed()
+  const before = await countOpenEvents(stack.ctx.db)
   const entry = await reported(paidEvent({ publicId: order_id, amount: '1.00', lines: { [PLAN_VARIANT]: 8 } }))
   expect(await entries(`search=${order_id}&needs_hand=1`)).toHaveLength(1)
+  expect(await countOpenEvents(stack.ctx.db)).toBe(before + 1)
   await admin.post(`/api/orders/order_list/${entry.order_id}/devery_order/`)
   await inState(buyer, order_id, 'delivered')
   expect(await entries(`search=${order_id}&needs_hand=1`)).toEqual([])
+  // Nor on the health page, nor for retention.
+  expect(await countOpenEvents(stack.ctx.db)).toBe(before)
   expect(await act(entry, 'refunded', { note: 'too late' })).toMatchObject({ status: 409 })
 })
 

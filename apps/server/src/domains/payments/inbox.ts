@@ -30,11 +30,14 @@ const unresolved = sql`${platformEvents.needsHand} and ${platformEvents.resoluti
  * Does an event still wait for an administrator? Not where somebody resolved it, its money was given back, or its order
  * was delivered after all: it looks at how things are, so nothing has to be written when one of these happens.
  */
-const isOpen: SQL = sql`(${unresolved} and not exists (
+export const isOpen: SQL = sql`(${unresolved} and not exists (
   select 1 from ${payments} p left join ${orders} o on o.id = p.order_id
   where p.platform_order_id = ${platformEvents.platformOrderId} and (
     p.refunded_at is not null and ${platformEvents.outcome} not in (${listOf(AFTER_REFUND)})
     or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)}))))`
+
+/** How many events wait for an administrator. */
+export const countOpenEvents = (db: Executor): Promise<number> => db.$count(platformEvents, isOpen)
 
 /** The platform's events about money, newest first, found by either order's number. */
 export const inboxList = defineList<Query, InboxEntry>({

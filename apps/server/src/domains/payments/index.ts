@@ -4,6 +4,7 @@
  * `payment_refunds`; orders, deliveries and points change through the commands of their own domains. It is at the top:
  * nothing imports it but the composition of the app and its workers.
  */
+export { countOpenEvents, isOpen } from './inbox.ts'
 export { acceptPayment } from './accept.ts'
 export { exportPayments } from './export-payments.ts'
 export { paymentJobs } from './jobs.ts'

@@ -188,7 +188,7 @@ const waitForNext = (): Step =>
   step('waitForNext', async (model, real) => {
     const ends = model.orders.flatMap(({ state, reservedUntil, expiredAt, graceUntil }) => [
       ...(state === 'placed' ? [reservedUntil] : []),
-      ...(state === 'delivered' && expiredAt !== null ? [expiredAt] : []),
+      ...(SERVED.includes(state) && expiredAt !== null ? [expiredAt] : []),
       ...(graceUntil === null ? [] : [graceUntil])
     ])
     const next = Math.min(...ends.filter(end => end > model.now))
@@ -214,7 +214,7 @@ const expire = (): Step =>
   step('expire', async (model, { world }) => {
     await expireOrders(world.shop.ctx)
     for (const order of model.orders) {
-      if (order.state !== 'delivered' || order.expiredAt === null || order.expiredAt > model.now) continue
+      if (!SERVED.includes(order.state) || order.expiredAt === null || order.expiredAt > model.now) continue
       const { rows } = await world.shop.ctx.db.execute<{ server: number }>(
         sql`select server_id as server from agent_users where order_id = ${order.id}`
       )

@@ -65,8 +65,14 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   }
   const { about, detail } = await subjectOf(unit, platformOrderId)
   if (dispute.type === 'inquiry' && TAKEN.has(dispute.status)) return { outcome: 'inquiry', detail, about }
-  const taken = await unit.tx.$count(paymentRefunds, eq(paymentRefunds.key, key))
-  return { outcome: dispute.status === 'won' && taken > 0 ? 'dispute_won' : 'ignored', detail, about }
+  if (dispute.status !== 'won') return { outcome: 'ignored', detail, about }
+  // Its opening may be told later: then it takes nothing any more.
+  const added = await unit.tx
+    .insert(paymentRefunds)
+    .values({ key, platformOrderId, amount: '0.00', createdAt: unit.now })
+    .onConflictDoNothing({ target: paymentRefunds.key })
+    .returning({ id: paymentRefunds.id })
+  return { outcome: added.length > 0 ? 'ignored' : 'dispute_won', detail, about }
 }
 
 async function subjectOf(unit: Unit, platformOrderId: string) {

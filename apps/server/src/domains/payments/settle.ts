@@ -58,8 +58,9 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
     refunds: isPaidBack(paid) ? [{ amount: null }] : refunds
   })
   if (payment.refundedAt) return paidBack(unit, order, payment)
+  // It names none: a sale of something else.
+  if (!order && !named) return { outcome: 'ignored' }
   if (!order) {
-    // Not where it names none: that is a sale of something else.
     if (named) {
       tagFailed(unit, paid.id, 'No such order in the shop, or its account was deleted')
       mailPayer(unit, paid)

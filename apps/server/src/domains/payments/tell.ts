@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
-import { iso } from '../../infra/clock.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueTags } from '../commerce/index.ts'
@@ -62,7 +62,7 @@ export function mailPayer(unit: Unit, paid: PaidOrder): void {
   })
 }
 
-/** @param expiresAt when the order ends now; null where that is not known yet */
+/** @param expiresAt when the order ends now; null where its time starts with the delivery */
 export async function mailRenewal(
   unit: Unit,
   ctx: Telling,
@@ -73,7 +73,7 @@ export async function mailRenewal(
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
-    data: { ...mail.data, expires_at: iso(expiresAt ?? unit.now) },
+    data: { ...mail.data, expires_at: isoOrNull(expiresAt) },
     template: 'renewal-confirmed',
     key: `renewed:${payment.platformOrderId}`
   })

@@ -93,7 +93,7 @@ describe('the health page', () => {
       'The access token lacks these permissions: write_products',
       'The platform does not send: products/update',
       '3 payments of the last day came without a webhook.',
-      '2 payments of the last 30 days need a hand.',
+      '2 payments need a hand.',
       '7 events of the platform have waited for more than ten minutes.',
       '1 prices differ from those of the platform.',
       'Server fr-1 does not answer.',

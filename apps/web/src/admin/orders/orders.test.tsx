@@ -73,6 +73,7 @@ describe('the orders of the console', () => {
       ['Check proxy', false],
       ['Change proxy', false],
       ['Deliver', false],
+      ['Cancel unpaid order', true],
       ['Copy proxy info', false],
       ['Extend expiry', false],
       ['Refund', false],

@@ -9,7 +9,7 @@ import { done, ok, type Result } from '../../../infra/result.ts'
 import { startRunIn, type RunInput } from '../../bulk/index.ts'
 import { findOutage, type Outage } from '../../fleet/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
-import { creditTime, isLive, lockOrder, orderLabels } from '../../orders/index.ts'
+import { creditTime, isServed, lockOrder, orderLabels, SERVED_STATES } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { outageCredits, proxies } from '../tables.ts'
 import { customerOf } from './announce-move.ts'
@@ -59,7 +59,7 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   if (!order) return refuse('not_found')
   const outage = await endedOutage(tx, input['outage_id'] ?? 0)
   if (!outage.ok) return outage
-  if (!isLive(order.state) || !order.expiredAt || order.expiredAt <= now) return refuse('nothing_to_credit')
+  if (!isServed(order.state) || !order.expiredAt || order.expiredAt <= now) return refuse('nothing_to_credit')
   const { id: outageId, serverId, startedAt, endedAt } = outage.data
   const [lost] = await tx
     .select({ seconds: sql<number>`coalesce(floor(max(extract(epoch from ${lostBy(outage.data)}))), 0)::int` })
@@ -128,7 +128,7 @@ async function creditable(db: Executor, outage: Ended, now: Date): Promise<numbe
       and(
         eq(proxies.serverId, outage.serverId),
         wasLiveIn(outage),
-        inArray(orders.state, ['delivering', 'partly_delivered', 'delivered']),
+        inArray(orders.state, [...SERVED_STATES]),
         gt(orders.expiredAt, now),
         notExists(before)
       )

@@ -84,7 +84,7 @@ async function waitingOrders(db: Executor, before: Date, after: number): Promise
     .where(
       and(
         sql`${proxies.state} = 'pending'`,
-        lte(proxies.createdAt, before),
+        lte(proxies.updatedAt, before),
         isSilent(before),
         inArray(orders.state, [...SERVED_STATES]),
         gt(proxies.orderId, after)
@@ -118,7 +118,7 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
         eq(proxies.orderId, orderId),
         eq(proxies.serverId, servers.id),
         eq(proxies.state, 'pending'),
-        lte(proxies.createdAt, before)
+        lte(proxies.updatedAt, before)
       )
     )
   const silent = await tx

@@ -77,7 +77,7 @@ export const paymentTemplates = {
       })
     }
   }),
-  'renewal-confirmed': template<PaymentMail & { expires_at: string }>({
+  'renewal-confirmed': template<PaymentMail & { expires_at: string | null }>({
     kind: 'payments',
     sample: { ...sample, expires_at: '2026-03-06T10:00:00.000Z' },
     content: {
@@ -85,7 +85,7 @@ export const paymentTemplates = {
         subject: `Your order is renewed: ${data.product_name}`,
         heading: `Thank you, ${data.username}, your order is renewed`,
         paragraphs: ['Your proxies go on with the same addresses.'],
-        facts: [...factsEn(data), ['Valid until', day(data.expires_at)]],
+        facts: [...factsEn(data), ['Valid until', data.expires_at ? day(data.expires_at) : 'Starts with the delivery']],
         button: { label: 'Show my proxies', url: data.dashboard_url },
         footer: sender(shop)
       }),
@@ -93,7 +93,7 @@ export const paymentTemplates = {
         subject: `您的订单已续费：${data.product_name}`,
         heading: `${data.username}，感谢您，您的订单已续费`,
         paragraphs: ['您的代理将继续使用相同的地址。'],
-        facts: [...factsZh(data), ['有效期至', day(data.expires_at)]],
+        facts: [...factsZh(data), ['有效期至', data.expires_at ? day(data.expires_at) : '自交付时起算']],
         button: { label: '查看我的代理', url: data.dashboard_url },
         footer: sender(shop)
       })

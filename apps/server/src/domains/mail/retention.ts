@@ -1,0 +1,14 @@
+import { and, lt, ne } from 'drizzle-orm'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { mails } from './tables.ts'
+
+export const mailRetention: RetentionEntry[] = [
+  {
+    what: 'mails',
+    keep: { setting: 'keep_mails_days' },
+    why: 'Which mails went to whom. As long as one is here, its cause is not mailed about again.',
+    remove: (unit, before, limit) =>
+      removeRows(unit, mails, and(lt(mails.createdAt, before), ne(mails.state, 'waiting')), limit),
+    count: db => countRows(db, mails, mails.createdAt)
+  }
+]
