@@ -5,7 +5,7 @@ import { forgetPayer } from './domains/commerce/index.ts'
 import { leases } from './domains/inventory/tables.ts'
 import { exportOrders, forgetBuyer, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
-import { exportPayments } from './domains/payments/index.ts'
+import { exportPayments, holdsMoneyOf } from './domains/payments/index.ts'
 import {
   changePoints,
   exportCodes,
@@ -46,7 +46,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
 async function owed(unit: Unit, userId: number): Promise<'leases' | 'order' | null> {
   const isOwed = await lockOwedOrders(unit, userId)
   if (await holdsLeases(unit.tx, userId)) return 'leases'
-  return isOwed ? 'order' : null
+  return isOwed || (await holdsMoneyOf(unit.tx, userId)) ? 'order' : null
 }
 
 /** Joins tables of two domains, neither of which knows what a user's deletion needs. */

@@ -41,8 +41,10 @@ async function place(buyer: Customer): Promise<{ publicId: string; id: number }>
 
 /** The event as the platform sends it, with all that it knows of a person. */
 async function pay(publicId: string, email: string, eventId: string, person: object = {}): Promise<void> {
+  const [order] = await shop.ctx.db.select({ lines: orders.lines }).from(orders).where(eq(orders.publicId, publicId))
+  const lines = Object.fromEntries((order?.lines ?? []).map(({ variant, quantity }) => [variant, quantity]))
   const payload = {
-    ...paidEvent({ publicId, amount: '20.00' }),
+    ...paidEvent({ publicId, amount: '20.00', lines }),
     email,
     contact_email: email,
     customer: { id: 4711, email, ...person, default_address: person },
@@ -91,6 +93,19 @@ test('a user who paid for an order that failed is not deleted, by nobody', async
   await shop.ctx.db.execute(
     sql`update orders set state = 'refunded', refunded_amount = pay_amount where id = ${order.id}`
   )
+  await shop.ctx.db.execute(sql`update payments set refunded_at = now() where order_id = ${order.id}`)
+  expect((await client.post(DELETE, { password })).code).toBe(2000)
+})
+
+test('a user whose money settled nothing is not deleted before somebody has decided about it', async () => {
+  const client = await shop.customer()
+  const order = await place(client)
+  await pay(order.publicId, client.user.email, 'first')
+  await endLease(order.id, 'expired')
+  await shop.ctx.db.execute(sql`update orders set delivery_num = quantity where id = ${order.id}`)
+  await pay(order.publicId, client.user.email, 'second')
+  expect((await client.post(DELETE, { password })).code).toBe(409)
+  await shop.ctx.db.execute(sql`update payments set ignored_at = now() where order_id = ${order.id} and not accepted`)
   expect((await client.post(DELETE, { password })).code).toBe(2000)
 })
 

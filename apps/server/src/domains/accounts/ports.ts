@@ -11,7 +11,8 @@ export type AccountPorts = {
   /** Changes a user's coins or level points by an amount, with its record. The user's row is locked. */
   changePoints(unit: Unit, userId: number, change: { kind: 'coins' | 'level'; by: number }): Promise<void>
   /**
-   * Why a user cannot be deleted yet: live leases, or an order that was paid for and not delivered. Null: nothing is owed.
+   * Why a user cannot be deleted yet: live leases, an order that was paid for and not delivered, or money that settled
+   * nothing. Null: nothing is owed.
    * Called before the user is locked: it locks orders, which come first.
    */
   owed(unit: Unit, userId: number): Promise<'leases' | 'order' | null>

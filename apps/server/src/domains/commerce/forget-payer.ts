@@ -21,6 +21,7 @@ export async function forgetPayer({ tx }: Unit, { email, publicIds, platformOrde
     .where(
       and(
         isNotNull(platformEvents.processedAt),
+        sql`not (${platformEvents.needsHand} and ${platformEvents.resolution} is null)`,
         sql`${platformEvents.topic} not like 'products/%'`,
         sql`(lower(${payload} ->> 'email') = ${address}
           or lower(${payload} ->> 'contact_email') = ${address}

@@ -22,6 +22,9 @@ export async function* exportPayments(db: Executor, userId: number): AsyncGenera
       kind: payment.kind,
       amount: payment.amount,
       discount: payment.discount,
+      charged: payment.charged,
+      currency: payment.currency,
+      refunded_amount: payment.refundedAmount,
       accepted: payment.accepted,
       created_at: iso(payment.createdAt)
     }))

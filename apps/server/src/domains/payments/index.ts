@@ -7,6 +7,7 @@
 export { countOpenEvents, isOpen } from './inbox.ts'
 export { acceptPayment } from './accept.ts'
 export { exportPayments } from './export-payments.ts'
+export { holdsMoneyOf } from './held-money.ts'
 export { paymentJobs } from './jobs.ts'
 export { paymentRetention } from './retention.ts'
 export { paymentRoutes } from './routes.ts'

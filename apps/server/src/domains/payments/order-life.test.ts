@@ -1,7 +1,12 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import { endGraces, expireOrders } from '../delivery/index.ts'
+import { proxies } from '../delivery/tables.ts'
+import { servers } from '../fleet/tables.ts'
+import { release } from '../inventory/index.ts'
 import { remindExpiries, timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { writeSettings } from '../settings/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
@@ -139,6 +144,30 @@ test('at its end an order stops, keeps its addresses for the grace, and a renewa
     sql`select 1 from pgboss.job where name = 'order-delivered' and data ->> 'orderId' = ${String(order.id)}`
   )
   expect(jobs).toHaveLength(2)
+})
+
+test('a renewal in the grace whose addresses are gone brings others, and is none where there are no others', async () => {
+  const { ctx } = world.shop
+  const [moved, stuck] = [await delivered(), await delivered()]
+  for (const order of [moved, stuck]) {
+    await expire(order)
+    await world.confirm()
+    // As where their server was given up.
+    await command(ctx, SYSTEM, async ({ tx }) => {
+      await tx.update(proxies).set({ state: 'retired' }).where(eq(proxies.orderId, order.id))
+      await release(tx, { orderId: order.id })
+    })
+  }
+  expect(await world.pay(moved, { renewal: true })).toMatchObject({ outcome: 'settled' })
+  await world.confirm()
+  expect(await world.row(moved.id)).toMatchObject({ state: 'delivered', deliveryNum: 8 })
+  await ctx.db.update(servers).set({ status: 'paused' })
+  try {
+    expect(await world.pay(stuck, { renewal: true })).toMatchObject({ outcome: 'renewal_too_late' })
+    expect(await world.row(stuck.id)).toMatchObject({ state: 'expired', expiredAt: stuck.expiredAt })
+  } finally {
+    await ctx.db.update(servers).set({ status: 'active' })
+  }
 })
 
 test('after the grace the addresses return to stock and a renewal is refused', async () => {

@@ -153,6 +153,22 @@ test('a refund that arrives before its payment keeps the payment from being deli
   expect(await mine(placed.order_id)).toMatchObject({ state: 'placed', pay_status: 0 })
 })
 
+test('a part that was given back before its payment came is noted, and the operator decides', async () => {
+  const placed = (await place(stack, buyer, 8, [rule])).data
+  const event = paidEvent({ publicId: placed.order_id, amount: '20.00' })
+  await refunded(event.id, { id: 915, amount: '5.00', eventId: 'first a part' })
+  expect(await outcomeOf(stack, 'first a part', 'refunds/create')).toMatchObject({ outcome: 'refund_kept' })
+  await report(shop.url, event, { eventId: 'then its payment' })
+  expect(await outcomeOf(stack, 'then its payment')).toMatchObject({
+    outcome: 'partly_refunded',
+    detail: { order_id: placed.order_id, amount: '5.00' }
+  })
+  const order = await inState(buyer, placed.order_id, 'delivered')
+  expect(await one(sql`select refunded_amount from orders where id = ${order.id}`)).toEqual({ refunded_amount: '5.00' })
+  expect(await revenueOf(order.id)).toBe('15.00')
+  expect(await compareFigures(stack.ctx.db)).toEqual([])
+})
+
 test('a refunded renewal takes its term off again; the purchase goes on', async () => {
   const order = await bought()
   const renewal = paidEvent({ publicId: order.order_id, amount: '18.00', renewal: true })

@@ -1,4 +1,4 @@
-import { fillIn, ORDER_FAILURES, type Settings } from '@netlet/contract'
+import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -6,13 +6,14 @@ import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, type EventResult } from '../commerce/index.ts'
-import { reviveDelivery, startDelivery } from '../delivery/index.ts'
+import { leaseMissing, reviveDelivery, startDelivery } from '../delivery/index.ts'
 import {
   failOrder,
   lockOrder,
   lockOrderByPublicId,
   markPaid,
   note,
+  partlyRefundOrder,
   renewable,
   renewOrder,
   replacePayment,
@@ -71,7 +72,18 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
   const settling = { order, paid, payment, problem, settings }
   const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
   await useCoupons(unit, order.userId, codesOf(paid))
-  return result
+  return result.outcome === 'settled' ? notePartGivenBack(unit, order, payment) : result
+}
+
+/** A part of it was given back before it came: an administrator decides whether its lease goes on. */
+async function notePartGivenBack(unit: Unit, order: OrderRow, payment: PaymentRow): Promise<EventResult> {
+  const { platformOrderNumber, refundedAmount: amount } = payment
+  if (toCents(amount) === 0n) return { outcome: 'settled' }
+  await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
+  return {
+    outcome: 'partly_refunded',
+    detail: { order_id: order.publicId, platform_order: platformOrderNumber, amount }
+  }
 }
 
 /** The order that a payment names, locked. Nobody waits any more for what a deleted user ordered. */
@@ -172,6 +184,11 @@ export async function renewBy(
 ): Promise<boolean> {
   const { platformOrderId } = payment
   if (!renewable(order, unit.now).ok) return false
+  if (order.state === 'expired') {
+    // Its addresses may be gone with their server: then it is renewed where there are others, or not at all.
+    await lockEarners(unit.tx, order.userId)
+    if (!(await leaseMissing(unit, order))) return false
+  }
   await renewOrder(unit, order, detailsOf(payment))
   await setAccepted(unit, payment.id)
   await grantPoints(unit, settings, order, detailsOf(payment))

@@ -112,3 +112,23 @@ test('an order is credited for the part of an outage in which its addresses were
   expect(gained).toBeGreaterThan(HOUR - MINUTE)
   expect(await ctx.db.$count(orderEvents, eq(orderEvents.kind, 'credited'))).toBeGreaterThan(2)
 }, 60_000)
+
+test('the time in which two servers of an order were away is credited once', async () => {
+  const { ctx, first } = stack
+  await ctx.db.delete(serverOutages)
+  const second = await stack.addNamed('127.63.1.0/29')
+  const id = await stack.delivered(await stack.stock())
+  expect(Object.keys(await stack.live(id))).toHaveLength(2)
+  stack.pass(4 * HOUR)
+  const ago = (hours: number) => new Date(ctx.now().getTime() - hours * HOUR)
+  const away = await ctx.db
+    .insert(serverOutages)
+    .values([
+      { serverId: first.id, startedAt: ago(3), endedAt: ago(1) },
+      { serverId: second.id, startedAt: ago(2), endedAt: ago(0.5) }
+    ])
+    .returning({ id: serverOutages.id })
+  const before = await end(id)
+  for (const outage of away) await command(ctx, SYSTEM, unit => creditOrder(unit, id, { outage_id: outage.id }))
+  expect((await end(id)) - before).toBe(2.5 * HOUR)
+}, 60_000)

@@ -10,6 +10,7 @@ import { startRunIn, type RunInput } from '../../bulk/index.ts'
 import { findOutage, type Outage } from '../../fleet/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { creditTime, isServed, lockOrder, orderLabels, SERVED_STATES } from '../../orders/index.ts'
+import { serverOutages } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { outageCredits, proxies } from '../tables.ts'
 import { customerOf } from './announce-move.ts'
@@ -65,7 +66,7 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
     .select({ seconds: sql<number>`coalesce(floor(max(extract(epoch from ${lostBy(outage.data)}))), 0)::int` })
     .from(proxies)
     .where(and(eq(proxies.orderId, orderId), eq(proxies.serverId, serverId), wasLiveIn(outage.data)))
-  const seconds = lost?.seconds ?? 0
+  const seconds = (lost?.seconds ?? 0) - (await creditedMeanwhile(tx, orderId, outage.data))
   if (seconds <= 0) return refuse('nothing_to_credit')
   const credited = await tx
     .insert(outageCredits)
@@ -97,6 +98,20 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
     key: `credited:${outageId}:${orderId}`
   })
   return done
+}
+
+/**
+ * Seconds of an outage that were outages of an order's other servers too, and credited for these: the same time is
+ * credited once.
+ */
+async function creditedMeanwhile(db: Executor, orderId: number, { id, startedAt, endedAt }: Ended): Promise<number> {
+  const { rows } = await db.execute<{ seconds: number }>(sql`
+    select coalesce(sum(extract(epoch from upper(part) - lower(part))), 0)::int as seconds
+    from unnest((
+      select range_agg(tstzrange(o.started_at, o.ended_at)) from ${outageCredits} c
+        join ${serverOutages} o on o.id = c.outage_id where c.order_id = ${orderId} and c.outage_id <> ${id}
+    ) * tstzmultirange(tstzrange(${iso(startedAt)}::timestamptz, ${iso(endedAt)}::timestamptz))) as part`)
+  return rows[0]?.seconds ?? 0
 }
 
 async function endedOutage(db: Executor, id: number): Promise<Result<Ended>> {

@@ -1,0 +1,17 @@
+import { and, eq, isNull, not } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import { orders } from '../orders/tables.ts'
+import { payments } from './tables.ts'
+
+/** Has a user paid something that settled nothing, and that nobody has given back or ignored yet? */
+export async function holdsMoneyOf(db: Executor, userId: number): Promise<boolean> {
+  const [held] = await db
+    .select({ id: payments.id })
+    .from(payments)
+    .innerJoin(orders, eq(orders.id, payments.orderId))
+    .where(
+      and(eq(orders.userId, userId), not(payments.accepted), isNull(payments.refundedAt), isNull(payments.ignoredAt))
+    )
+    .limit(1)
+  return held !== undefined
+}
