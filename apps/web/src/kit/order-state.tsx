@@ -1,8 +1,9 @@
 import type { Order, OrderState } from '@netlet/contract'
 import { useT as useAccountT } from '../i18n/account.ts'
 import classes from './order-state.module.css'
+import { StateBadge, StateWithDetails, type Tone } from './state-badge.tsx'
 
-const tones: Record<OrderState, 'good' | 'busy' | 'wait' | 'bad' | 'off'> = {
+const tones: Record<OrderState, Tone> = {
   placed: 'wait',
   timed_out: 'off',
   cancelled: 'off',
@@ -30,10 +31,8 @@ export function OrderStateBadge({ order }: { order: Order }) {
   const partly =
     order.pay_status === 1 && order.delivery_num < order.proxy_num && !order.is_expired && order.state !== 'refunded'
   return (
-    <span className={classes.root}>
-      <span className={classes.badge} data-tone={tones[order.state]}>
-        {t(`state.${order.state}`)}
-      </span>
+    <StateWithDetails>
+      <StateBadge tone={tones[order.state]}>{t(`state.${order.state}`)}</StateBadge>
       {order.task && <span className={classes.more}>{t(`task.${order.task}`)}</span>}
       {order.task && order.task_done !== null && (
         <span className={classes.more}>
@@ -50,6 +49,6 @@ export function OrderStateBadge({ order }: { order: Order }) {
       {(order.fail_reason ?? order.task_error) && (
         <span className={classes.reason}>{order.fail_reason ?? order.task_error}</span>
       )}
-    </span>
+    </StateWithDetails>
   )
 }

@@ -1,58 +1,47 @@
 import type { RetentionFigures } from '@netlet/contract'
-import { Skeleton, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
-import { ErrorState } from '../../kit/states.tsx'
+import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { Ago } from '../../kit/time.tsx'
 
 /** What grows in the database: how long it is kept, how much there is, and what was removed last. */
 export function RetentionPanel() {
   const t = useT()
-  const { data, error, refetch } = useQuery(read(settings.retention))
-  if (error && !data)
-    return <ErrorState error={error} fallback={t('retention.failed')} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton height={320} aria-busy />
+  const { data, isPending, error, refetch } = useQuery(read(settings.retention))
+  const columns: Column<RetentionFigures>[] = [
+    { key: 'what', title: t('retention.what'), render: row => t(`retention.of.${row.what}`), lead: true },
+    { key: 'kept', title: t('retention.kept'), render: row => <Kept entry={row} /> },
+    { key: 'rows', title: t('retention.rows'), render: row => row.rows?.toLocaleString('en-US') ?? '–', align: 'end' },
+    { key: 'oldest', title: t('retention.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : '–') },
+    { key: 'removed', title: t('retention.removed'), render: row => <Removed entry={row} /> }
+  ]
   return (
     <section aria-label={t('retention.title')}>
       <h3>{t('retention.title')}</h3>
-      <Table.ScrollContainer minWidth={640}>
-        <Table aria-label={t('retention.title')}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('retention.what')}</Table.Th>
-              <Table.Th>{t('retention.kept')}</Table.Th>
-              <Table.Th>{t('retention.rows')}</Table.Th>
-              <Table.Th>{t('retention.oldest')}</Table.Th>
-              <Table.Th>{t('retention.removed')}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data.map(entry => (
-              <Table.Tr key={entry.what} title={entry.why}>
-                <Table.Td>{t(`retention.of.${entry.what}`)}</Table.Td>
-                <Table.Td>
-                  <Kept entry={entry} />
-                </Table.Td>
-                <Table.Td>{entry.rows?.toLocaleString('en-US') ?? '–'}</Table.Td>
-                <Table.Td>{entry.oldest ? <Ago at={entry.oldest} /> : '–'}</Table.Td>
-                <Table.Td>
-                  {entry.removed_at ? (
-                    <>
-                      {entry.removed.toLocaleString('en-US')}, <Ago at={entry.removed_at} />
-                    </>
-                  ) : (
-                    '–'
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label={t('retention.title')}
+        columns={columns}
+        rows={data}
+        rowKey={row => row.what}
+        pending={isPending}
+        error={error}
+        errorText={t('retention.failed')}
+        onRetry={() => void refetch()}
+        empty={{ title: t('retention.none') }}
+      />
     </section>
+  )
+}
+
+function Removed({ entry: { removed, removed_at: at } }: { entry: RetentionFigures }) {
+  if (!at) return '–'
+  return (
+    <>
+      {removed.toLocaleString('en-US')}, <Ago at={at} />
+    </>
   )
 }
 

@@ -68,7 +68,9 @@ export function Sections({ health: { platform, jobs, servers, mail, database, ht
         title={t('health.jobs')}
         facts={
           jobs &&
-          jobs.queues.map(({ name, waiting, active, dead }) => [name, t('health.queue', { waiting, active, dead })])
+          (jobs.queues.length > 0
+            ? jobs.queues.map(({ name, waiting, active, dead }) => [name, t('health.queue', { waiting, active, dead })])
+            : [[t('health.waiting'), '0']])
         }
       />
       <Section

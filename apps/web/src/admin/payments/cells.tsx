@@ -1,6 +1,7 @@
 import type { InboxEntry } from '@netlet/contract'
 import { Link } from 'react-router'
 import { useT, type Key } from '../../i18n/admin.ts'
+import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
 import classes from './payments.module.css'
 
 /** What came of an event, and how it was ended. */
@@ -9,13 +10,11 @@ export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
   const { outcome, needs_hand, resolution } = entry
   const tone = needs_hand ? 'bad' : outcome === 'settled' || resolution === 'applied' ? 'good' : 'off'
   return (
-    <span className={classes.outcome}>
-      <span className={classes.badge} data-tone={tone}>
-        {outcome ? t(`payments.is.${outcome}` as Key) : '–'}
-      </span>
+    <StateWithDetails>
+      <StateBadge tone={tone}>{outcome ? t(`payments.is.${outcome}` as Key) : '–'}</StateBadge>
       {resolution && <span className="dim">{t(`payments.by.${resolution}`)}</span>}
       {needs_hand && <span className={classes.summary}>{entry.summary}</span>}
-    </span>
+    </StateWithDetails>
   )
 }
 
