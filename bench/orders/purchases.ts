@@ -8,7 +8,7 @@ import { median } from '../figures.ts'
 const CUSTOMERS = 20
 const DEADLINE_MS = 300_000
 /** How often the database is asked for orders that became ready. */
-const LOOK_MS = 10
+const LOOK_MS = 50
 
 type Bought = { orderId: string; page: string }
 

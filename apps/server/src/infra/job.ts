@@ -1,4 +1,5 @@
 import type { AppContext } from './context.ts'
+import type { Importance } from './job-yielding.ts'
 import type { JobQueue } from './jobs.ts'
 
 /** Instead of a job's id where a worker runs it as it starts. */
@@ -20,6 +21,8 @@ export type Job = {
   reserved: number
   /** How many of one group, such as a customer, run at once in one process. */
   perGroup?: 1
+  /** Urgent where a customer waits for it; background work gives way to that. */
+  importance: Importance
   /** Also runs when a worker starts: it takes up what a process that died left behind. */
   atStart: boolean
   run: (ctx: AppContext, data: never, jobId: string) => Promise<unknown>
@@ -31,6 +34,7 @@ type JobOptions<T extends object> = {
   concurrency?: number
   reserved?: number
   perGroup?: 1
+  importance?: Importance
   atStart?: boolean
   run: (ctx: AppContext, data: T, jobId: string) => Promise<unknown>
 }
@@ -40,16 +44,18 @@ export const job = <T extends object>(from: JobQueue<T>, options: JobOptions<T>)
   queue: from,
   concurrency: 1,
   reserved: 0,
+  importance: 'normal',
   atStart: false,
   ...options
 })
 
 /** Lets this process work on jobs; those that run at the start have run when it returns. */
 export async function startJobs(ctx: AppContext, all: readonly Job[]): Promise<void> {
-  for (const { queue: from, cron, concurrency, reserved, perGroup, run } of all) {
+  for (const { queue: from, cron, concurrency, reserved, perGroup, importance, run } of all) {
     await ctx.jobs.work(from, async (data, id) => void (await run(ctx, data as never, id)), {
       concurrency,
       reserved,
+      importance,
       ...(perGroup === undefined ? {} : { perGroup })
     })
     if (cron) await ctx.jobs.schedule(from, cron)

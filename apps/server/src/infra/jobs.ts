@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
 import type { Executor } from './db/client.ts'
+import { createYielding, type Importance, type Yielding } from './job-yielding.ts'
 import type { Log } from './log.ts'
 
 /** A queue of background work, declared by the domain that does the work. `T` is what a job carries. */
@@ -56,6 +57,8 @@ export type WorkOptions = {
    * running for half a minute, and would keep its group waiting.
    */
   perGroup?: 1
+  /** Background jobs give way to urgent ones of this process, each for a moment (`createYielding`). */
+  importance?: Importance
 }
 
 export type Sender = {
@@ -95,6 +98,7 @@ export async function openJobs(options: {
   pollSeconds?: number
 }): Promise<Jobs> {
   const { log, worker, pollSeconds = 2 } = options
+  const yielding = createYielding()
   const boss = new PgBoss({
     connectionString: options.databaseUrl,
     application_name: 'netlet jobs',
@@ -129,10 +133,10 @@ export async function openJobs(options: {
         if (id !== null || key === undefined || (await holdWaiting(tx, to, key))) return id
       }
     },
-    async work(from, handler, { concurrency = 1, reserved = 0, perGroup } = {}) {
+    async work(from, handler, { concurrency = 1, reserved = 0, perGroup, importance = 'normal' } = {}) {
       const workers = [
-        ...Array.from({ length: concurrency }, () => ({})),
-        ...Array.from({ length: reserved }, () => ({ minPriority: URGENT }))
+        ...Array.from({ length: concurrency }, () => ({ run: yielding[importance] })),
+        ...Array.from({ length: reserved }, () => ({ run: yielding.normal, minPriority: URGENT }))
       ]
       for (const only of workers) await workAlone(boss, log, from, handler, { ...only, perGroup, pollSeconds })
     },
@@ -162,7 +166,12 @@ async function workAlone<T extends object>(
   log: Log,
   from: JobQueue<T>,
   handler: (data: T, jobId: string) => Promise<void>,
-  { minPriority, perGroup, pollSeconds }: { minPriority?: number; perGroup?: 1 | undefined; pollSeconds: number }
+  {
+    run,
+    minPriority,
+    perGroup,
+    pollSeconds
+  }: { run: Yielding[Importance]; minPriority?: number; perGroup?: 1 | undefined; pollSeconds: number }
 ): Promise<void> {
   const worker = await boss.work<object>(
     from.name,
@@ -174,7 +183,7 @@ async function workAlone<T extends object>(
     },
     async ([job]) => {
       try {
-        if (job) await handler(job.data as never, job.id)
+        if (job) await run(() => handler(job.data as never, job.id))
       } catch (error) {
         log.warn({ err: error, queue: from.name, job: job?.id }, 'job failed, it will be tried again')
         throw error

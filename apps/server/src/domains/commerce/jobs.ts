@@ -20,6 +20,7 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
   job(settlePaymentQueue, {
     purpose: 'Settles a payment that the platform reported: payment, order, points and delivery in one transaction.',
     concurrency: 4,
+    importance: 'urgent',
     run: (ctx, { eventId }) => handleEvent(ctx, handlers, eventId)
   }),
   job(applyProductEventQueue, {
@@ -34,6 +35,7 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
   }),
   job(tagOrderQueue, {
     purpose: "Tags the platform's order: delivered, renewed, or failed with a note.",
+    importance: 'background',
     run: tagOrder
   }),
   job(registerWebhooksQueue, {

@@ -19,6 +19,7 @@ export const deliveryJobs = (ports: DeliveryPorts): Job[] => [
   job(orderTaskQueue, {
     purpose: 'Does a task that someone asked for: new addresses, a new password, or delivers what is missing.',
     concurrency: 4,
+    importance: 'urgent',
     perGroup: 1,
     run: (ctx, task) => runTask(ctx, ports, task)
   }),
@@ -30,6 +31,7 @@ export const deliveryJobs = (ports: DeliveryPorts): Job[] => [
   }),
   job(deliveredQueue, {
     purpose: "Tells the customer and the platform that all of an order's proxies work.",
+    importance: 'background',
     run: (ctx, { orderId }) => announceDelivery(ctx, orderId)
   }),
   job(expireQueue, {

@@ -16,6 +16,7 @@ export const fleetJobs = ({ confirm }: { confirm: (ctx: AppContext) => ConfirmPo
   job(convergeQueue, {
     purpose: "Brings one server's agent to its desired state: its ranges, then its users.",
     concurrency: 4,
+    importance: 'urgent',
     // One that waits for a server's lock would keep a worker from another server.
     perGroup: 1,
     run: (ctx, { serverId }) => convergeServer(ctx, serverId, confirm(ctx))

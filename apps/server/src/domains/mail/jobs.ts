@@ -5,6 +5,7 @@ export const mailJobs: Job[] = [
   job(sendMailQueue, {
     purpose: 'Sends a mail, codes first and reminders last; while the mail service fails, it is tried for about a day.',
     concurrency: 4,
+    importance: 'background',
     // However many reminders wait, and however slowly the mail service takes them, codes leave.
     reserved: 2,
     run: (ctx, order, jobId) => sendMail(ctx, order, jobId)

@@ -1,5 +1,7 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
+import { PgDialect } from 'drizzle-orm/pg-core'
 import { Pool, types } from 'pg'
+import { PreparingSession } from './session.ts'
 
 // int8 (counts and sums) as numbers: ours stay far below 2^53, and a string that looks like a number invites mistakes.
 types.setTypeParser(types.builtins.INT8, Number)
@@ -34,11 +36,12 @@ export function openDatabase(url: string, { max = POOL_MAX }: { max?: number } =
   pool.on('connect', client => client.on('error', () => {}))
   const db: Database = drizzle({ client: pool, casing: 'snake_case' })
   // Drizzle's own takes a connection and never gives it back where BEGIN fails, as when the server has just gone: after
-  // a few restarts of the server the pool would be empty for good.
+  // a few restarts of the server the pool would be empty for good. One dialect for all: it remembers the names of columns.
+  const dialect = new PgDialect({ casing: 'snake_case' })
   db.transaction = async (work, config) => {
     const client = await pool.connect()
     try {
-      return await drizzle({ client, casing: 'snake_case' }).transaction(work, config)
+      return await new PreparingSession(client, dialect).transaction(work, config)
     } finally {
       client.release()
     }
