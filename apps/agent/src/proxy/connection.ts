@@ -14,6 +14,8 @@ export type Stage = {
   remoteData(chunk: Buffer): void
   remoteEnd(): void
   remoteDrain(): void
+  /** Everything written to the client is with the kernel; for stages that stop reading until then. */
+  clientDrain?(): void
   /** The target's connection broke or closed without its end being read. */
   remoteGone(): void
   /** Looks at the deadlines. */
@@ -95,8 +97,10 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   }
 
   socketDrained(rawSocket: RawSocket): void {
-    if (rawSocket === this.socket) this.remote?.resume()
-    else if (rawSocket === this.remote) this.stage.remoteDrain()
+    if (rawSocket === this.socket) {
+      this.remote?.resume()
+      this.stage.clientDrain?.()
+    } else if (rawSocket === this.remote) this.stage.remoteDrain()
   }
 
   socketClosed(rawSocket: RawSocket): void {

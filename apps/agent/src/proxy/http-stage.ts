@@ -12,6 +12,8 @@ import type { RawSocket } from './raw-socket.ts'
 
 /** How much of the next requests is kept while one is under way, before the client is made to wait. */
 const MAX_PENDING = 65_536
+/** How much of our own answers a client may leave unread, before its next request is not looked at. */
+const MAX_UNREAD = 65_536
 
 /**
  * Speaks HTTP/1 with a client: one request after the other, each authorised on its own, over one kept connection to the
@@ -25,6 +27,7 @@ export class HttpStage implements Stage {
   #since: number
   #served = 0
   #clientEnded = false
+  #reading = false
 
   #head: RequestHead | null = null
   #body: RequestBody | null = null
@@ -56,18 +59,33 @@ export class HttpStage implements Stage {
   clientEnd(): void {
     this.#clientEnded = true
     // A client may end its side after a whole request and still wait for the answer.
-    if (this.#phase === 'head' || (this.#body !== null && !this.#body.done)) this.#connection.destroy()
+    if (this.#phase === 'head') DrainStage.close(this.#connection)
+    else if (this.#body !== null && !this.#body.done) this.#connection.destroy()
   }
 
   remoteDrain(): void {
     this.#connection.socket.resume()
   }
 
+  clientDrain(): void {
+    this.#readHeads()
+  }
+
   #readHeads(): void {
-    const { limits } = this.#connection.plane
+    // An answer that is known at once leads back here from within: however many follow, the one loop goes on with them.
+    if (this.#reading) return
+    this.#reading = true
+    this.#readPending()
+    this.#reading = false
+  }
+
+  #readPending(): void {
+    const { socket, plane } = this.#connection
     while (this.#phase === 'head' && this.#connection.stage === this && !this.#connection.gone) {
-      const next = this.#pending.next(limits.headBytes)
-      if (next.kind === 'none') return
+      if (socket.unsent > MAX_UNREAD) return socket.pause()
+      const next = this.#pending.next(plane.limits.headBytes)
+      // It was made to wait where it sent much, or did not read.
+      if (next.kind === 'none') return socket.resume()
       this.#startedAt = performance.now()
       if (next.kind === 'too-large') return this.#rejectAndClose(431, 'The request head is too large', 'head-too-large')
       if (next.kind === 'malformed') return this.#rejectAndClose(400, 'Malformed line ends', 'malformed')
@@ -243,8 +261,7 @@ export class HttpStage implements Stage {
     this.#body = null
     if (!remoteKept || !bodyDone) connection.dropRemote()
     if (!keep || this.#clientEnded) return DrainStage.close(connection)
-    connection.socket.resume()
-    if (this.#pending.length > 0) this.#readHeads()
+    this.#readHeads()
   }
 
   /** Answers a request that goes nowhere; the connection lives on where no body follows. */
@@ -285,7 +302,9 @@ export class HttpStage implements Stage {
       if (this.#response?.begun === true) this.#brokenResponse('idle')
       else this.#rejectAndClose(504, 'The target did not answer in time', 'idle')
     } else if (this.#phase === 'head') {
-      if (this.#pending.length > 0) {
+      if (this.#connection.socket.unsent > 0) {
+        if (quiet > limits.idleMs) this.#connection.destroy()
+      } else if (this.#pending.length > 0) {
         if (now - this.#pending.since > limits.headMs)
           this.#rejectAndClose(408, 'The request took too long', 'slow-head')
       } else if (quiet > (this.#served === 0 ? limits.headMs : limits.keepAliveMs)) this.#connection.destroy()
