@@ -10,7 +10,7 @@ export type NextHead =
 /** Bytes of a client that belong to no request yet, and the request heads in them. */
 export class HeadBuffer {
   #bytes: Buffer | null = null
-  /** When the first of the bytes came, by the caller's clock: a head that trickles in has to end some time. */
+  /** When the next head began, by the caller's clock: one that trickles in has to end some time. */
   since = 0
 
   get length(): number {
@@ -32,7 +32,7 @@ export class HeadBuffer {
   }
 
   /** Takes the next head (without its empty line). Empty lines before it are skipped: some clients send one after a body. */
-  next(limit: number): NextHead {
+  next(limit: number, now: number): NextHead {
     while (this.#bytes !== null && this.#bytes[0] === 13 && this.#bytes[1] === 10) this.#drop(2)
     const bytes = this.#bytes
     if (bytes === null) return { kind: 'none' }
@@ -43,6 +43,7 @@ export class HeadBuffer {
     }
     if (end > limit) return { kind: 'too-large' }
     this.#drop(end + 4)
+    this.since = now
     return { kind: 'head', text: bytes.toString('latin1', 0, end), bytes: end + 4 }
   }
 

@@ -68,6 +68,12 @@ export class HttpStage implements Stage {
   }
 
   clientDrain(): void {
+    this.#readOn()
+  }
+
+  /** Goes on with what came meanwhile: its time begins now. */
+  #readOn(): void {
+    this.#pending.since = this.#connection.plane.now
     this.#readHeads()
   }
 
@@ -83,7 +89,7 @@ export class HttpStage implements Stage {
     const { socket, plane } = this.#connection
     while (this.#phase === 'head' && this.#connection.stage === this && !this.#connection.gone) {
       if (socket.unsent > MAX_UNREAD) return socket.pause()
-      const next = this.#pending.next(plane.limits.headBytes)
+      const next = this.#pending.next(plane.limits.headBytes, plane.now)
       // It was made to wait where it sent much, or did not read.
       if (next.kind === 'none') return socket.resume()
       this.#startedAt = performance.now()
@@ -131,7 +137,7 @@ export class HttpStage implements Stage {
       this.#phase = 'head'
       if ('status' in result) {
         this.#refuse(result.status, result.text, result.code)
-        this.#readHeads()
+        this.#readOn()
       } else {
         connection.attach(result)
         if (head.connect) this.#tunnel(result, established)
@@ -261,7 +267,7 @@ export class HttpStage implements Stage {
     this.#body = null
     if (!remoteKept || !bodyDone) connection.dropRemote()
     if (!keep || this.#clientEnded) return DrainStage.close(connection)
-    this.#readHeads()
+    this.#readOn()
   }
 
   /** Answers a request that goes nowhere; the connection lives on where no body follows. */
