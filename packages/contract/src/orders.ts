@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { Selection } from './catalog.ts'
 import { MoveForm } from './fleet.ts'
-import { ORDER_EVENTS, ORDER_FAILURES, type OrderFailure } from './order-codes.ts'
+import { ORDER_EVENTS, ORDER_FAILURES, TASK_FAILURES, type OrderFailure, type TaskFailure } from './order-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { toCents } from './money.ts'
@@ -66,7 +66,7 @@ export const Order = z.object({
   reset_time: Time.nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
-  /** Why a paid order is not as it should be. */
+  /** Why a paid order is not as it should be. Customers get no parameter that names a server or quotes one. */
   fail: z
     .object({
       code: z.enum(Object.keys(ORDER_FAILURES) as [OrderFailure, ...OrderFailure[]]),
@@ -82,7 +82,14 @@ export const Order = z.object({
   task: z.enum(ORDER_TASKS).nullable(),
   /** Proxies that a running check has done. */
   task_done: z.number().nullable(),
+  /** The English sentence of `task_fail`. */
   task_error: z.string().nullable(),
+  task_fail: z
+    .object({
+      code: z.enum(Object.keys(TASK_FAILURES) as [TaskFailure, ...TaskFailure[]]),
+      params: ReasonParams
+    })
+    .nullable(),
   /** Where an unpaid order can still be paid. */
   checkout_url: z.string().nullable(),
   reserved_until: Time.nullable()
