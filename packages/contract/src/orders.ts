@@ -143,6 +143,9 @@ const Timestamp = z
 
 export const ExtendForm = z.object({ expired_at: Timestamp })
 
+/** Without `from_server_id` the order leaves all servers that it has addresses on. */
+export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
+
 /** Without an amount all that is left of the payment is given back. */
 export const RefundForm = z.object({
   amount: z
@@ -301,7 +304,7 @@ export const orders = {
     summary: "Move an order's addresses to another server or group, all of them or those of one server",
     access: 'admin',
     params: IdParams,
-    body: MoveForm.extend({ from_server_id: Id.optional() }),
+    body: MoveOrderForm,
     reply: Order
   }),
   reopen: route('POST', `${O}/:id/reopen/`, {

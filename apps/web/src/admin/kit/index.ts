@@ -5,7 +5,7 @@
 export { ago, code, column, date, integer, money, yesNo } from './columns.tsx'
 export { fetchCsv, saveFile, stamp } from './csv.ts'
 export { defineResource } from './define-resource.tsx'
-export { integerField, moneyField, textField, timeField } from './fields.tsx'
+export { idField, integerField, moneyField, optional, textField, timeField } from './fields.tsx'
 export { idFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
 export type { Selected, T, Tools } from './resource.ts'
 export { deletion, useCommand } from './use-command.ts'
