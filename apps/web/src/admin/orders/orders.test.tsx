@@ -175,6 +175,14 @@ describe('the orders of the console', () => {
     expect(await screen.findByText('The move has begun')).toBeTruthy()
   })
 
+  it('show no end of a refunded one, whose time is over', async () => {
+    const soon = new Date(Date.now() + 3 * 86_400_000 + 60_000).toISOString()
+    const refunded: Order = { ...order, state: 'refunded', expired_at: soon }
+    open('/dashboard/index/orders', [refunded, { ...order, id: 9, order_id: 'WORKS', expired_at: soon }])
+    expect(within(await rowOf('WORKS')).getByText('in 3 days')).toBeTruthy()
+    expect(within(await rowOf(order.order_id)).queryByText('in 3 days')).toBeNull()
+  })
+
   it('reopen one that expired undelivered, and no other', async () => {
     const undelivered: Order = { ...order, state: 'expired', is_expired: true, delivery_num: 0, delivered_at: null }
     answer(orders.reopen, undelivered)

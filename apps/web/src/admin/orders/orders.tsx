@@ -22,9 +22,9 @@ import { toClipboard } from '../../kit/clipboard.ts'
 import { money as amount } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
+import { Ago } from '../../kit/time.tsx'
 import { ExtendForm, MoveOrderForm, RefundForm } from '../../kit/schemas.ts'
 import {
-  ago,
   column,
   date,
   defineResource,
@@ -108,7 +108,10 @@ export const Orders = defineResource({
     column('delivered', (order: Order) => `${order.delivery_num}/${order.proxy_num}`, { align: 'end' }),
     column('amount', (order: Order) => amount(order.pay_amount ?? order.amount), { align: 'end' }),
     date('created_at'),
-    ago('expired_at')
+    column('expired_at', (order: Order) =>
+      // The time of a refunded one ended with the refund, whatever it would have been.
+      order.expired_at && order.state !== 'refunded' ? <Ago at={order.expired_at} /> : <span className="dim">–</span>
+    )
   ],
   sort: ['id', 'expired_at', 'amount'],
   filters: [
