@@ -50,6 +50,11 @@ test('a look says who the platform is, whether the currency fits, and what the t
     webhooks: { address: 'http://shop.example.com', blocked: false },
     prices: { differ: 0, error: null }
   })
+  // It asks the platform in the shop's name: who asked for it is written down.
+  const { rows } = await shop.ctx.db.execute(
+    sql`select target_id from audit_log where action = 'settings.check_health'`
+  )
+  expect(rows).toEqual([{ target_id: 'platform' }])
 })
 
 test('a platform that is gone shows as such, with its words', async () => {

@@ -16,6 +16,21 @@ export type OptionalMail = (typeof OPTIONAL_MAILS)[number]
 export const MAIL_STATES = ['waiting', 'sent', 'failed', 'skipped'] as const
 export type MailState = (typeof MAIL_STATES)[number]
 
+/** Why a mail was not sent, or not yet: nobody needs it any more, or what came of the last try. */
+export const MAIL_FAILURES = [
+  'code_expired',
+  'no_such_address',
+  'switched_off',
+  'not_configured',
+  'unauthorized',
+  'rejected',
+  'throttled',
+  'timeout',
+  'network',
+  'server_error'
+] as const
+export type MailFailureCode = (typeof MAIL_FAILURES)[number]
+
 /** Which mails a customer gets. */
 export const MailChoices = z.object({ payments: z.boolean(), proxies: z.boolean(), expiry: z.boolean() })
 export type MailChoices = z.infer<typeof MailChoices>
@@ -27,8 +42,9 @@ export const SentMail = z.object({
   kind: z.enum(MAIL_KINDS),
   language: z.enum(LANGUAGES),
   state: z.enum(MAIL_STATES),
-  /** Why it was not sent, or not yet. */
+  /** Why it was not sent, or not yet: in English, with what the mail service said; and its code, which old rows lack. */
   error: z.string().nullable(),
+  error_code: z.enum(MAIL_FAILURES).nullable(),
   /** The mail service's name for it. */
   provider_id: z.string().nullable(),
   created_at: Time,

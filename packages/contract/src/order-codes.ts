@@ -20,6 +20,12 @@ export const TASK_FAILURES = {
 } as const
 export type TaskFailure = keyof typeof TASK_FAILURES
 
+/** The sentences for customers, where the others name the shop's servers or quote what these say. */
+export const CUSTOMER_FAILURES = {
+  agent_refused: 'A server refused the proxies',
+  server_unreachable: 'A server does not answer; {count} addresses wait for it'
+} as const satisfies Partial<Record<OrderFailure | TaskFailure, string>>
+
 /** What an order's history is made of: changes of its state, and what else happened to it. */
 export const ORDER_EVENTS = [
   'placed',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { Selection } from './catalog.ts'
 import { MoveForm } from './fleet.ts'
-import { ORDER_EVENTS, ORDER_FAILURES, type OrderFailure } from './order-codes.ts'
+import { ORDER_EVENTS, ORDER_FAILURES, TASK_FAILURES, type OrderFailure, type TaskFailure } from './order-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { toCents } from './money.ts'
@@ -66,7 +66,7 @@ export const Order = z.object({
   reset_time: Time.nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
-  /** Why a paid order is not as it should be. */
+  /** Why a paid order is not as it should be. Customers get no parameter that names a server or quotes one. */
   fail: z
     .object({
       code: z.enum(Object.keys(ORDER_FAILURES) as [OrderFailure, ...OrderFailure[]]),
@@ -82,7 +82,14 @@ export const Order = z.object({
   task: z.enum(ORDER_TASKS).nullable(),
   /** Proxies that a running check has done. */
   task_done: z.number().nullable(),
+  /** The English sentence of `task_fail`. */
   task_error: z.string().nullable(),
+  task_fail: z
+    .object({
+      code: z.enum(Object.keys(TASK_FAILURES) as [TaskFailure, ...TaskFailure[]]),
+      params: ReasonParams
+    })
+    .nullable(),
   /** Where an unpaid order can still be paid. */
   checkout_url: z.string().nullable(),
   reserved_until: Time.nullable()
@@ -135,6 +142,9 @@ const Timestamp = z
   .refine(value => value > 0 && value < 4_102_444_800_000, message('select_expiry'))
 
 export const ExtendForm = z.object({ expired_at: Timestamp })
+
+/** Without `from_server_id` the order leaves all servers that it has addresses on. */
+export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
 
 /** Without an amount all that is left of the payment is given back. */
 export const RefundForm = z.object({
@@ -294,7 +304,7 @@ export const orders = {
     summary: "Move an order's addresses to another server or group, all of them or those of one server",
     access: 'admin',
     params: IdParams,
-    body: MoveForm.extend({ from_server_id: Id.optional() }),
+    body: MoveOrderForm,
     reply: Order
   }),
   reopen: route('POST', `${O}/:id/reopen/`, {

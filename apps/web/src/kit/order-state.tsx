@@ -1,5 +1,6 @@
 import type { Order, OrderState } from '@netlet/contract'
 import { useT as useAccountT } from '../i18n/account.ts'
+import { orderFailure } from './order-failure.ts'
 import classes from './order-state.module.css'
 import { StateBadge, StateWithDetails, type Tone } from './state-badge.tsx'
 
@@ -30,6 +31,7 @@ export function OrderStateBadge({ order }: { order: Order }) {
   const t = useAccountT()
   const partly =
     order.pay_status === 1 && order.delivery_num < order.proxy_num && !order.is_expired && order.state !== 'refunded'
+  const failure = orderFailure(t, order)
   return (
     <StateWithDetails>
       <StateBadge tone={tones[order.state]}>{t(`state.${order.state}`)}</StateBadge>
@@ -46,9 +48,7 @@ export function OrderStateBadge({ order }: { order: Order }) {
           {order.delivery_num}/{order.proxy_num}
         </span>
       )}
-      {(order.fail_reason ?? order.task_error) && (
-        <span className={classes.reason}>{order.fail_reason ?? order.task_error}</span>
-      )}
+      {failure && <span className={classes.reason}>{failure}</span>}
     </StateWithDetails>
   )
 }

@@ -16,6 +16,7 @@ export {
   ForgotBody,
   GiftCardForm,
   LoginBody,
+  MoveOrderForm,
   PaymentNoteForm,
   RefundForm,
   SignUpBody,

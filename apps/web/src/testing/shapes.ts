@@ -66,6 +66,7 @@ export const order: Order = {
   task: null,
   task_done: null,
   task_error: null,
+  task_fail: null,
   checkout_url: null,
   reserved_until: null
 }

@@ -5,10 +5,11 @@ import type { UserActor } from '../../infra/actor.ts'
 import { iso, isoOrNull, MINUTE } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { exportMails, readChoices } from '../mail/index.ts'
 import { listApiKeys } from './api-keys.ts'
 import { beginAttempt } from './attempts.ts'
 import { listSessions } from './own-sessions.ts'
-import type { AccountPorts } from './ports.ts'
+import type { AccountPorts, DataExport } from './ports.ts'
 import { userColumns, type UserRow } from './present-user.ts'
 import { userPreferences, users } from './tables.ts'
 
@@ -49,10 +50,14 @@ async function* textOf(
     profile: profileOf(user),
     sessions: await listSessions(ctx, by),
     api_keys: await listApiKeys(db, user.id),
-    preferences
+    preferences,
+    mail_choices: await readChoices(db, user.email)
   }
   yield JSON.stringify(own).slice(0, -1)
-  for (const [name, read] of Object.entries(exports)) {
+  for (const [name, read] of Object.entries<DataExport>({
+    ...exports,
+    mails: (on, { email }) => exportMails(on, email)
+  })) {
     yield `,${JSON.stringify(name)}:[`
     let separator = ''
     for await (const rows of read(db, user)) {

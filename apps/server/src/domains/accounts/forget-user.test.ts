@@ -270,6 +270,14 @@ test('people download all that the shop knows of them, and nothing of others', a
   await client.post('/api/users/api_keys/', key)
   await shop.ctx.db.insert(tickets).values({ username: 'x', email: client.user.email, phone: '1', message: 'Help me' })
   await client.put('/api/users/preferences/columns', { value: ['id'] })
+  await client.put('/api/users/u/mail_settings/', { payments: true, proxies: false, expiry: true })
+  // The second address differs in a character that would be a wildcard.
+  const mailed = (key: string, to: string, template: string) =>
+    shop.ctx.db
+      .execute(sql`insert into mails (key, "to", template, kind, language, state, error_code, job_id, claimed_at)
+      values (${key}, ${to}, ${template}, 'proxies', 'en', 'skipped', 'switched_off', 'a', now())`)
+  await mailed('mine', client.user.email.toUpperCase(), 'server-outage')
+  await mailed('theirs', client.user.email.replace('@', '@x'), 'proxies-delivered')
   const reply = await client.fetch(EXPORT)
   expect(reply.headers.get('content-disposition')).toBe('attachment; filename="my-data.json"')
   expect(reply.headers.get('cache-control')).toBe('no-store')
@@ -283,10 +291,14 @@ test('people download all that the shop knows of them, and nothing of others', a
     orders: [{ order_id: order.publicId, pay_amount: '20.00' }],
     payments: [{ order_id: order.publicId, kind: 'purchase', amount: '20.00' }],
     promo_codes: [{ code: `OF-Export1-${order.id}` }],
-    tickets: [{ message: 'Help me' }]
+    tickets: [{ message: 'Help me' }],
+    mail_choices: { payments: true, proxies: false, expiry: true }
   })
   expect(data['points']).not.toEqual([])
-  for (const mark of [theirs.publicId, 'Export2', 'argon2', 'nlk_'])
+  expect(data['mails']).toContainEqual(
+    expect.objectContaining({ template: 'server-outage', kind: 'proxies', state: 'skipped', why: 'switched_off' })
+  )
+  for (const mark of [theirs.publicId, 'proxies-delivered', 'Export2', 'argon2', 'nlk_'])
     expect(text.replaceAll(/"hint":"[^"]*"/g, '')).not.toContain(mark)
   expect((await client.get(EXPORT)).status).toBe(200)
   expect((await client.get(EXPORT)).status).toBe(200)

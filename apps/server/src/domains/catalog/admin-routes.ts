@@ -41,6 +41,7 @@ export function adminRoutes(
   mount(catalog.deleteProduct, async call => announced(deleteProduct(ctx, call.caller, call.params.id)))
   mount(catalog.rereadProducts, async ({ caller }) =>
     command(ctx, caller, async unit => {
+      unit.audit('product.reread', 'all')
       unit.jobs.send(readProductsQueue, {}, { key: 'asked' })
       return ok({ status: 'queued' as const })
     })

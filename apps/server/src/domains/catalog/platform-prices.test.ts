@@ -337,6 +337,8 @@ test('reading all products again brings what lost webhooks would have told, and 
     const { rows } = await shop.ctx.db.execute(`select 1 from pgboss.job where name = 'read-platform-products'`)
     expect(rows).toHaveLength(1)
   })
+  const { rows } = await shop.ctx.db.execute(`select actor_name from audit_log where action = 'product.reread'`)
+  expect(rows).toHaveLength(1)
 })
 
 test('without a platform the form’s price stands', async () => {

@@ -6,26 +6,25 @@ import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueTags } from '../commerce/index.ts'
 import { enqueueMail } from '../mail/index.ts'
+import { orderMailColumns, orderMailFrom } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 
 /** Tells the customer and the platform that an order's proxies work. */
 export async function announceDelivery(ctx: AppContext, orderId: number): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const [row] = await unit.tx
-      .select({ order: orders, username: users.username, email: users.email, language: users.language })
+      .select({ order: orders, about: orderMailColumns })
       .from(orders)
       .innerJoin(users, eq(users.id, orders.userId))
       .where(eq(orders.id, orderId))
     if (!row) return
-    const { order, username, email, language } = row
+    const { order, about } = row
+    const mail = orderMailFrom(about)
     enqueueMail(unit, {
-      to: email,
-      language,
+      ...mail,
       template: 'proxies-delivered',
       data: {
-        username,
-        order_id: order.publicId,
-        product_name: `${order.productName} · ${order.variantName}`,
+        ...mail.data,
         proxies: order.deliveryNum,
         expires_at: iso(order.expiredAt ?? unit.now),
         dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`

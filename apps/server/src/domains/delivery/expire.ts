@@ -5,7 +5,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { removeDesiredUsers } from '../fleet/index.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { buyerOf, endGrace, expireOrder, lockExpired, lockGraceEnded, type OrderRow } from '../orders/index.ts'
+import { endGrace, expireOrder, lockExpired, lockGraceEnded, orderMail, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { advance } from './advance.ts'
 import { proxies } from './tables.ts'
@@ -79,15 +79,13 @@ async function retireProxies({ tx, now }: Unit, orderIds: number[]): Promise<voi
 }
 
 async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Promise<void> {
-  const { username, to, language } = await buyerOf(unit.tx, order.userId)
+  const mail = await orderMail(unit.tx, order.id)
+  if (!mail) return
   enqueueMail(unit, {
-    to,
-    language,
+    ...mail,
     template: 'order-expired',
     data: {
-      username,
-      order_id: order.publicId,
-      product_name: `${order.productName} · ${order.variantName}`,
+      ...mail.data,
       proxies: order.quantity,
       expired_at: iso(order.expiredAt ?? unit.now),
       grace_until: isoOrNull(order.graceUntil),

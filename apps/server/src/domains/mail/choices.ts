@@ -2,6 +2,7 @@ import { OPTIONAL_MAILS, type MailChoices, type OptionalMail } from '@netlet/con
 import { eq, ilike, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { exactly } from './address.ts'
 import { mailChoices, mails } from './tables.ts'
 
 /** Which mails an address wants. */
@@ -41,7 +42,8 @@ export async function moveChoices(unit: Unit, from: string, to: string): Promise
 /** Nobody has this address any more: its choices go, and the log of mails does not name it. */
 export async function forgetAddress({ tx }: Unit, address: string): Promise<void> {
   await tx.delete(mailChoices).where(eq(mailChoices.address, address.toLowerCase()))
-  // The index of searches serves a pattern; one without wildcards is the address itself.
-  const exactly = address.replace(/[\\%_]/g, '\\$&')
-  await tx.update(mails).set({ to: 'deleted' }).where(ilike(mails.to, exactly))
+  await tx
+    .update(mails)
+    .set({ to: 'deleted' })
+    .where(ilike(mails.to, exactly(address)))
 }

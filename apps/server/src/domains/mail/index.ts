@@ -4,6 +4,7 @@
  */
 export { forgetAddress, moveChoices, readChoices, saveChoices } from './choices.ts'
 export { mailJobs } from './jobs.ts'
+export { exportMails } from './own-mails.ts'
 export { mailRetention } from './retention.ts'
 export { mailRoutes, unsubscribeRoutes } from './routes.ts'
 export { DELETED_HOST, enqueueMail, sendMailQueue } from './send-mail.ts'

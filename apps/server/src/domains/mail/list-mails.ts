@@ -27,6 +27,7 @@ const present = (row: typeof mails.$inferSelect): SentMail => ({
   language: row.language,
   state: row.state,
   error: row.error,
+  error_code: row.errorCode,
   provider_id: row.providerId,
   created_at: iso(row.createdAt),
   sent_at: isoOrNull(row.sentAt)

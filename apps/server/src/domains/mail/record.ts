@@ -1,11 +1,13 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Language, MailKind, MailState } from '@netlet/contract'
+import type { Language, MailFailureCode, MailKind, MailState } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { mails } from './tables.ts'
 
+/** Why a mail was not sent: for programs, and in English. */
+export type MailFailure = { code: MailFailureCode; sentence: string }
 export type MailToSend = { key: string; to: string; template: string; kind: MailKind; language: Language }
 
 /** Longer than any exchange with a mail service takes: a job that began earlier has died or waits for its next try. */
@@ -39,14 +41,15 @@ export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Pro
 export async function recordMail(
   ctx: AppContext,
   id: number,
-  outcome: { state: MailState; error?: string; providerId?: string | null }
+  outcome: { state: MailState; failure?: MailFailure; providerId?: string | null }
 ): Promise<void> {
   await command(ctx, SYSTEM, ({ tx, now }) =>
     tx
       .update(mails)
       .set({
         state: outcome.state,
-        error: outcome.error ?? null,
+        error: outcome.failure?.sentence ?? null,
+        errorCode: outcome.failure?.code ?? null,
         providerId: outcome.providerId ?? null,
         sentAt: outcome.state === 'sent' ? now : null
       })

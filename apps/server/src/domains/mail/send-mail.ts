@@ -7,7 +7,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { readChoices } from './choices.ts'
 import { optionalKind, unsubscribeHeaders, unsubscribePage } from './footer.ts'
-import { claimMail, recordMail } from './record.ts'
+import { claimMail, recordMail, type MailFailure } from './record.ts'
 import type { MailTemplate } from './templates/define.ts'
 import { renderTemplate, TEMPLATES, type Template, type TemplateData } from './templates/index.ts'
 import { unsubscribeToken } from './unsubscribe.ts'
@@ -51,8 +51,8 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   if (id === null) return log.info(about, 'mail not sent again')
   const needless = await whyNeedless(ctx, order, kind)
   if (needless) {
-    await recordMail(ctx, id, { state: 'skipped', error: needless })
-    return log.info({ ...about, reason: needless }, 'mail skipped')
+    await recordMail(ctx, id, { state: 'skipped', failure: needless })
+    return log.info({ ...about, reason: needless.code }, 'mail skipped')
   }
   const sent = await deliver(ctx, order, kind)
   if (sent.ok) {
@@ -61,19 +61,25 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   }
   // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
   const final = sent.reason === 'rejected'
-  await recordMail(ctx, id, { state: final ? 'failed' : 'waiting', error: sent.message })
+  await recordMail(ctx, id, {
+    state: final ? 'failed' : 'waiting',
+    failure: { code: sent.reason, sentence: sent.message }
+  })
   if (!final) throw new Error(`Mail not sent. ${sent.message}`)
   log.error({ ...about, reason: sent.message }, 'mail refused for good')
 }
 
+const NO_SUCH_ADDRESS: MailFailure = { code: 'no_such_address', sentence: 'the address does not exist' }
+const SWITCHED_OFF: MailFailure = { code: 'switched_off', sentence: 'switched off by its recipient' }
+
 /** Why nobody needs this mail any more; null where somebody does. */
-async function whyNeedless(ctx: AppContext, { to, data }: MailOrder, kind: MailKind): Promise<string | null> {
+async function whyNeedless(ctx: AppContext, { to, data }: MailOrder, kind: MailKind): Promise<MailFailure | null> {
   if ('sealed_code' in data && Date.parse(data.expires_at) <= ctx.now().getTime())
-    return 'its code expired while it waited'
+    return { code: 'code_expired', sentence: 'its code expired while it waited' }
   // RFC 2606: nobody has such an address. Deleted users have one.
-  if (/\.invalid$/i.test(to)) return 'the address does not exist'
+  if (/\.invalid$/i.test(to)) return NO_SUCH_ADDRESS
   const optional = optionalKind(kind)
-  return optional && !(await readChoices(ctx.db, to))[optional] ? 'switched off by its recipient' : null
+  return optional && !(await readChoices(ctx.db, to))[optional] ? SWITCHED_OFF : null
 }
 
 async function deliver(ctx: AppContext, order: MailOrder, kind: MailKind): Promise<MailResult> {

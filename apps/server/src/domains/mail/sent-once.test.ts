@@ -83,7 +83,7 @@ test('a mail that is refused for good, and one that nobody needs, say why', asyn
   expect(refused?.error).toContain('refused the mail')
   await ask(cancelled('deleted-3@deleted.invalid', 'cancelled:6'))
   expect(await ended('deleted-3@deleted.invalid')).toMatchObject([
-    { state: 'skipped', error: 'the address does not exist' }
+    { state: 'skipped', error: 'the address does not exist', error_code: 'no_such_address' }
   ])
   expect(sentTo('deleted-3@deleted.invalid')).toEqual([])
 })
@@ -99,7 +99,9 @@ test('a customer switches kinds of mail off; security notices and codes still co
   expect((await customer.put(path, { payments: false })).status).toBe(400)
   expect((await customer.put(path, { ...choices, payments: 'no' })).status).toBe(400)
   await ask(cancelled('quiet@example.com', 'cancelled:7'))
-  expect(await ended('quiet@example.com')).toMatchObject([{ state: 'skipped', error: 'switched off by its recipient' }])
+  expect(await ended('quiet@example.com')).toMatchObject([
+    { state: 'skipped', error: 'switched off by its recipient', error_code: 'switched_off' }
+  ])
   const sealed_code = shop.ctx.secrets.seal('123456').toString('base64')
   const expires_at = new Date(shop.ctx.now().getTime() + MINUTE).toISOString()
   await ask({ to: 'quiet@example.com', template: 'forgot-code', data: { sealed_code, expires_at }, key: 'code:7' })

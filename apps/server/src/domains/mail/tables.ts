@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
-import { LANGUAGES, MAIL_KINDS, MAIL_STATES, OPTIONAL_MAILS, type OptionalMail } from '@netlet/contract'
+import { LANGUAGES, MAIL_FAILURES, MAIL_KINDS, MAIL_STATES, OPTIONAL_MAILS, type OptionalMail } from '@netlet/contract'
 import { createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
 
 /**
@@ -19,6 +19,7 @@ export const mails = pgTable(
     language: text({ enum: LANGUAGES }).notNull(),
     state: text({ enum: MAIL_STATES }).notNull().default('waiting'),
     error: text(),
+    errorCode: text({ enum: MAIL_FAILURES }),
     /** The mail service's name for it. */
     providerId: text(),
     /** The job that sends it, and when that last began to. */
@@ -34,7 +35,8 @@ export const mails = pgTable(
     index('mails_created').on(t.createdAt),
     check('mails_kind', oneOf(t.kind, MAIL_KINDS)),
     check('mails_language', oneOf(t.language, LANGUAGES)),
-    check('mails_state', oneOf(t.state, MAIL_STATES))
+    check('mails_state', oneOf(t.state, MAIL_STATES)),
+    check('mails_error_code', oneOf(t.errorCode, MAIL_FAILURES))
   ]
 )
 

@@ -5,7 +5,7 @@ import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { buyerOf } from './buyer.ts'
+import { orderMail } from './order-mail.ts'
 import { lockOrder, transition } from './transition.ts'
 
 /**
@@ -27,14 +27,8 @@ async function cancelOrderIn(unit: Unit, id: number, userId: number | null): Pro
   const byAdmin = actsAsAdmin(unit.by)
   await transition(unit, order, 'cancel', { checkoutUrl: null, reservedUntil }, byAdmin ? { by: 'admin' } : {})
   if (byAdmin) unit.audit('order.cancel', id, { before: { state: order.state }, after: { state: 'cancelled' } })
-  const { username, to, language } = await buyerOf(unit.tx, order.userId)
-  enqueueMail(unit, {
-    to,
-    language,
-    template: 'order-cancelled',
-    data: { username, order_id: order.publicId, product_name: `${order.productName} · ${order.variantName}` },
-    key: `cancelled:${order.id}`
-  })
+  const mail = await orderMail(unit.tx, id)
+  if (mail) enqueueMail(unit, { ...mail, template: 'order-cancelled', key: `cancelled:${id}` })
   await release(unit.tx, { orderId: id })
   return done
 }

@@ -17,7 +17,7 @@ export {
   type Failure
 } from './commands.ts'
 export { endGrace, expireOrder, lockExpired, lockGraceEnded } from './expire.ts'
-export { buyerOf } from './buyer.ts'
+export { orderMail, orderMailColumns, orderMailFrom } from './order-mail.ts'
 export { partlyRefundOrder, refundOrder, replacePayment, takeBackTerm, type GivenBack } from './money-commands.ts'
 export { creditTime, expiredUndelivered, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'

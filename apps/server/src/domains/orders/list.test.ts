@@ -6,6 +6,7 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { collections, productCollections, products, variants } from '../catalog/tables.ts'
 import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
 import { addCidr, reserve } from '../inventory/index.ts'
+import { deliveryRoutes } from '../delivery/index.ts'
 import { orderRoutes } from './index.ts'
 import { ordersPaidBy } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
@@ -20,7 +21,12 @@ const made: Record<string, number> = {}
 const PATH = '/api/orders/order_list/'
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy }) })
+  shop = await startTestShop({
+    routes: (mount, ctx) => {
+      orderRoutes(mount, ctx, { ordersPaidBy })
+      deliveryRoutes(mount, ctx)
+    }
+  })
   const { db } = shop.ctx
   admin = await shop.admin({ username: 'boss' })
   anna = await shop.customer({ username: 'anna', email: 'anna@one.example' })
@@ -212,4 +218,54 @@ test('the file needs the same rights and holds the same rows', async () => {
     'NL-UNPAIDQQQQQQQQQQ',
     'NL-RURALQQQQQQQQQQQ'
   ])
+})
+
+test('a failure names no server to a customer and quotes none, and all of it to an administrator', async () => {
+  const { db } = shop.ctx
+  const id = made['failed'] ?? 0
+  const holding = made['holding'] ?? 0
+  const address = 'https://10.7.7.7:8443'
+  await db
+    .update(orders)
+    .set({ failCode: 'server_unreachable', failParams: { server: 'paris-rack-9', count: 8 } })
+    .where(eq(orders.id, id))
+  const refused = `${address} said no`
+  await db
+    .update(orders)
+    .set({
+      failCode: 'agent_refused',
+      failParams: { message: refused },
+      taskErrorCode: 'agent_refused',
+      taskErrorParams: { message: refused }
+    })
+    .where(eq(orders.id, holding))
+
+  const replies = await Promise.all(
+    [PATH, `${PATH}?format=csv`, `${PATH}${id}/get_proxy_detail/`, `${PATH}${holding}/get_proxy_detail/`].map(path =>
+      Promise.all([anna, admin].map(async who => (await who.fetch(path)).text()))
+    )
+  )
+  for (const [own] of replies) {
+    expect(own).not.toContain('paris-rack-9')
+    expect(own).not.toContain('10.7.7.7')
+  }
+  const detail = async (who: TestClient, orderId: number) =>
+    (await who.get<{ order: Order }>(`${PATH}${orderId}/get_proxy_detail/`)).data.order
+  expect(await detail(anna, id)).toMatchObject({
+    fail_reason: 'A server does not answer; 8 addresses wait for it',
+    fail: { code: 'server_unreachable', params: { count: 8 } }
+  })
+  expect(await detail(anna, holding)).toMatchObject({
+    fail: { code: 'agent_refused', params: {} },
+    task_error: 'A server refused the proxies',
+    task_fail: { code: 'agent_refused', params: {} }
+  })
+  expect(await detail(admin, id)).toMatchObject({
+    fail_reason: 'Server paris-rack-9 does not answer; 8 addresses wait for it',
+    fail: { code: 'server_unreachable', params: { server: 'paris-rack-9', count: 8 } }
+  })
+  expect(await detail(admin, holding)).toMatchObject({
+    task_error: `A server refused the proxies: ${refused}`,
+    task_fail: { code: 'agent_refused', params: { message: refused } }
+  })
 })

@@ -7,7 +7,7 @@ import { users } from '../accounts/tables.ts'
 import { ruleNames } from '../inventory/index.ts'
 import { countKept } from './figures.ts'
 import { findByOrderId, findByText, findProducts, findUsers, productsIn, type FindPorts, type Found } from './find.ts'
-import { presentOrder } from './present.ts'
+import { presentOrder, type Viewer } from './present.ts'
 import { expiry, listed, orders, undelivered } from './tables.ts'
 
 export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount'> & {
@@ -73,7 +73,7 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
     },
     async load(db, shown) {
       const [rows, names] = await Promise.all([selectOrders(db).where(among(orders.id, shown)), ruleNames(db)])
-      return rows.map(row => presentOrder(row, names, now))
+      return rows.map(row => presentOrder(row, names, { now, viewer: viewerOf(userId) }))
     },
     async total(db, query) {
       const { order_id, product_name, username, product_type, pay_status, state, problem, search } = query
@@ -111,6 +111,9 @@ function narrow(found: Found[], userId: number | null, where: Match['where'] & o
   return userId === null ? { where: all } : { where: all, anyOf: [{ column: orders.userId, among: [userId] }], capped }
 }
 
+/** Who asks for everyone's orders is an administrator. */
+const viewerOf = (userId: number | null): Viewer => (userId === null ? 'admin' : 'customer')
+
 const selectOrders = (db: Executor) =>
   db
     .select({ order: orders, username: users.username, email: users.email })
@@ -127,5 +130,5 @@ export async function findOrder(db: Executor, id: number, userId: number | null,
     ruleNames(db)
   ])
   const [row] = rows
-  return row ? ok(presentOrder(row, names, now)) : refuse('not_found')
+  return row ? ok(presentOrder(row, names, { now, viewer: viewerOf(userId) })) : refuse('not_found')
 }

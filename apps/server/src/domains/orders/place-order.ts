@@ -12,7 +12,7 @@ import { reserve } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { discountCodeFor } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { buyerOf } from './buyer.ts'
+import { buyerOf, orderMailFrom } from './order-mail.ts'
 import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
 import { orders, type OrderLine } from './tables.ts'
 import { note } from './transition.ts'
@@ -62,12 +62,12 @@ export async function placeOrder(
     if (earlier && (!earlier.ok || earlier.data)) return earlier as Result<Placed>
     const limit = await unpaidLimit(tx, { userId: caller.id, quantity: placing.quantity, now }, settings)
     if (!limit.ok) return limit
-    const { username, to, language } = await buyerOf(tx, caller.id)
+    const buyer = await buyerOf(tx, caller.id)
 
     const publicId = `NL-${randomCode(16)}`
     const checkoutUrl = platform.data.checkoutUrl({
       lines: lines.map(line => ({ variantId: line.variant, quantity: line.quantity })),
-      email: to,
+      email: buyer.to,
       note: `Order ${publicId}`,
       attributes: { order_id: publicId },
       ...(discountCode ? { discountCodes: [discountCode] } : {})
@@ -102,14 +102,13 @@ export async function placeOrder(
     if (!order) throw new Error('The order was not inserted')
     unit.publish('order', order.id, caller.id)
     await note(unit, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
+    const { productName, variantName } = variant
+    const mail = orderMailFrom({ ...buyer, publicId, productName, variantName })
     enqueueMail(unit, {
-      to,
-      language,
+      ...mail,
       template: 'order-received',
       data: {
-        username,
-        order_id: publicId,
-        product_name: `${variant.productName} · ${variant.variantName}`,
+        ...mail.data,
         proxies: placing.quantity,
         amount,
         reserved_until: iso(reservedUntil),

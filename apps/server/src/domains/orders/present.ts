@@ -1,17 +1,31 @@
-import { fillIn, ORDER_FAILURES, TASK_FAILURES, type Order } from '@netlet/contract'
+import {
+  CUSTOMER_FAILURES,
+  fillIn,
+  ORDER_FAILURES,
+  TASK_FAILURES,
+  type Order,
+  type OrderFailure,
+  type Params,
+  type TaskFailure
+} from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { isOver } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
 export type OrderWithPeople = { order: OrderRow; username: string; email: string }
 
-/** An order as the wire shows it. `ruleNames` maps the ids of access rules to their names. */
+export type Viewer = 'customer' | 'admin'
+
+/** An order as the wire shows it to this viewer. `ruleNames` maps the ids of access rules to their names. */
 export function presentOrder(
   { order, username, email }: OrderWithPeople,
   ruleNames: ReadonlyMap<number, string>,
-  now: Date
+  { now, viewer }: { now: Date; viewer: Viewer }
 ): Order {
   const open = order.state === 'placed' && order.reservedUntil > now
+  const failure = order.failCode && sayFailure(ORDER_FAILURES, order.failCode, order.failParams, viewer)
+  const taskFailure =
+    order.taskErrorCode && sayFailure(TASK_FAILURES, order.taskErrorCode, order.taskErrorParams, viewer)
   return {
     id: order.id,
     order_id: order.publicId,
@@ -37,16 +51,32 @@ export function presentOrder(
     expired_at: isoOrNull(order.expiredAt),
     grace_until: order.state === 'expired' && order.graceUntil && order.graceUntil > now ? iso(order.graceUntil) : null,
     reset_time: isoOrNull(order.resetTime),
-    fail_reason: order.failCode && fillIn(ORDER_FAILURES[order.failCode], order.failParams ?? {}),
-    fail: order.failCode && { code: order.failCode, params: { ...order.failParams } },
+    fail_reason: failure && failure.sentence,
+    fail: failure && { code: failure.code, params: failure.params },
     acl_selected: order.rules.join(','),
     acl_names: order.rules.map(id => ruleNames.get(id) ?? `#${id}`),
     proxy_num: order.quantity,
     delivery_num: order.deliveryNum,
     task: order.task,
     task_done: order.task === null ? null : order.taskDone,
-    task_error: order.taskErrorCode && fillIn(TASK_FAILURES[order.taskErrorCode], order.taskErrorParams ?? {}),
+    task_error: taskFailure && taskFailure.sentence,
+    task_fail: taskFailure && { code: taskFailure.code, params: taskFailure.params },
     checkout_url: open ? order.checkoutUrl : null,
     reserved_until: open ? iso(order.reservedUntil) : null
   }
+}
+
+/** A failure's sentence with the parameters that stand in it: a customer is told of no others. */
+function sayFailure<Code extends OrderFailure | TaskFailure>(
+  sentences: Record<Code, string>,
+  code: Code,
+  known: Params | null,
+  viewer: Viewer
+): { code: Code; sentence: string; params: Params } {
+  const given = known ?? {}
+  if (viewer === 'admin') return { code, sentence: fillIn(sentences[code], given), params: { ...given } }
+  const forCustomers: Partial<Record<OrderFailure | TaskFailure, string>> = CUSTOMER_FAILURES
+  const sentence = forCustomers[code] ?? sentences[code]
+  const params = Object.fromEntries(Object.entries(given).filter(([name]) => sentence.includes(`{${name}}`)))
+  return { code, sentence: fillIn(sentence, params), params }
 }

@@ -5,6 +5,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
+import { orderMailColumns, orderMailFrom } from './order-mail.ts'
 import { orders } from './tables.ts'
 import type { OrderRow } from './transition.ts'
 
@@ -44,7 +45,7 @@ const lastDue = (now: Date) =>
 async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise<number> {
   const { tx, now } = unit
   const due = await tx
-    .select({ order: orders, username: users.username, to: users.email, language: users.language })
+    .select({ order: orders, about: orderMailColumns })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
     .where(
@@ -59,20 +60,18 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
     .orderBy(asc(orders.id))
     .limit(batch)
     .for('update', { of: orders, skipLocked: true })
-  for (const { order, username, to, language } of due) {
+  for (const { order, about } of due) {
     const expiresAt = iso(order.expiredAt ?? now)
     const last = isLastDue(order, now)
     // Where the end is so near that both are due, one mail says it.
     const sent = { reminderSentAt: order.reminderSentAt ?? now, ...(last ? { lastReminderSentAt: now } : {}) }
     await tx.update(orders).set(sent).where(eq(orders.id, order.id))
+    const mail = orderMailFrom(about)
     enqueueMail(unit, {
-      to,
-      language,
+      ...mail,
       template: 'expiry-reminder',
       data: {
-        username,
-        order_id: order.publicId,
-        product_name: `${order.productName} · ${order.variantName}`,
+        ...mail.data,
         proxies: order.deliveryNum,
         expires_at: expiresAt,
         last,

@@ -1,12 +1,10 @@
-import { eq } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { users } from '../accounts/tables.ts'
 import { enqueueTags } from '../commerce/index.ts'
 import { enqueueMail, type WhyNotDelivered } from '../mail/index.ts'
-import type { OrderRow } from '../orders/index.ts'
+import { orderMail, type OrderRow } from '../orders/index.ts'
 
 export type Telling = Pick<AppContext, 'config'>
 export type ToldPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
@@ -21,20 +19,13 @@ export function tagEnded(unit: Unit, platformOrderId: string, tag: string, note:
   enqueueTags(unit, { platformOrderId, tags: [tag], note }, tag)
 }
 
-async function mailData(unit: Unit, { config }: Telling, order: OrderRow, payment: ToldPayment) {
-  const [user] = await unit.tx
-    .select({ username: users.username, email: users.email, language: users.language, deletedAt: users.deletedAt })
-    .from(users)
-    .where(eq(users.id, order.userId))
-  // Nobody reads the address of a deleted user.
-  if (!user || user.deletedAt) return null
+async function paymentMail(unit: Unit, { config }: Telling, order: OrderRow, payment: ToldPayment) {
+  const mail = await orderMail(unit.tx, order.id)
+  if (!mail) return null
   return {
-    to: user.email,
-    language: user.language,
+    ...mail,
     data: {
-      username: user.username,
-      order_id: order.publicId,
-      product_name: `${order.productName} · ${order.variantName}`,
+      ...mail.data,
       platform_order: payment.platformOrderNumber,
       amount: `${payment.charged} ${payment.currency}`,
       dashboard_url: `${config.publicUrl}/dashboard/index/proxies`
@@ -43,7 +34,7 @@ async function mailData(unit: Unit, { config }: Telling, order: OrderRow, paymen
 }
 
 export async function mailReceipt(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
-  const mail = await mailData(unit, ctx, order, payment)
+  const mail = await paymentMail(unit, ctx, order, payment)
   if (mail) enqueueMail(unit, { ...mail, template: 'payment-received', key: `receipt:${payment.platformOrderId}` })
 }
 
@@ -69,7 +60,7 @@ export async function mailRenewal(
   order: OrderRow,
   { expiresAt, ...payment }: ToldPayment & { expiresAt: Date | null }
 ): Promise<void> {
-  const mail = await mailData(unit, ctx, order, payment)
+  const mail = await paymentMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
@@ -85,7 +76,7 @@ export async function mailNotDelivered(
   order: OrderRow,
   { why, ...payment }: ToldPayment & { why: WhyNotDelivered }
 ): Promise<void> {
-  const mail = await mailData(unit, ctx, order, payment)
+  const mail = await paymentMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
@@ -102,7 +93,7 @@ export async function mailRefunded(
   order: OrderRow,
   { ended, ...payment }: ToldPayment & { ended: boolean }
 ): Promise<void> {
-  const mail = await mailData(unit, ctx, order, payment)
+  const mail = await paymentMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,

@@ -1,4 +1,5 @@
 import { routes } from '@netlet/contract'
+import { command } from '../../infra/command.ts'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -17,7 +18,8 @@ export function settingsRoutes(mount: Mount, ctx: AppContext, ports: SettingsPor
   const { health } = ports
   if (health) {
     mount(settings.health, async () => ok(await readHealth(ctx, health)))
-    mount(settings.checkHealth, async () => {
+    mount(settings.checkHealth, async ({ caller }) => {
+      await command(ctx, caller, async unit => unit.audit('settings.check_health', 'platform'))
       await health.look()
       return ok(await readHealth(ctx, health))
     })

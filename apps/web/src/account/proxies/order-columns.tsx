@@ -84,8 +84,10 @@ function Expiry({ order, t }: { order: Order; t: Context['t'] }) {
         {t('orders.renewUntil')} <Ago at={order.grace_until} />
       </>
     )
+  // Its time ended with the refund, whatever it would have been.
+  if (order.state === 'refunded') return <span className="dim">–</span>
   if (order.expired_at) return <Ago at={order.expired_at} />
-  const starts = order.pay_status === 1 && order.state !== 'refunded'
+  const starts = order.pay_status === 1
   return <span className="dim">{starts ? t('orders.startsWithDelivery') : '–'}</span>
 }
 

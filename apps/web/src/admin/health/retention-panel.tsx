@@ -6,13 +6,14 @@ import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { DataTable, type Column } from '../../kit/data-table.tsx'
 import { Ago } from '../../kit/time.tsx'
+import classes from './health.module.css'
 
 /** What grows in the database: how long it is kept, how much there is, and what was removed last. */
 export function RetentionPanel() {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery(read(settings.retention))
   const columns: Column<RetentionFigures>[] = [
-    { key: 'what', title: t('retention.what'), render: row => t(`retention.of.${row.what}`), lead: true },
+    { key: 'what', title: t('retention.what'), render: row => <What entry={row} />, lead: true },
     { key: 'kept', title: t('retention.kept'), render: row => <Kept entry={row} /> },
     { key: 'rows', title: t('retention.rows'), render: row => row.rows?.toLocaleString('en-US') ?? '–', align: 'end' },
     { key: 'oldest', title: t('retention.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : '–') },
@@ -33,6 +34,17 @@ export function RetentionPanel() {
         empty={{ title: t('retention.none') }}
       />
     </section>
+  )
+}
+
+/** What it is, and why it is kept for so long and no longer. */
+function What({ entry: { what } }: { entry: RetentionFigures }) {
+  const t = useT()
+  return (
+    <div className={classes.what}>
+      {t(`retention.of.${what}`)}
+      <span className="dim">{t(`retention.why.${what}`)}</span>
+    </div>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import { money as moneyText } from '../../kit/money.ts'
-import { Ago, Day } from '../../kit/time.tsx'
+import { Day } from '../../kit/time.tsx'
 import classes from './kit.module.css'
 import type { Column } from './resource.ts'
 
@@ -43,10 +43,6 @@ export const yesNo = <const C extends string>(key: C, look: Look = {}): Column<R
 
 export const date = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
   column(key, row => (row[key] ? <Day at={row[key]} /> : none), look)
-
-/** How far away an instant is. */
-export const ago = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
-  column(key, row => (row[key] ? <Ago at={row[key]} /> : none), look)
 
 function YesNo({ value }: { value: boolean }) {
   const t = useT()

@@ -1,5 +1,5 @@
-import { TextInput } from '@mantine/core'
-import type { Field, FieldProps } from './resource.ts'
+import { NativeSelect, TextInput } from '@mantine/core'
+import type { Field, FieldProps, Option } from './resource.ts'
 
 // Each maker gives a field whose name must be in the form's schema. What is typed is sent as it is: the contract's
 // schema reads it on both sides.
@@ -23,6 +23,24 @@ export const integerField = <const N extends string>(name: N): Field<N> => ({
   name,
   Input: plain({ inputMode: 'numeric' })
 })
+
+/** One of what a call offers, by its id, or none of it: `useNone` says what that means. */
+export const idField = <const N extends string>(
+  name: N,
+  { useOptions, useNone }: { useOptions: () => readonly Option[]; useNone: () => string }
+): Field<N> => ({
+  name,
+  optional: true,
+  Input: function Choice(props: FieldProps) {
+    const none = { value: '', label: useNone() }
+    return <NativeSelect data={[none, ...useOptions()]} {...props} />
+  },
+  shown: () => '',
+  sent: value => (value === '' ? undefined : Number(value))
+})
+
+/** The same field where nothing has to be entered. */
+export const optional = <const N extends string>(field: Field<N>): Field<N> => ({ ...field, optional: true })
 
 const two = (value: number) => String(value).padStart(2, '0')
 

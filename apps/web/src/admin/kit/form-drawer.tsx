@@ -8,7 +8,7 @@ import { confirm } from '../../kit/confirm.ts'
 import { rules } from '../../kit/form.ts'
 import { guardLeaving } from '../../kit/leaving.ts'
 import classes from './kit.module.css'
-import type { Field, FormSchema } from './resource.ts'
+import type { Field, FormSchema, Question } from './resource.ts'
 
 export type FormTask = {
   /** Names this form while it is open: a change of it is another form. */
@@ -20,6 +20,8 @@ export type FormTask = {
   route: Endpoint
   row: ({ id: number } & Record<string, unknown>) | undefined
   submit: string
+  /** What is asked before it is sent. */
+  question?: Question | undefined
 }
 
 type Props = {
@@ -163,6 +165,7 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
       .filter(({ was, is }) => was !== is)
   }
   const save = async (values: Record<string, string>) => {
+    if (task.question && !(await confirm(task.question))) return
     setSaving(true)
     setFailure('')
     setStale([])
@@ -220,11 +223,11 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
           )}
         </div>
       )}
-      {fields.map(({ name, Input }, index) => (
+      {fields.map(({ name, Input, optional }, index) => (
         <Input
           key={form.key(name)}
           label={labelOf(name)}
-          withAsterisk
+          withAsterisk={!optional}
           {...(index === 0 ? { 'data-autofocus': true } : {})}
           {...form.getInputProps(name)}
         />

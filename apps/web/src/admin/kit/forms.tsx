@@ -17,6 +17,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
   const [action = '', id] = list.form.split('.')
   const { row, missing } = useRow(resource, id ? Number(id) : null, rows)
   const form = formOf(resource, action)
+  const own = resource.rowActions.find(one => one.name === action)
   useEffect(() => {
     if (!missing) return
     notify('info', t('form.gone'))
@@ -32,7 +33,8 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
             action === 'new'
               ? words('add')
               : `${action === 'edit' ? t('list.edit') : words(action)}: ${resource.nameOf(row as R)}`,
-          submit: t(action === 'new' ? 'form.add' : 'form.save'),
+          submit: own ? words(action) : t(action === 'new' ? 'form.add' : 'form.save'),
+          question: own && 'form' in own ? own.confirm?.(t, row as R) : undefined,
           row: action === 'new' ? undefined : row
         }
       : null
@@ -43,7 +45,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
       onClose={() => list.go({ form: '' })}
       onReturn={form => list.go({ form })}
       onSaved={() => {
-        notify('good', t('list.done'))
+        notify('good', own?.success?.(t) ?? t('list.done'))
         tools.refresh()
       }}
     />

@@ -38,10 +38,12 @@ export type Filter<Name extends string = string> = {
   accepts: (value: string) => boolean
 }
 
-export type FieldProps = { label: string; [more: string]: unknown }
+export type FieldProps = { label: string; withAsterisk: boolean; [more: string]: unknown }
 export type Field<Name extends string = string> = {
   name: Name
   Input: ComponentType<FieldProps>
+  /** May stay empty. */
+  optional?: boolean
   /** What the input shows of a row's value, and what is sent of the input's. */
   shown?: (value: unknown) => string
   sent?: (value: string) => unknown
@@ -64,7 +66,11 @@ export type RowAction<R, Name extends string = string> = {
   failure?: string
 } & (
   | { route: Endpoint; confirm?: (t: T, row: R) => Question }
-  | { form: { schema: FormSchema; fields: readonly Field[]; route: Endpoint } }
+  | {
+      form: { schema: FormSchema; fields: readonly Field[]; route: Endpoint }
+      /** What is asked before the form is sent: what will happen. */
+      confirm?: (t: T, row: R) => Question
+    }
   | { run: (row: R, tools: Tools) => unknown }
 )
 

@@ -18,7 +18,7 @@ export const MailLog = defineResource({
     column('kind', (row: SentMail) => <Kind row={row} />),
     column('language', (row: SentMail) => row.language, { optional: true }),
     column('state', (row: SentMail) => <State row={row} />),
-    column('error', (row: SentMail) => row.error ?? '–', { wide: true }),
+    column('error', (row: SentMail) => <Failure row={row} />, { wide: true }),
     date('created_at'),
     date('sent_at', { optional: true })
   ],
@@ -28,6 +28,18 @@ export const MailLog = defineResource({
   problem: row => row.state === 'failed',
   csv: true
 })
+
+/** Why it was not sent, and what the mail service said of it in its own words. */
+function Failure({ row: { error, error_code: code, state } }: { row: SentMail }) {
+  const t = useT()
+  if (!code) return error ?? '–'
+  return (
+    <>
+      {t(`mails.why.${code}`)}
+      {error && state !== 'skipped' && <div className="dim">{error}</div>}
+    </>
+  )
+}
 
 function Kind({ row }: { row: SentMail }) {
   const t = useT()

@@ -1,7 +1,8 @@
 import { screen, within } from '@testing-library/react'
-import type { MailPreview, SentMail } from '@netlet/contract'
+import { MAIL_FAILURES, type MailPreview, type SentMail } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import { accounts, mail } from '../../api/routes.ts'
+import en from '../../i18n/admin.en.json'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, pageOf } from '../../testing/shapes.ts'
@@ -15,6 +16,7 @@ const skipped: SentMail = {
   language: 'en',
   state: 'skipped',
   error: 'switched off by its recipient',
+  error_code: 'switched_off',
   provider_id: null,
   created_at: '2026-06-15T08:00:00.000Z',
   sent_at: null
@@ -39,8 +41,19 @@ describe('the mails of the shop', () => {
   it('are listed with what came of each', async () => {
     open()
     expect(await screen.findByText('alice@example.com')).toBeTruthy()
-    expect(screen.getByText('switched off by its recipient')).toBeTruthy()
+    expect(screen.getByText('Switched off by its recipient')).toBeTruthy()
     expect(requestsOf(mail.templates)).toEqual([])
+  })
+
+  it('say why one was not sent, and what the mail service said', async () => {
+    answer(accounts.preferences, null)
+    const said = 'SendGrid refused the mail (HTTP 400): the sender is not verified'
+    const refused: SentMail = { ...skipped, id: 4, state: 'failed', error_code: 'rejected', error: said }
+    answer(mail.mails, pageOf(refused))
+    renderAt(<MailsPage />, { at: '/dashboard/index/mails', user: admin })
+    expect(await screen.findByText('The mail service refused this mail')).toBeTruthy()
+    expect(screen.getByText(said)).toBeTruthy()
+    for (const code of MAIL_FAILURES) expect(`mails.why.${code}` in en, code).toBe(true)
   })
 
   it('are shown as templates in both languages, in a frame that can do nothing', async () => {

@@ -2,7 +2,7 @@ import type { Order } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
-import { catalog } from '../../api/routes.ts'
+import { catalog, fleet } from '../../api/routes.ts'
 import classes from './orders.module.css'
 
 export const OrderCell = ({ order }: { order: Order }) => (
@@ -31,4 +31,14 @@ export const ProductCell = ({ order }: { order: Order }) => (
 export function useCollections() {
   const { data } = useQuery(read(catalog.collections, { query: { limit: 100 } }))
   return (data?.data ?? []).map(({ id, collection_name }) => ({ value: String(id), label: collection_name }))
+}
+
+export function useServers() {
+  const { data } = useQuery(read(fleet.servers, { query: { limit: 100 } }))
+  return (data?.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
+}
+
+export function useServerGroups() {
+  const { data } = useQuery(read(fleet.groups, { query: { limit: 100 } }))
+  return (data?.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
 }

@@ -1,8 +1,10 @@
-import { ORDER_FAILURES, TASK_FAILURES } from '@netlet/contract'
-import { screen } from '@testing-library/react'
+import { ORDER_FAILURES, TASK_FAILURES, type Order } from '@netlet/contract'
+import { act, render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
-import en from '../../i18n/admin.en.json'
+import en from '../../i18n/account.en.json'
+import { setLanguage } from '../../i18n/language.ts'
+import { OrderStateBadge } from '../../kit/order-state.tsx'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { order } from '../../testing/shapes.ts'
@@ -29,7 +31,35 @@ describe("an order's history", () => {
 
   it('has words for each failure of the contract', () => {
     const codes = new Set([...Object.keys(ORDER_FAILURES), ...Object.keys(TASK_FAILURES)])
-    const worded = Object.keys(en).flatMap(key => /^orders\.failed\.(.+)$/.exec(key)?.[1] ?? [])
+    const worded = Object.keys(en).flatMap(key => /^failed\.(\w+)$/.exec(key)?.[1] ?? [])
     expect(worded.toSorted()).toEqual([...codes].toSorted())
+  })
+})
+
+describe('why an order failed', () => {
+  const waiting = (params: Record<string, string | number>): Order => ({
+    ...order,
+    fail: { code: 'server_unreachable', params },
+    fail_reason: 'the English of the server'
+  })
+
+  it('is said in the chosen language, with the name of a server where it was sent', async () => {
+    await setLanguage('zh-CN')
+    try {
+      const { rerender } = render(<OrderStateBadge order={waiting({ count: 8 })} />)
+      expect(await screen.findByText('服务器无响应，8 个地址等待中')).toBeTruthy()
+      rerender(<OrderStateBadge order={waiting({ count: 8, server: 'paris-9' })} />)
+      expect(await screen.findByText('服务器 paris-9 无响应，8 个地址等待中')).toBeTruthy()
+      rerender(<OrderStateBadge order={{ ...order, task_fail: { code: 'out_of_stock', params: {} } }} />)
+      expect(await screen.findByText('库存不足')).toBeTruthy()
+    } finally {
+      await act(() => setLanguage('en'))
+    }
+  })
+
+  it('is the English of the server where a newer one sends a code without words', async () => {
+    const fail = { code: 'of_a_newer_server', params: {} } as unknown as NonNullable<Order['fail']>
+    render(<OrderStateBadge order={{ ...order, fail, fail_reason: 'Something new' }} />)
+    expect(await screen.findByText('Something new')).toBeTruthy()
   })
 })

@@ -4,11 +4,14 @@ import type { ReactNode } from 'react'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import accountEn from '../../i18n/account.en.json'
+import { useT as useAccountT } from '../../i18n/account.ts'
 import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import type { Translate } from '../../i18n/words.ts'
 import { money } from '../../kit/money.ts'
+import { failureKey, orderFailure } from '../../kit/order-failure.ts'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
@@ -21,6 +24,7 @@ const WATCH = 5000
 /** What there is to know of an order. */
 export function Facts({ order }: { order: Order }) {
   const t = useT()
+  const accountT = useAccountT()
   const facts: [Key, ReactNode][] = [
     ['orders.order_id', <span className="mono">{order.order_id}</span>],
     ['orders.state', <OrderStateBadge order={order} />],
@@ -38,7 +42,7 @@ export function Facts({ order }: { order: Order }) {
     ['orders.grace_until', order.grace_until && <Moment at={order.grace_until} />],
     ['orders.reset_time', order.reset_time && <Moment at={order.reset_time} />],
     ['orders.rules', order.acl_names.join(', ')],
-    ['orders.failure', order.fail_reason ?? order.task_error]
+    ['orders.failure', orderFailure(accountT, order)]
   ]
   return (
     <dl className={classes.facts} aria-label={t('orders.facts')}>
@@ -58,6 +62,7 @@ export function Facts({ order }: { order: Order }) {
 /** What happened to an order, newest first. */
 export function History({ order }: { order: Order }) {
   const t = useT()
+  const accountT = useAccountT()
   const language = useLanguage()
   const watch = usePollInterval(WATCH)
   const { data, error, refetch } = useQuery({
@@ -73,7 +78,7 @@ export function History({ order }: { order: Order }) {
         {data?.map(({ kind, detail, at }, index) => (
           <li key={`${at} ${index}`}>
             <span>{kindText(t, kind)}</span>
-            <span className="dim">{detailText(t, language, detail)}</span>
+            <span className="dim">{detailText({ t, accountT, language }, detail)}</span>
             <Moment at={at} />
           </li>
         ))}
@@ -95,8 +100,10 @@ const taskText = (t: Translate<typeof en>, task: unknown): string => {
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
+type Said = { t: Translate<typeof en>; accountT: Translate<typeof accountEn>; language: string }
+
 /** 'paid → delivering, amount: 10.77': a change of state first, then why, then what else was written down. */
-function detailText(t: Translate<typeof en>, language: string, detail: Record<string, unknown>): string {
+function detailText({ t, accountT, language }: Said, detail: Record<string, unknown>): string {
   const { from, to, code, ...more } = detail
   const said = (value: unknown): string => {
     const words = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
@@ -106,13 +113,12 @@ function detailText(t: Translate<typeof en>, language: string, detail: Record<st
   const values = Object.fromEntries(
     Object.entries(more).map(([name, value]) => [name, name === 'task' ? taskText(t, value) : said(value)])
   )
-  const reason = `orders.failed.${said(code)}`
-  const known = reason in en ? (reason as Key) : undefined
+  const known = typeof code === 'string' ? failureKey(code, values) : undefined
   const rest = Object.entries(values)
-    .filter(([name, value]) => value && !(known && en[known].includes(`{${name}}`)))
+    .filter(([name, value]) => value && !(known && accountEn[known].includes(`{${name}}`)))
     .map(([name, value]) => `${`orders.detail.${name}` in en ? t(`orders.detail.${name}` as Key) : name}: ${value}`)
   const change = to === undefined ? '' : `${from ? said(from) : '–'} → ${said(to)}`
-  return [change, known ? t(known, values) : said(code), ...rest].filter(Boolean).join(', ')
+  return [change, known ? accountT(known, values) : said(code), ...rest].filter(Boolean).join(', ')
 }
 
 function Moment({ at }: { at: string }) {

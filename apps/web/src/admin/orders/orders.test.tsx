@@ -1,6 +1,7 @@
+import type { Order, Server } from '@netlet/contract'
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { orders } from '../../api/routes.ts'
+import { fleet, orders } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
@@ -17,6 +18,29 @@ const statistics = {
   dailyAmount: '0.00'
 }
 const unpaid = { ...order, id: 8, order_id: '20260615-UNPAID', pay_status: 0 as const, state: 'placed' as const }
+
+const server: Server = {
+  id: 4,
+  name: 'paris',
+  ip: '192.0.2.4',
+  description: '',
+  server_status: 1,
+  port: 22,
+  has_password: true,
+  agent_port: 8443,
+  has_certificate: true,
+  proxy_port: 1080,
+  cidrs: [],
+  step: 'in step',
+  unreachable_since: null,
+  status: 'active',
+  sells: true,
+  last_error: null,
+  trouble: null,
+  provisioning: null,
+  created_at: '2026-06-15T08:00:00.000Z',
+  version: 'v4'
+}
 
 function open(at = '/dashboard/index/orders', rows = [order]) {
   keepNothing()
@@ -73,6 +97,8 @@ describe('the orders of the console', () => {
       ['Check proxy', false],
       ['Change proxy', false],
       ['Deliver', false],
+      ['Move to other addresses', false],
+      ['Reopen', false],
       ['Cancel unpaid order', true],
       ['Copy proxy info', false],
       ['Extend expiry', false],
@@ -129,5 +155,43 @@ describe('the orders of the console', () => {
     await choose(user, 'Batch', 'Export')
     expect(await screen.findByText('导出订单数据失败')).toBeTruthy()
     expect(requestsOf(orders.export)).toMatchObject([{ query: { order_ids: '7' } }])
+  })
+
+  it('move to another server after a question that says what happens', async () => {
+    answer(fleet.servers, pageOf({ ...server, id: 4, name: 'paris' }, { ...server, id: 5, name: 'lyon' }))
+    answer(fleet.groups, pageOf({ id: 2, name: 'France', description: '', servers: [], version: 'v2' }))
+    answer(orders.move, order)
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Move to other addresses')
+    const form = within(await screen.findByRole('dialog', { name: /^Move to other addresses/ }))
+    await form.findAllByRole('option', { name: 'lyon' })
+    await user.selectOptions(form.getByRole('combobox', { name: 'To server' }), 'lyon')
+    await user.click(form.getByRole('button', { name: 'Move to other addresses' }))
+    const question = within(await screen.findByRole('dialog', { name: 'Move the addresses?' }))
+    expect(question.getByText(/go on working until the new ones do.*gets a mail/)).toBeTruthy()
+    expect(requestsOf(orders.move)).toEqual([])
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(orders.move).map(({ body }) => body)).toEqual([{ server_id: 5 }]))
+    expect(await screen.findByText('The move has begun')).toBeTruthy()
+  })
+
+  it('show no end of a refunded one, whose time is over', async () => {
+    const soon = new Date(Date.now() + 3 * 86_400_000 + 60_000).toISOString()
+    const refunded: Order = { ...order, state: 'refunded', expired_at: soon }
+    open('/dashboard/index/orders', [refunded, { ...order, id: 9, order_id: 'WORKS', expired_at: soon }])
+    expect(within(await rowOf('WORKS')).getByText('in 3 days')).toBeTruthy()
+    expect(within(await rowOf(order.order_id)).queryByText('in 3 days')).toBeNull()
+  })
+
+  it('reopen one that expired undelivered, and no other', async () => {
+    const undelivered: Order = { ...order, state: 'expired', is_expired: true, delivery_num: 0, delivered_at: null }
+    answer(orders.reopen, undelivered)
+    const { user } = open('/dashboard/index/orders', [undelivered, { ...order, id: 9, order_id: 'WORKS' }])
+    await choose(user, `Actions: ${order.order_id}`, 'Reopen')
+    const question = within(await screen.findByRole('dialog', { name: 'Reopen this order?' }))
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(orders.reopen)).toHaveLength(1))
+    await user.click(await screen.findByRole('button', { name: 'Actions: WORKS' }))
+    expect((await screen.findByRole<HTMLButtonElement>('menuitem', { name: 'Reopen' })).disabled).toBe(true)
   })
 })

@@ -1,6 +1,7 @@
 import type { Order, OrderState } from '@netlet/contract'
 import {
   IconActivity,
+  IconArrowsTransferUp,
   IconCalendarPlus,
   IconCopy,
   IconDownload,
@@ -9,29 +10,32 @@ import {
   IconReceiptRefund,
   IconReplace,
   IconTrash,
+  IconRotateClockwise,
   IconTruckDelivery,
   IconX
 } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { orders } from '../../api/routes.ts'
-import { t as adminT } from '../../i18n/admin.ts'
+import { t as adminT, useT } from '../../i18n/admin.ts'
 import { t as sharedT } from '../../i18n/index.ts'
 import { toClipboard } from '../../kit/clipboard.ts'
 import { money as amount } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
-import { ExtendForm, RefundForm } from '../../kit/schemas.ts'
+import { Ago } from '../../kit/time.tsx'
+import { ExtendForm, MoveOrderForm, RefundForm } from '../../kit/schemas.ts'
 import {
-  ago,
   column,
   date,
   defineResource,
   deletion,
   fetchCsv,
+  idField,
   idFilter,
   integer,
   moneyField,
   oneOf,
+  optional,
   saveFile,
   stamp,
   textField,
@@ -40,7 +44,7 @@ import {
   type Selected,
   type T
 } from '../kit/index.ts'
-import { OrderCell, ProductCell, UserCell, useCollections } from './cells.tsx'
+import { OrderCell, ProductCell, UserCell, useCollections, useServerGroups, useServers } from './cells.tsx'
 import { OrderDetail } from './detail.tsx'
 import { OrderDrawer } from './drawer.tsx'
 import { StatisticsCards } from './statistics-cards.tsx'
@@ -65,6 +69,11 @@ const STATES: Record<OrderState, true> = {
 
 const paid = (order: Order) => order.pay_status === 1
 const queued = (t: T) => t('orders.queued')
+/** What the server moves: addresses of an order whose time runs, or that is still to be delivered. */
+const isHeld = (order: Order) =>
+  paid(order) && !order.is_expired && !['failed', 'expired', 'refunded'].includes(order.state)
+const isUndelivered = (order: Order) =>
+  paid(order) && order.state === 'expired' && order.delivery_num === 0 && order.delivered_at === null
 
 async function copyProxies(order: Order): Promise<void> {
   const { proxy_lines } = await call(orders.copyProxies, { params: { id: order.id } }, { timeout: COPY_TIMEOUT })
@@ -99,7 +108,10 @@ export const Orders = defineResource({
     column('delivered', (order: Order) => `${order.delivery_num}/${order.proxy_num}`, { align: 'end' }),
     column('amount', (order: Order) => amount(order.pay_amount ?? order.amount), { align: 'end' }),
     date('created_at'),
-    ago('expired_at')
+    column('expired_at', (order: Order) =>
+      // The time of a refunded one ended with the refund, whatever it would have been.
+      order.expired_at && order.state !== 'refunded' ? <Ago at={order.expired_at} /> : <span className="dim">–</span>
+    )
   ],
   sort: ['id', 'expired_at', 'amount'],
   filters: [
@@ -143,6 +155,37 @@ export const Orders = defineResource({
     },
     { name: 'deliver', icon: IconTruckDelivery, route: orders.deliver, when: paid, success: queued },
     {
+      name: 'move',
+      icon: IconArrowsTransferUp,
+      when: isHeld,
+      form: {
+        schema: MoveOrderForm,
+        fields: [
+          idField('from_server_id', { useOptions: useServers, useNone: () => useT()('orders.fromAll') }),
+          idField('server_id', { useOptions: useServers, useNone: () => useT()('orders.toAny') }),
+          idField('group_id', { useOptions: useServerGroups, useNone: () => useT()('orders.toOwnGroup') })
+        ],
+        route: orders.move
+      },
+      confirm: (t, order) => ({
+        title: t('orders.moveTitle'),
+        body: t('orders.moveBody', { order: order.order_id }),
+        danger: true
+      }),
+      success: t => t('orders.moveDone')
+    },
+    {
+      name: 'reopen',
+      icon: IconRotateClockwise,
+      route: orders.reopen,
+      when: isUndelivered,
+      confirm: (t, order) => ({
+        title: t('orders.reopenTitle'),
+        body: t('orders.reopenBody', { order: order.order_id })
+      }),
+      success: t => t('orders.reopenDone')
+    },
+    {
       name: 'cancel',
       icon: IconX,
       danger: true,
@@ -169,7 +212,7 @@ export const Orders = defineResource({
       when: order => paid(order) && order.state !== 'refunded',
       form: {
         schema: RefundForm,
-        fields: [{ ...moneyField('amount'), shown: () => '' }, textField('platform_order')],
+        fields: [{ ...optional(moneyField('amount')), shown: () => '' }, optional(textField('platform_order'))],
         route: orders.refund
       },
       success: t => t('orders.refundDone')

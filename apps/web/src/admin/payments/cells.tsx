@@ -1,6 +1,8 @@
 import type { InboxEntry } from '@netlet/contract'
 import { Link } from 'react-router'
+import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
+import type { Translate } from '../../i18n/words.ts'
 import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
 import classes from './payments.module.css'
 
@@ -13,9 +15,17 @@ export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
     <StateWithDetails>
       <StateBadge tone={tone}>{outcome ? t(`payments.is.${outcome}` as Key) : '–'}</StateBadge>
       {resolution && <span className="dim">{t(`payments.by.${resolution}`)}</span>}
-      {needs_hand && <span className={classes.summary}>{entry.summary}</span>}
+      {needs_hand && <span className={classes.summary}>{attentionWords(t, entry)}</span>}
     </StateWithDetails>
   )
+}
+
+/** Why somebody has to look at it. The server's English does for an outcome of a newer one. */
+function attentionWords(t: Translate<typeof en>, { outcome, params, summary }: InboxEntry): string | null {
+  const key = `payments.why.${outcome}`
+  if (!(key in en)) return summary
+  const state = `orders.is.${params['state']}`
+  return t(key as Key, state in en ? { ...params, state: t(state as Key) } : params)
 }
 
 /** Leads to our order, found by its number. */

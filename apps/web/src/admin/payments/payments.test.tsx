@@ -1,7 +1,9 @@
-import type { InboxEntry } from '@netlet/contract'
-import { screen, waitFor, within } from '@testing-library/react'
+import { ATTENTION, type InboxEntry } from '@netlet/contract'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { payments } from '../../api/routes.ts'
+import en from '../../i18n/admin.en.json'
+import { setLanguage } from '../../i18n/language.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
@@ -38,6 +40,7 @@ const short: InboxEntry = {
   id: 4,
   outcome: 'lines_missing',
   summary: 'order NL-short was paid for less than was ordered: New York: 7 of 8',
+  params: { order_id: 'NL-short', missing: 'New York: 7 of 8' },
   needs_hand: true,
   platform_order: '#1004',
   order: 'NL-short',
@@ -57,6 +60,21 @@ const choose = async (user: ReturnType<typeof open>['user'], name: string, entry
 }
 
 describe('the payments of the console', () => {
+  it('say what needs a hand in the chosen language', async () => {
+    await setLanguage('zh-CN')
+    try {
+      open()
+      expect(await screen.findByText('订单 NL-short 的付款内容少于订单：New York: 7 of 8。')).toBeTruthy()
+    } finally {
+      await act(() => setLanguage('en'))
+    }
+  })
+
+  it('have words for each outcome that needs somebody', () => {
+    const worded = Object.keys(en).flatMap(key => /^payments\.why\.(.+)$/.exec(key)?.[1] ?? [])
+    expect(worded.toSorted()).toEqual(Object.keys(ATTENTION).toSorted())
+  })
+
   it('mark what needs a hand, say why, and lead to the order', async () => {
     open()
     const row = await rowOf('#1004')

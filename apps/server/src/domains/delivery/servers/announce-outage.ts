@@ -6,6 +6,7 @@ import type { AppContext } from '../../../infra/context.ts'
 import { users } from '../../accounts/tables.ts'
 import { takeUnannounced } from '../../fleet/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
+import { orderMailColumns, orderMailFrom } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
 
@@ -22,12 +23,7 @@ function announceOne(ctx: AppContext): Promise<boolean> {
     const concerned = await unit.tx
       .select({
         id: orders.id,
-        publicId: orders.publicId,
-        product: orders.productName,
-        variant: orders.variantName,
-        username: users.username,
-        email: users.email,
-        language: users.language,
+        about: orderMailColumns,
         addresses: sql<number>`count(*)::int`
       })
       .from(proxies)
@@ -35,19 +31,13 @@ function announceOne(ctx: AppContext): Promise<boolean> {
       .innerJoin(users, eq(users.id, orders.userId))
       .where(and(eq(proxies.serverId, outage.serverId), eq(proxies.state, 'live')))
       .groupBy(orders.id, users.id)
-    for (const order of concerned) {
+    for (const { id, about, addresses } of concerned) {
+      const mail = orderMailFrom(about)
       enqueueMail(unit, {
-        to: order.email,
-        language: order.language,
+        ...mail,
         template: 'server-outage',
-        data: {
-          username: order.username,
-          order_id: order.publicId,
-          product_name: `${order.product} · ${order.variant}`,
-          addresses: order.addresses,
-          since: iso(outage.startedAt)
-        },
-        key: `outage:${outage.id}:${order.id}`
+        data: { ...mail.data, addresses, since: iso(outage.startedAt) },
+        key: `outage:${outage.id}:${id}`
       })
     }
     return true

@@ -9,11 +9,10 @@ import { done, ok, type Result } from '../../../infra/result.ts'
 import { startRunIn, type RunInput } from '../../bulk/index.ts'
 import { findOutage, type Outage } from '../../fleet/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
-import { creditTime, isServed, lockOrder, orderLabels, SERVED_STATES } from '../../orders/index.ts'
+import { creditTime, isServed, lockOrder, orderLabels, SERVED_STATES, orderMail } from '../../orders/index.ts'
 import { serverOutages } from '../../fleet/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { outageCredits, proxies } from '../tables.ts'
-import { customerOf } from './announce-move.ts'
 import { serverNames } from './replace.ts'
 
 type Ended = Outage & { endedAt: Date }
@@ -80,16 +79,13 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
     before: { expired_at: iso(order.expiredAt) },
     after: { expired_at: iso(expiredAt), outage: outageId }
   })
-  const customer = await customerOf(unit, orderId)
-  if (!customer) return done
+  const mail = await orderMail(tx, orderId)
+  if (!mail) return done
   enqueueMail(unit, {
-    to: customer.email,
-    language: customer.language,
+    ...mail,
     template: 'outage-credited',
     data: {
-      username: customer.username,
-      order_id: customer.publicId,
-      product_name: customer.productName,
+      ...mail.data,
       from: iso(startedAt),
       to: iso(endedAt),
       minutes: Math.ceil(seconds / 60),

@@ -1,0 +1,47 @@
+import type { Language } from '@netlet/contract'
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import { users } from '../accounts/tables.ts'
+import { orders } from './tables.ts'
+
+/** Whom a mail about an order goes to, and the data that each such mail has: its own is added to that. */
+export type OrderMail = {
+  to: string
+  language: Language
+  data: { username: string; order_id: string; product_name: string }
+}
+
+const buyerColumns = { username: users.username, to: users.email, language: users.language }
+type Buyer = { username: string; to: string; language: Language }
+
+/** The columns that `orderMailFrom` needs of a query that joins orders and users. */
+export const orderMailColumns = {
+  ...buyerColumns,
+  publicId: orders.publicId,
+  productName: orders.productName,
+  variantName: orders.variantName
+}
+type Columns = Buyer & { publicId: string; productName: string; variantName: string }
+
+export const orderMailFrom = ({ username, to, language, publicId, productName, variantName }: Columns): OrderMail => ({
+  to,
+  language,
+  data: { username, order_id: publicId, product_name: `${productName} · ${variantName}` }
+})
+
+/** The same for one order; null where nobody reads its user's address any more: the user was deleted. */
+export async function orderMail(db: Executor, orderId: number): Promise<OrderMail | null> {
+  const [row] = await db
+    .select(orderMailColumns)
+    .from(orders)
+    .innerJoin(users, eq(users.id, orders.userId))
+    .where(and(eq(orders.id, orderId), isNull(users.deletedAt)))
+  return row ? orderMailFrom(row) : null
+}
+
+/** Who is about to place an order. */
+export async function buyerOf(db: Executor, userId: number): Promise<Buyer> {
+  const [buyer] = await db.select(buyerColumns).from(users).where(eq(users.id, userId))
+  if (!buyer) throw new Error(`There is no user ${userId}`)
+  return buyer
+}
