@@ -130,7 +130,7 @@ test('a request for a sign-up code does the same work whether the address is reg
 
 /** Of what `query` of pg is called with. */
 const textOf = (query: unknown): string =>
-  typeof query === 'string' ? query : String((query as { text?: string }).text ?? '')
+  typeof query === 'string' ? query : ((query as { text?: string }).text ?? '')
 
 test('without an address the form says so', async () => {
   const reply = await shop.visitor().post(ASK, { email: '', type: 'forgot' })

@@ -7,7 +7,16 @@ import * as servers from './steps-of-servers.fixture.ts'
 import * as time from './steps-of-time.fixture.ts'
 
 /** Each kind of step by its name, for a way that a test writes down. */
-export const makeSteps = { ...orders, ...money, ...servers, ...time }
+export const makeSteps = {
+  place: orders.place,
+  cancel: orders.cancel,
+  pay: orders.pay,
+  confirm: orders.confirm,
+  renew: orders.renew,
+  ...money,
+  ...servers,
+  ...time
+}
 
 const nth = fc.nat({ max: ORDERS - 1 })
 /** Of the payments, the latest first. */
@@ -22,12 +31,12 @@ const often = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbi
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   often(
     8,
-    fc.tuple(either, fc.integer({ min: 1, max: 12 })).map(([rule, blocks]) => orders.place(rule, blocks))
+    fc.tuple(either, fc.integer({ min: 1, max: 16 })).map(([rule, blocks]) => orders.place(rule, blocks))
   ),
   often(2, nth.map(orders.cancel)),
-  often(12, nth.map(orders.pay)),
+  often(10, nth.map(orders.pay)),
   often(2, nth.map(orders.payShort)),
-  often(10, nth.map(orders.renew)),
+  often(7, nth.map(orders.renew)),
   often(4, nth.map(orders.deliver)),
   often(18, server.map(orders.confirm)),
 
@@ -41,22 +50,23 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   ),
   often(1, latest.map(money.refundAgain)),
   often(1, latest.map(money.cancelOnPlatform)),
-  often(2, latest.map(money.openChargeback)),
+  often(1, latest.map(money.openChargeback)),
   often(1, latest.map(money.loseChargeback)),
+  often(1, latest.map(money.winUnopened)),
   often(1, latest.map(money.inquire)),
-  often(5, fc.constantFrom('one', 'all', 'oneTooMany', 'pendingToo').map(money.spend)),
+  often(6, fc.constantFrom('one', 'all', 'all', 'oneTooMany', 'pendingToo').map(money.spend)),
 
   often(2, server.map(servers.silence)),
   often(3, server.map(servers.answer)),
   often(1, server.map(servers.pause)),
   often(3, server.map(servers.resume)),
   often(2, server.map(servers.drain)),
-  often(2, server.map(servers.giveUp)),
+  often(3, server.map(servers.giveUp)),
   often(3, server.map(servers.takeBack)),
   often(6, always.map(servers.rescue)),
 
-  often(4, fc.constantFrom(10 * MINUTE, 31 * MINUTE, 12 * HOUR, 25 * HOUR, 8 * DAY, 15 * DAY).map(time.wait)),
-  often(10, always.map(time.waitForNext)),
+  often(5, fc.constantFrom(10 * MINUTE, 31 * MINUTE, 12 * HOUR, 25 * HOUR, 8 * DAY, 15 * DAY).map(time.wait)),
+  often(14, always.map(time.waitForNext)),
   often(2, always.map(time.timeOut)),
   often(8, always.map(time.expire)),
   often(5, always.map(time.endGrace)),

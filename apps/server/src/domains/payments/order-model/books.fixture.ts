@@ -1,4 +1,4 @@
-import type { ModelPayment } from './model.fixture.ts'
+import type { Books, ModelPayment } from './model.fixture.ts'
 
 /** Settings of the rates, chosen so that they do not come out even. */
 export const RATES = {
@@ -8,20 +8,6 @@ export const RATES = {
   coins_hold_days: 7
 }
 const HOLD = RATES.coins_hold_days * 86_400_000
-
-/** Coins of one payment that wait until they may be spent. */
-type Pending = { payment: ModelPayment; coins: number; maturesAt: number }
-
-/** What the buyer and its inviter have earned. */
-export type Books = {
-  buyer: { level: number }
-  inviter: { level: number; spendable: number; owed: number }
-  pending: Pending[]
-  /** What payments earned that was not taken back. */
-  earned: Map<ModelPayment, { level: number; coins: number }>
-  /** The payment that the points for the invitation were given for. */
-  invitation: ModelPayment | null
-}
 
 export const emptyBooks = (): Books => ({
   buyer: { level: 0 },

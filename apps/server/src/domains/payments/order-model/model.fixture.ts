@@ -1,9 +1,7 @@
 import { toCents, type OrderState } from '@netlet/contract'
-import fc from 'fast-check'
+import type fc from 'fast-check'
 import { DAY, HOUR, MINUTE } from '../../../infra/clock.ts'
 import type { Buyer, OrderShop } from '../order-shop.fixture.ts'
-import type { Books } from './books.fixture.ts'
-import { expectAll } from './invariants.fixture.ts'
 
 /** Addresses that an order holds on one server. */
 export type Share = { server: number; addresses: number; replaced: boolean }
@@ -53,6 +51,20 @@ export type ModelPayment = {
   dispute: number | null
 }
 
+/** Coins of one payment that wait until they may be spent. */
+type Pending = { payment: ModelPayment; coins: number; maturesAt: number }
+
+/** What the buyer and its inviter have earned. */
+export type Books = {
+  buyer: { level: number }
+  inviter: { level: number; spendable: number; owed: number }
+  pending: Pending[]
+  /** What payments earned that was not taken back. */
+  earned: Map<ModelPayment, { level: number; coins: number }>
+  /** The payment that the points for the invitation were given for. */
+  invitation: ModelPayment | null
+}
+
 export type ModelServer = {
   id: number
   status: 'active' | 'paused' | 'draining' | 'given_up'
@@ -91,7 +103,7 @@ export const OF_SERVER = 64
 /** Few orders, so that each gets far. */
 export const ORDERS = 4
 
-export const SERVED: OrderState[] = ['delivering', 'partly_delivered', 'delivered']
+const SERVED: OrderState[] = ['delivering', 'partly_delivered', 'delivered']
 export const isServed = ({ state }: ModelOrder): boolean => SERVED.includes(state)
 
 const sum = (shares: Share[]): number => shares.reduce((total, { addresses }) => total + addresses, 0)
@@ -101,7 +113,7 @@ export const lost = (order: ModelOrder): number => order.quantity - kept(order)
 export const keptOn = (order: ModelOrder, server: number): number =>
   sum(order.shares.filter(share => share.server === server && !share.replaced))
 
-export const sells = (server: ModelServer): boolean => server.status === 'active' && !server.offline
+const sells = (server: ModelServer): boolean => server.status === 'active' && !server.offline
 
 /** Addresses that can be leased under a rule: of each server that sells, what nobody holds and what does not rest. */
 export function freeFor(model: Model, rule: number): number {
@@ -134,48 +146,3 @@ export function advance(order: ModelOrder): void {
 }
 
 export const centsOf = (amount: string): number => Number(toCents(amount))
-
-export const step = (
-  name: string,
-  run: (model: Model, real: Real) => Promise<void>,
-  check: (model: Model) => boolean = () => true
-): Step => ({
-  toString: () => name,
-  check,
-  async run(model, real) {
-    await run(model, real)
-    await expectAll(model, real)
-  }
-})
-
-/** A step on one of the orders that there are. */
-export const onOrder = (
-  name: string,
-  nth: number,
-  run: (order: ModelOrder, model: Model, real: Real) => Promise<void>
-): Step =>
-  step(
-    `${name}(${nth})`,
-    (model, real) => run(model.orders[nth % model.orders.length] as ModelOrder, model, real),
-    model => model.orders.length > 0
-  )
-
-/** A step on one of the payments that there are, the latest first. */
-export const onPayment = (
-  name: string,
-  nth: number,
-  run: (payment: ModelPayment, model: Model, real: Real) => Promise<void>
-): Step =>
-  step(
-    `${name}(${nth})`,
-    (model, real) => run(model.payments.at(-1 - (nth % model.payments.length)) as ModelPayment, model, real),
-    model => model.payments.length > 0
-  )
-
-/** A step on one of the servers. */
-export const onServer = (
-  name: string,
-  nth: number,
-  run: (server: ModelServer, model: Model, real: Real) => Promise<void>
-): Step =>
-  step(`${name}(${nth})`, (model, real) => run(model.servers[nth % model.servers.length] as ModelServer, model, real))

@@ -33,16 +33,16 @@ export async function readPlacements({ world }: Real, orders: ModelOrder[]): Pro
       select order_id as id, server_id as server, state, count(*) as count from proxies
       where order_id in ${ids} and state <> 'retired' group by 1, 2, 3`)
   ])
-  const of = (id: number) => found.get(Number(id)) ?? nothing()
+  const of = (id: number) => found.get(id) ?? nothing()
   for (const { id, server, replaced, addresses } of leases.rows)
-    of(id).shares.push({ server: Number(server), addresses: Number(addresses), replaced })
+    of(id).shares.push({ server: server, addresses: addresses, replaced })
   for (const { id, server, wanted, behind } of users.rows) {
-    if (!wanted) of(id).stopping.add(Number(server))
-    else if (behind) of(id).pending.add(Number(server))
+    if (!wanted) of(id).stopping.add(server)
+    else if (behind) of(id).pending.add(server)
   }
   for (const { id, server, state, count } of proxies.rows) {
-    of(id)[state === 'live' ? 'live' : 'waiting'].add(Number(server))
-    if (state === 'live') of(id).works += Number(count)
+    of(id)[state === 'live' ? 'live' : 'waiting'].add(server)
+    if (state === 'live') of(id).works += count
   }
   return found
 }
@@ -79,8 +79,8 @@ export async function takeResting(model: Model, { world }: Real): Promise<void> 
     from lease_blocks b join chunks c on c.id = b.chunk_id, unnest(b.rules) as r(id)
     where b.rests_until is not null group by 1, 2`)
   model.resting = rows.map(({ server, rule, addresses }) => ({
-    server: Number(server),
-    rule: world.rules.indexOf(Number(rule)),
-    addresses: Number(addresses)
+    server: server,
+    rule: world.rules.indexOf(rule),
+    addresses: addresses
   }))
 }

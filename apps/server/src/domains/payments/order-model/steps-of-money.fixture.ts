@@ -5,22 +5,12 @@ import { CancelledOrder, DisputeEvent, RefundEvent } from '../../../integrations
 import { userActor } from '../../../testing/session.ts'
 import { exchangeCoins } from '../../rewards/exchange.ts'
 import { createGiftCard } from '../../rewards/index.ts'
+import { cancelPayment, disputePayment, refundPayment } from '../index.ts'
 import { refundOnPlatform } from '../refund-on-platform.ts'
-import { cancelPayment, disputePayment, refundPayment } from '../refunds.ts'
 import { amountOf, halfOf, mature, takeBack } from './books.fixture.ts'
-import {
-  centsOf,
-  isServed,
-  letGo,
-  onPayment,
-  step,
-  TERM,
-  type Model,
-  type ModelPayment,
-  type Real,
-  type Step
-} from './model.fixture.ts'
+import { centsOf, isServed, letGo, TERM, type Model, type ModelPayment, type Real, type Step } from './model.fixture.ts'
 import { takePlacement } from './placement.fixture.ts'
+import { onPayment, step } from './step.fixture.ts'
 import { nextPlatformId } from './steps-of-orders.fixture.ts'
 
 /** The platform tells that it gave money back. @param amount null: all of it */
@@ -134,6 +124,14 @@ export const loseChargeback = (nth: number): Step =>
     const outcome = await reportDispute(real, payment, { id: payment.dispute, status: 'lost' })
     if (!isNew) return expect(outcome).toBe('duplicate')
     await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
+  })
+
+/** The shop wins a dispute before it hears of its opening: that takes nothing any more. */
+export const winUnopened = (nth: number): Step =>
+  onPayment('winUnopened', nth, async (payment, _model, real) => {
+    const id = nextPlatformId()
+    expect(await reportDispute(real, payment, { id, status: 'won' })).toBe('ignored')
+    expect(await reportDispute(real, payment, { id, status: 'needs_response' })).toBe('duplicate')
   })
 
 /** The bank asks, and takes nothing. */

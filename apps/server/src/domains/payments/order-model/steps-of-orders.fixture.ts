@@ -7,10 +7,8 @@ import {
   centsOf,
   freeFor,
   kept,
-  onOrder,
   ORDERS,
   RESERVED,
-  step,
   TERM,
   type Model,
   type ModelOrder,
@@ -19,6 +17,7 @@ import {
   type Step
 } from './model.fixture.ts'
 import { takePlacement } from './placement.fixture.ts'
+import { onOrder, step } from './step.fixture.ts'
 
 export const place = (rule: number, blocks: number): Step =>
   step(`place(${rule}, ${blocks})`, async (model, real) => {
@@ -70,7 +69,7 @@ let platformOrders = 990_000_000_000
 export const nextPlatformId = (): number => (platformOrders += 1)
 
 /** The platform took money. */
-export function addPayment(model: Model, order: ModelOrder, kind: ModelPayment['kind']): ModelPayment {
+function addPayment(model: Model, order: ModelOrder, kind: ModelPayment['kind']): ModelPayment {
   const payment: ModelPayment = {
     id: nextPlatformId(),
     order,
@@ -86,7 +85,7 @@ export function addPayment(model: Model, order: ModelOrder, kind: ModelPayment['
   return payment
 }
 
-export function accept(model: Model, payment: ModelPayment): void {
+function accept(model: Model, payment: ModelPayment): void {
   payment.accepted = true
   earn(model.books, payment, model.now)
 }

@@ -15,9 +15,7 @@ import {
   keptOn,
   letGo,
   lost,
-  onServer,
   RESCUE_AFTER,
-  step,
   UNREACHABLE_AFTER,
   type Model,
   type ModelOrder,
@@ -26,6 +24,7 @@ import {
   type Step
 } from './model.fixture.ts'
 import { takePlacement } from './placement.fixture.ts'
+import { onServer, step } from './step.fixture.ts'
 
 /** What each minute's health check does, without an agent to ask. */
 export async function checkHealth(model: Model, { world }: Real): Promise<void> {
@@ -73,9 +72,10 @@ export const resume = (nth: number): Step =>
     server.status = 'active'
   })
 
-/** Sells nothing any more, and its orders leave as far as there is room. */
+/** Sells nothing any more, and its orders leave as far as there is room. One at a time: which is first is open. */
 export const drain = (nth: number): Step =>
   onServer('drain', nth, async (server, model, real) => {
+    if (model.servers.some(other => other !== server && other.status === 'draining')) return
     const { ctx } = real.world.shop
     const asked = await drainServer(ctx, boss(real), server.id)
     if (server.status === 'given_up') return expect(asked).toMatchObject({ ok: false, reason: 'server_given_up' })
@@ -155,6 +155,8 @@ export async function rescueNow(model: Model, real: Real): Promise<void> {
     if (rooms.take(order.rule, lost(order))) found.add(order)
   }
   for (const order of found) moved.add(order)
+  for (const server of model.servers.filter(({ status }) => status === 'draining'))
+    for (const order of leaving(model, server, rooms, moved)) moved.add(order)
   await takePlacement(model, real, [...moved])
   for (const order of found) expect(lost(order)).toBe(0)
 }
@@ -173,8 +175,14 @@ function roomsOf(model: Model) {
 }
 
 /** Orders that leave a draining server now: what is on its way elsewhere comes first. */
-function leaving(model: Model, server: ModelServer, rooms: ReturnType<typeof roomsOf>): ModelOrder[] {
+function leaving(
+  model: Model,
+  server: ModelServer,
+  rooms: ReturnType<typeof roomsOf>,
+  busy: ReadonlySet<ModelOrder> = new Set()
+): ModelOrder[] {
   return model.orders.filter(order => {
+    if (busy.has(order)) return false
     const addresses = keptOn(order, server.id)
     if (addresses === 0) return false
     if (order.state !== 'placed' && !isServed(order)) return false

@@ -8,13 +8,13 @@ import {
   isServed,
   letGo,
   RESCUE_AFTER,
-  step,
   type Model,
   type ModelOrder,
   type Real,
   type Step
 } from './model.fixture.ts'
 import { takePlacement } from './placement.fixture.ts'
+import { step } from './step.fixture.ts'
 import { checkHealth } from './steps-of-servers.fixture.ts'
 
 export const wait = (milliseconds: number): Step =>
