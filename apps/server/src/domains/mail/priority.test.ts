@@ -40,5 +40,6 @@ test('a code leaves before the reminders that were waiting already', async () =>
     })
   })
   await outbox.waitFor('code@example.com')
-  expect(outbox.mails.length).toBeLessThan(30)
+  // Among the first, whatever arrived until we looked.
+  expect(outbox.mails.findIndex(({ to }) => to === 'code@example.com')).toBeLessThan(30)
 })

@@ -17,6 +17,7 @@ import { assignCidrs } from '../inventory/index.ts'
 import { placeOrder, timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
+import { startRefundPlatform, type RefundMade } from './refund-platform.fixture.ts'
 import { settlePayment } from './settle.ts'
 
 export type Buyer = TestClient & { user: { id: number; username: string; email: string } }
@@ -37,6 +38,8 @@ export type OrderShop = {
   /** Somebody who is signed in, however far the clock moves. */
   customer(username: string): Promise<Buyer>
   admin(username: string): Promise<Buyer>
+  /** Somebody who does nothing any more. */
+  forget(person: Buyer): void
   /** Moves the shop's clock ahead. */
   advance(milliseconds: number): Promise<void>
   /** Ends every order, so that all addresses are in stock. */
@@ -49,7 +52,12 @@ export type OrderShop = {
   /** Places an order without the HTTP call. @returns its row */
   place(buyer: Buyer, quantity?: number, rules?: number[]): Promise<OrderRow>
   /** The platform tells that an order was paid. @param id the platform's own id of the payment */
-  pay(order: Pick<OrderRow, 'publicId' | 'amount'>, how?: { renewal?: boolean; id?: number }): Promise<EventResult>
+  pay(
+    order: Pick<OrderRow, 'publicId' | 'amount'>,
+    how?: { renewal?: boolean; id?: number; lines?: Record<string, number> }
+  ): Promise<EventResult>
+  /** What the platform was asked to give back. */
+  refundsMade: RefundMade[]
   /** The agents of these servers (by default all) do what is wanted of them and confirm it. */
   confirm(serverIds?: number[]): Promise<void>
   row(id: number): Promise<OrderRow>
@@ -68,10 +76,11 @@ export async function startOrderShop({
   now
 }: { ranges?: string[]; ruleCount?: number; proxyTime?: number; now?: Clock } = {}): Promise<OrderShop> {
   const shop = await startTestShop(now ? { now } : {})
+  const platform = await startRefundPlatform()
   const { ctx } = shop
   const { db } = ctx
   await writeSettings(ctx, {
-    shopify_shop_url: 'http://127.0.0.1:9',
+    shopify_shop_url: platform.url,
     shopify_app_key: 'platform token',
     shopify_api_secret: 'platform secret'
   })
@@ -98,7 +107,9 @@ export async function startOrderShop({
   })
 
   // Of everything more than any order needs.
-  const lines = Object.fromEntries(['11', ...rules.map((_, at) => `90${at + 1}`)].map(variant => [variant, 10_000]))
+  const everything = Object.fromEntries(
+    ['11', ...rules.map((_, at) => `90${at + 1}`)].map(variant => [variant, 10_000])
+  )
   const row = async (id: number) => {
     const [order] = await db.select().from(orders).where(eq(orders.id, id))
     if (!order) throw new Error(`there is no order ${id}`)
@@ -113,6 +124,7 @@ export async function startOrderShop({
     shop,
     customer: async username => known(await shop.customer({ username })),
     admin: async username => known(await shop.admin({ username })),
+    forget: person => void people.splice(people.indexOf(person), 1),
     async advance(milliseconds) {
       shop.advance(milliseconds)
       // Sessions end meanwhile.
@@ -149,7 +161,8 @@ export async function startOrderShop({
       if (!placed.ok) throw new Error(placed.reason)
       return row(placed.data.id)
     },
-    pay({ publicId, amount }, { renewal = false, id } = {}) {
+    refundsMade: platform.made,
+    pay({ publicId, amount }, { renewal = false, id, lines = everything } = {}) {
       const event = paidEvent({ publicId, amount, renewal, lines, ...(id === undefined ? {} : { id }) })
       return command(ctx, SYSTEM, unit => settlePayment(unit, PaidOrder.parse(event), ctx))
     },
@@ -168,7 +181,10 @@ export async function startOrderShop({
       )
       return rows
     },
-    close: () => shop.close()
+    async close() {
+      await shop.close()
+      await platform.close()
+    }
   }
 }
 

@@ -14,6 +14,11 @@ import { advance, expireOrders } from '../index.ts'
 import { sweep } from '../sweep.ts'
 import { requestTask, runTask } from '../tasks.ts'
 import { proxies } from '../tables.ts'
+import { users } from '../../accounts/tables.ts'
+import { wrongBooks } from '../../payments/books-check.fixture.ts'
+import { compareFigures } from '../../payments/figures.ts'
+import { createUser } from '../../accounts/index.ts'
+import { storeEvent } from '../../commerce/index.ts'
 import { leaveServer } from './leave-server.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
@@ -69,9 +74,14 @@ function switches() {
   }
 }
 
-test('servers go away, come back, are paused, drained and given up while orders are paid, changed, renewed and end', async () => {
+test('servers go away, come back, are paused, drained and given up while orders are paid, changed, renewed, refunded and end', async () => {
   const { ctx } = stack
   const { db } = ctx
+  // Whoever invited the buyer earns coins by each payment.
+  const person = { username: 'inviter1', email: 'inviter1@example.com', password: 'Secret#2026' }
+  const inviter = await createUser(ctx, SYSTEM, person)
+  if (!inviter.ok) throw new Error(inviter.reason)
+  await db.update(users).set({ invitedBy: inviter.data.id }).where(eq(users.username, 'buyer1'))
   const placed = []
   // 22 blocks of the 24 that three of the four servers have.
   for (let n = 0; n < 11; n++) placed.push(await stack.place(8 * (1 + (n % 3))))
@@ -82,6 +92,20 @@ test('servers go away, come back, are paused, drained and given up while orders 
   const turn = switches()
   const [silent, doomed] = all
   if (!silent || !doomed) throw new Error('no server')
+  // All of the first order's money is given back, and a part of another's; each is told often.
+  const refunds = [
+    { order: ids[0] ?? 0, amount: '1000.00' },
+    { order: ids[4] ?? 0, amount: '400.00' }
+  ]
+  const giveBack = async ({ order, amount }: { order: number; amount: string }) => {
+    const { platformOrderId } = await stack.order(order)
+    if (platformOrderId === null) return
+    const transactions = [{ kind: 'refund', status: 'success', amount }]
+    const payload = { id: order, order_id: Number(platformOrderId), transactions }
+    const eventId = `refund-${order}`
+    await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'refunds/create', payload }))
+    await stack.handle(eventId)
+  }
   // The first orders wait for it: it is away for a long time.
   await db
     .update(orders)
@@ -113,6 +137,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
       runTasks,
       () => command(ctx, SYSTEM, unit => advance(unit, ids.toSorted(() => random(3) - 1).slice(0, 4))),
       () => timeOutOrders(ctx),
+      () => giveBack(some(refunds)),
       () =>
         db
           .update(orders)
@@ -143,6 +168,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
   for (const server of all) await turn(server, server !== doomed)
   for (const server of all) if (server !== doomed) await setStatus(server.id, 'active')
   for (const event of events) await stack.handle(event)
+  for (const refund of refunds) await giveBack(refund)
   for (let round = 0; round < 8; round++) {
     stack.pass(31 * MINUTE)
     await stack.health()
@@ -158,7 +184,13 @@ test('servers go away, come back, are paused, drained and given up while orders 
     await sweep(ctx)
   }
 
+  // No lease is left on the server that was given up.
+  const [gone] = await db.select({ status: servers.status }).from(servers).where(eq(servers.id, doomed.id))
+  expect(gone).toEqual({ status: 'given_up' })
   expect(await wrongNow(db)).toEqual([])
+  // No order that was paid is undelivered.
+  const unpaid = sql`${orders.paidAt} is null`
+  expect(await db.select({ id: orders.id }).from(orders).where(unpaid)).toEqual([])
   const { rows } = await db.execute(sql`
     select o.id, o.state, o.task, o.fail_code, o.delivery_num, o.quantity,
       (select count(*)::int from ${proxies} p where p.order_id = o.id and p.state = 'live') as live,
@@ -166,7 +198,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
         where l.order_id = o.id and b.released_at is null) as held,
       (select count(*)::int from ${agentUsers} u where u.order_id = o.id and (not u.wanted or o.state <> 'delivered')) as stale
     from ${orders} o
-    where not (o.state = 'delivered' and o.delivery_num = o.quantity) and o.state <> 'expired'
+    where not (o.state = 'delivered' and o.delivery_num = o.quantity) and o.state not in ('expired', 'refunded')
       or o.task is not null or o.fail_code is not null
       or (select count(*) from ${proxies} p where p.order_id = o.id and p.state = 'live') <> case when o.state = 'delivered' then o.quantity else 0 end
       or (select coalesce(sum(b.length), 0) from leases l join lease_blocks b on b.lease_id = l.id
@@ -175,6 +207,14 @@ test('servers go away, come back, are paused, drained and given up while orders 
   expect(rows).toEqual([])
   const states = await db.select({ state: orders.state }).from(orders)
   expect(states.filter(({ state }) => state === 'delivered').length).toBeGreaterThanOrEqual(9)
+  expect(await stack.order(ids[0] ?? 0)).toMatchObject({ state: 'refunded', refundedAmount: '1000.00' })
+  expect(await stack.order(ids[4] ?? 0)).toMatchObject({ state: 'delivered', refundedAmount: '400.00' })
+  // No coin and no point is without its cause.
+  expect(await wrongBooks(db)).toEqual([])
+  expect(await compareFigures(db)).toEqual([])
+  const [earner] = await db.select().from(users).where(eq(users.id, inviter.data.id))
+  // 5 % of 11 purchases and 4 renewals, but for what was given back.
+  expect(earner).toMatchObject({ coins: 14 * 50, coinsOwed: 0, levelPoints: 10 })
   const renewed = await db
     .select()
     .from(orders)
@@ -199,4 +239,4 @@ test('servers go away, come back, are paused, drained and given up while orders 
     const { users } = (await reply.json()) as { users: { user: string }[] }
     expect(users.map(user => user.user).toSorted()).toEqual(wanted)
   }
-}, 60_000)
+}, 120_000)

@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+
+/**
+ * What must hold at any time, where nobody edits records by hand: every coin and point is the sum of its causes, every
+ * payment that counts has earned its points, and one that was given back has none of them left.
+ * @returns what is wrong; coins that are owed among it
+ */
+export async function wrongBooks(db: Executor): Promise<unknown[]> {
+  const { rows } = await db.execute(sql`
+    with sums as (
+      select u.id, u.coins, u.level_points, u.coins_owed,
+        coalesce(sum(r.point) filter (where r.kind = 'coins'), 0) as coins_of_records,
+        coalesce(sum(r.point) filter (where r.kind = 'level'), 0) as level_of_records,
+        coalesce(sum(r.point) filter (where r.kind = 'coins' and (
+          r.taken_back_at is not null or r.reason_code in ('refund', 'refund_invited', 'withheld'))), 0) as owed_of_records
+      from users u left join point_records r on r.user_id = u.id group by u.id
+    ), earned as (
+      select * from point_records where reason_code in ('payment', 'invited_payment', 'invited') and payment is not null
+    )
+    select 'balance' as wrong, id, jsonb_build_array(coins, coins_of_records, level_points, level_of_records) as figures
+      from sums where coins <> coins_of_records or level_points <> level_of_records or coins < 0
+    union all
+    select 'owed', id, jsonb_build_array(coins_owed, owed_of_records)
+      from sums where coins_owed <> owed_of_records
+    union all
+    select 'no payment', r.id, to_jsonb(r.payment) from earned r
+      where r.taken_back_at is null and not exists (
+        select 1 from payments p where p.platform_order_id = r.payment and p.accepted and p.refunded_at is null)
+    union all
+    select 'nothing earned', p.id, to_jsonb(p.amount) from payments p
+      where p.accepted and p.refunded_at is null and p.amount >= 1 and not exists (
+        select 1 from earned r where r.payment = p.platform_order_id and r.reason_code = 'payment' and r.taken_back_at is null)`)
+  return rows
+}

@@ -1,0 +1,71 @@
+import type { Books, ModelPayment } from './model.fixture.ts'
+
+/** Settings of the rates, chosen so that they do not come out even. */
+export const RATES = {
+  billing_rate: 1.3,
+  invite_rebate_rate: 0.37,
+  invite_level_points_per_user: 10,
+  coins_hold_days: 7
+}
+const HOLD = RATES.coins_hold_days * 86_400_000
+
+export const emptyBooks = (): Books => ({
+  buyer: { level: 0 },
+  inviter: { level: 0, spendable: 0, owed: 0 },
+  pending: [],
+  earned: new Map(),
+  invitation: null
+})
+
+export const pendingCoinsOf = (books: Books): number => books.pending.reduce((sum, { coins }) => sum + coins, 0)
+
+/** What was held for long enough can be spent. */
+export function mature(books: Books, now: number): void {
+  for (const { coins } of books.pending.filter(({ maturesAt }) => maturesAt <= now)) books.inviter.spendable += coins
+  books.pending = books.pending.filter(({ maturesAt }) => maturesAt > now)
+}
+
+/** `cents` × a rate of at most two decimals, in whole points. */
+const pointsFor = (cents: number, rate: number): number => Math.floor((cents * Math.round(rate * 100)) / 10_000)
+
+/** A payment counts from now on. Once for a payment. */
+export function earn(books: Books, payment: ModelPayment, now: number): void {
+  if (books.earned.has(payment)) return
+  const level = pointsFor(payment.charged, RATES.billing_rate)
+  const coins = pointsFor(payment.charged, RATES.invite_rebate_rate)
+  books.earned.set(payment, { level, coins })
+  books.buyer.level += level
+  const withheld = Math.min(books.inviter.owed, coins)
+  books.inviter.owed -= withheld
+  books.pending.push({ payment, coins: coins - withheld, maturesAt: now + HOLD })
+  rewardInvitation(books, payment)
+}
+
+function rewardInvitation(books: Books, payment: ModelPayment): void {
+  if (books.invitation) return
+  books.invitation = payment
+  books.inviter.level += RATES.invite_level_points_per_user
+}
+
+/** All of a payment was given back. @param standing the oldest payment that still counts */
+export function takeBack(books: Books, payment: ModelPayment, standing: ModelPayment | undefined): void {
+  const earned = books.earned.get(payment)
+  if (earned) {
+    books.earned.delete(payment)
+    books.buyer.level -= earned.level
+    const pending = books.pending.find(one => one.payment === payment)?.coins ?? 0
+    books.pending = books.pending.filter(one => one.payment !== payment)
+    const rest = earned.coins - pending
+    const spent = Math.min(rest, books.inviter.spendable)
+    books.inviter.spendable -= spent
+    books.inviter.owed += rest - spent
+  }
+  if (books.invitation === payment) {
+    books.invitation = null
+    books.inviter.level -= RATES.invite_level_points_per_user
+  }
+  if (standing) rewardInvitation(books, standing)
+}
+
+export const halfOf = (payment: ModelPayment): string => (Math.floor(payment.charged / 2) / 100).toFixed(2)
+export const amountOf = (cents: number): string => (cents / 100).toFixed(2)

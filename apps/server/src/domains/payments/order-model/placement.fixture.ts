@@ -1,0 +1,86 @@
+import { sql } from 'drizzle-orm'
+import type { Model, ModelOrder, Real, Share } from './model.fixture.ts'
+
+/** Where an order is in the shop: its leases, its users on agents, its proxies. */
+export type Placement = {
+  shares: Share[]
+  pending: Set<number>
+  stopping: Set<number>
+  live: Set<number>
+  waiting: Set<number>
+  /** Proxies that work. */
+  works: number
+}
+
+/** The placements of all orders of a model. */
+export async function readPlacements({ world }: Real, orders: ModelOrder[]): Promise<Map<number, Placement>> {
+  const { db } = world.shop.ctx
+  const found = new Map(orders.map(({ id }) => [id, nothing()]))
+  if (orders.length === 0) return found
+  const ids = sql`(${sql.join(
+    orders.map(({ id }) => sql`${id}`),
+    sql`, `
+  )})`
+  const [leases, users, proxies] = await Promise.all([
+    db.execute<{ id: number; server: number; replaced: boolean; addresses: number }>(sql`
+      select l.order_id as id, c.server_id as server, l.replaced, sum(b.length) as addresses
+      from leases l join lease_blocks b on b.lease_id = l.id join chunks c on c.id = b.chunk_id
+      where l.order_id in ${ids} and b.released_at is null group by 1, 2, 3 order by 1, 2, 3`),
+    db.execute<{ id: number; server: number; wanted: boolean; behind: boolean }>(sql`
+      select order_id as id, server_id as server, wanted, generation <> applied_generation as behind
+      from agent_users where order_id in ${ids}`),
+    db.execute<{ id: number; server: number; state: 'pending' | 'live'; count: number }>(sql`
+      select order_id as id, server_id as server, state, count(*) as count from proxies
+      where order_id in ${ids} and state <> 'retired' group by 1, 2, 3`)
+  ])
+  const of = (id: number) => found.get(id) ?? nothing()
+  for (const { id, server, replaced, addresses } of leases.rows)
+    of(id).shares.push({ server: server, addresses: addresses, replaced })
+  for (const { id, server, wanted, behind } of users.rows) {
+    if (!wanted) of(id).stopping.add(server)
+    else if (behind) of(id).pending.add(server)
+  }
+  for (const { id, server, state, count } of proxies.rows) {
+    of(id)[state === 'live' ? 'live' : 'waiting'].add(server)
+    if (state === 'live') of(id).works += count
+  }
+  return found
+}
+
+const nothing = (): Placement => ({
+  shares: [],
+  pending: new Set(),
+  stopping: new Set(),
+  live: new Set(),
+  waiting: new Set(),
+  works: 0
+})
+
+/** Where the shop placed addresses is its own choice: after a step that places or withdraws some the model takes it over. */
+export async function takePlacement(model: Model, real: Real, orders: ModelOrder[]): Promise<void> {
+  const placements = await readPlacements(real, orders)
+  for (const order of orders) {
+    const { shares, pending, stopping, live, waiting } = placements.get(order.id) ?? nothing()
+    const since = (server: number) => order.waiting.get(server) ?? model.now
+    Object.assign(order, {
+      shares,
+      pending,
+      stopping,
+      live,
+      waiting: new Map([...waiting].map(server => [server, since(server)]))
+    })
+  }
+}
+
+/** What rests is the model's as well: how long it does is in docs/INVENTORY.md. */
+export async function takeResting(model: Model, { world }: Real): Promise<void> {
+  const { rows } = await world.shop.ctx.db.execute<{ server: number; rule: number; addresses: number }>(sql`
+    select c.server_id as server, r.id as rule, sum(b.length) as addresses
+    from lease_blocks b join chunks c on c.id = b.chunk_id, unnest(b.rules) as r(id)
+    where b.rests_until is not null group by 1, 2`)
+  model.resting = rows.map(({ server, rule, addresses }) => ({
+    server: server,
+    rule: world.rules.indexOf(rule),
+    addresses: addresses
+  }))
+}

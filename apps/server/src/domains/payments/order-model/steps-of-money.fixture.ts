@@ -1,0 +1,162 @@
+import { expect } from 'vitest'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { command } from '../../../infra/command.ts'
+import { CancelledOrder, DisputeEvent, RefundEvent } from '../../../integrations/shopify/index.ts'
+import { userActor } from '../../../testing/session.ts'
+import { exchangeCoins } from '../../rewards/exchange.ts'
+import { createGiftCard } from '../../rewards/index.ts'
+import { cancelPayment, disputePayment, refundPayment } from '../index.ts'
+import { refundOnPlatform } from '../refund-on-platform.ts'
+import { amountOf, halfOf, mature, takeBack } from './books.fixture.ts'
+import { centsOf, isServed, letGo, TERM, type Model, type ModelPayment, type Real, type Step } from './model.fixture.ts'
+import { takePlacement } from './placement.fixture.ts'
+import { onPayment, step } from './step.fixture.ts'
+import { nextPlatformId } from './steps-of-orders.fixture.ts'
+
+/** The platform tells that it gave money back. @param amount null: all of it */
+async function givenBack(
+  { payment, model, real }: { payment: ModelPayment; model: Model; real: Real },
+  amount: string | null,
+  outcome: string
+): Promise<void> {
+  if (payment.refunded) return expect(outcome).toBe('duplicate')
+  payment.back = amount === null ? payment.charged : Math.min(payment.charged, payment.back + centsOf(amount))
+  if (payment.back < payment.charged) {
+    // A part of money that does not count is somebody's to decide; of a lease it changes nothing either.
+    return expect(outcome).toBe(payment.accepted ? 'partly_refunded' : 'refund_kept')
+  }
+  payment.refunded = true
+  const { order } = payment
+  takeBack(
+    model.books,
+    payment,
+    model.payments.find(one => one.accepted && !one.refunded)
+  )
+  if (order.purchase === payment && order.state !== 'refunded') {
+    const renewals = model.payments.some(
+      one => one.order === order && one.kind === 'renewal' && one.accepted && !one.refunded
+    )
+    expect(outcome).toBe(renewals ? 'renewals_unserved' : 'refunded')
+    Object.assign(order, { state: 'refunded', graceUntil: null })
+    await takePlacement(model, real, [order])
+    return letGo(order)
+  }
+  expect(outcome).toBe('refunded')
+  if (payment.kind !== 'renewal' || !payment.accepted) return
+  if (order.expiredAt === null) order.extraTerms -= 1
+  else if (isServed(order)) order.expiredAt -= TERM
+}
+
+async function reportRefund({ world }: Real, payment: ModelPayment, { id, amount }: { id: number; amount: string }) {
+  const event = { id, order_id: payment.id, transactions: [{ kind: 'refund', status: 'success', amount }] }
+  const { ctx } = world.shop
+  return (await command(ctx, SYSTEM, unit => refundPayment(unit, RefundEvent.parse(event), ctx))).outcome
+}
+
+/** The platform gives all, or half, of a payment back: before or after the delivery, of any payment. */
+export const refund = (nth: number, part: 'whole' | 'half'): Step =>
+  onPayment(`refund ${part}`, nth, async (payment, model, real) => {
+    const one = { id: nextPlatformId(), amount: part === 'half' ? halfOf(payment) : amountOf(payment.charged) }
+    payment.refunds.push(one)
+    await givenBack({ payment, model, real }, one.amount, await reportRefund(real, payment, one))
+  })
+
+/** The platform tells once more of a refund. */
+export const refundAgain = (nth: number): Step =>
+  onPayment('refundAgain', nth, async (payment, _model, real) => {
+    const [first] = payment.refunds
+    if (first) expect(await reportRefund(real, payment, first)).toBe('duplicate')
+  })
+
+/** An administrator has the platform give what is left, or half, back; the platform reports it. */
+export const refundInConsole = (nth: number, part: 'rest' | 'half'): Step =>
+  onPayment(`refundInConsole ${part}`, nth, async (payment, model, real) => {
+    const { admin, world } = real
+    const amount = part === 'half' ? halfOf(payment) : amountOf(payment.charged - payment.back)
+    const by = userActor(admin.user.id, { username: admin.user.username, isSuperuser: true })
+    const asked = await refundOnPlatform(world.shop.ctx, by, payment.order.id, {
+      platform_order: String(payment.id),
+      ...(part === 'half' ? { amount } : {})
+    })
+    if (payment.refunded) return expect(asked).toMatchObject({ ok: false, reason: 'order_without_payment' })
+    expect(asked).toMatchObject({ ok: true, data: { amount } })
+    const one = { id: nextPlatformId(), amount }
+    expect(world.refundsMade.pop()).toEqual({ platformOrderId: String(payment.id), amount })
+    payment.refunds.push(one)
+    await givenBack({ payment, model, real }, amount, await reportRefund(real, payment, one))
+  })
+
+/** The platform cancels a paid order: all of its money goes back. */
+export const cancelOnPlatform = (nth: number): Step =>
+  onPayment('cancelOnPlatform', nth, async (payment, model, real) => {
+    const { ctx } = real.world.shop
+    const event = CancelledOrder.parse({ id: payment.id, name: `#${payment.id}`, cancelled_at: 'now' })
+    const { outcome } = await command(ctx, SYSTEM, unit => cancelPayment(unit, event, ctx))
+    await givenBack({ payment, model, real }, null, outcome)
+  })
+
+const reportDispute = async (
+  { world }: Real,
+  payment: ModelPayment,
+  dispute: { id: number; status: string; type?: string }
+) => {
+  const { ctx } = world.shop
+  const event = { type: 'chargeback', amount: amountOf(payment.charged), currency: 'USD', ...dispute }
+  const parsed = DisputeEvent.parse({ ...event, order_id: payment.id })
+  return (await command(ctx, SYSTEM, unit => disputePayment(unit, parsed, ctx))).outcome
+}
+
+/** The buyer's bank takes the money. */
+export const openChargeback = (nth: number): Step =>
+  onPayment('openChargeback', nth, async (payment, model, real) => {
+    const isNew = payment.dispute === null
+    payment.dispute ??= nextPlatformId()
+    const outcome = await reportDispute(real, payment, { id: payment.dispute, status: 'needs_response' })
+    if (!isNew) return expect(outcome).toBe('duplicate')
+    await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
+  })
+
+/** It stays with the bank: what its opening took is taken once. */
+export const loseChargeback = (nth: number): Step =>
+  onPayment('loseChargeback', nth, async (payment, model, real) => {
+    const isNew = payment.dispute === null
+    payment.dispute ??= nextPlatformId()
+    const outcome = await reportDispute(real, payment, { id: payment.dispute, status: 'lost' })
+    if (!isNew) return expect(outcome).toBe('duplicate')
+    await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
+  })
+
+/** The shop wins a dispute before it hears of its opening: that takes nothing any more. */
+export const winUnopened = (nth: number): Step =>
+  onPayment('winUnopened', nth, async (payment, _model, real) => {
+    const id = nextPlatformId()
+    expect(await reportDispute(real, payment, { id, status: 'won' })).toBe('ignored')
+    expect(await reportDispute(real, payment, { id, status: 'needs_response' })).toBe('duplicate')
+  })
+
+/** The bank asks, and takes nothing. */
+export const inquire = (nth: number): Step =>
+  onPayment('inquire', nth, async (payment, _model, real) => {
+    const dispute = { id: nextPlatformId(), status: 'needs_response', type: 'inquiry' }
+    expect(await reportDispute(real, payment, dispute)).toBe('inquiry')
+  })
+
+let cards = 0
+
+/** The inviter exchanges coins: what is pending or owed can never be spent. */
+export const spend = (what: 'one' | 'all' | 'oneTooMany' | 'pendingToo'): Step =>
+  step(`spend ${what}`, async (model, { world, inviter }) => {
+    mature(model.books, model.now)
+    const { spendable } = model.books.inviter
+    const pending = model.books.pending.reduce((sum, { coins }) => sum + coins, 0)
+    const point = { one: 1, all: spendable, oneTooMany: spendable + 1, pendingToo: spendable + pending }[what]
+    if (point === 0) return
+    cards += 1
+    const { ctx } = world.shop
+    const mount = `${1000 + cards}.00`
+    expect(await createGiftCard(ctx, SYSTEM, { mount, code: `model-card-${cards}`, point })).toMatchObject({ ok: true })
+    const asked = await exchangeCoins(ctx, userActor(inviter.user.id), { mount, point })
+    if (point > spendable) return expect(asked).toMatchObject({ ok: false, reason: 'insufficient_coins' })
+    expect(asked).toMatchObject({ ok: true })
+    model.books.inviter.spendable -= point
+  })

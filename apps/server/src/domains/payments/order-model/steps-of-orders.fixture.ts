@@ -1,0 +1,190 @@
+import { expect } from 'vitest'
+import { deliveryPorts } from '../../../workers.ts'
+import { runTask } from '../../delivery/tasks.ts'
+import { earn } from './books.fixture.ts'
+import {
+  advance,
+  centsOf,
+  freeFor,
+  kept,
+  ORDERS,
+  RESERVED,
+  TERM,
+  type Model,
+  type ModelOrder,
+  type ModelPayment,
+  type Real,
+  type Step
+} from './model.fixture.ts'
+import { takePlacement } from './placement.fixture.ts'
+import { onOrder, step } from './step.fixture.ts'
+
+export const place = (rule: number, blocks: number): Step =>
+  step(`place(${rule}, ${blocks})`, async (model, real) => {
+    if (model.orders.length === ORDERS) return
+    const { world, buyer } = real
+    const quantity = blocks * 8
+    const asked = await buyer.post<{ id: number; order_id: string }>(
+      '/api/orders/checkout',
+      world.wanted(quantity, world.rules.slice(rule, rule + 1))
+    )
+    if (quantity > freeFor(model, rule)) return expect(asked.data).toMatchObject({ reason: 'out_of_stock' })
+    expect(asked.code).toBe(2000)
+    const { amount } = await world.row(asked.data.id)
+    const order: ModelOrder = {
+      id: asked.data.id,
+      publicId: asked.data.order_id,
+      amount,
+      rule,
+      quantity,
+      state: 'placed',
+      paid: false,
+      purchase: null,
+      reservedUntil: model.now + RESERVED,
+      expiredAt: null,
+      graceUntil: null,
+      extraTerms: 0,
+      shares: [],
+      pending: new Set(),
+      stopping: new Set(),
+      live: new Set(),
+      waiting: new Map()
+    }
+    model.orders.push(order)
+    await takePlacement(model, real, [order])
+  })
+
+export const cancel = (nth: number): Step =>
+  onOrder('cancel', nth, async (order, _model, { buyer }) => {
+    const asked = await buyer.post(`/api/orders/order_list/${order.id}/cancel/`)
+    if (order.state !== 'placed' && order.state !== 'cancelled') {
+      return expect(asked.data).toMatchObject({ reason: 'order_not_unpaid' })
+    }
+    expect(asked.code).toBe(2000)
+    Object.assign(order, { state: 'cancelled', shares: [] })
+  })
+
+let platformOrders = 990_000_000_000
+/** The platform's own id of its next order, or of a refund or dispute. */
+export const nextPlatformId = (): number => (platformOrders += 1)
+
+/** The platform took money. */
+function addPayment(model: Model, order: ModelOrder, kind: ModelPayment['kind']): ModelPayment {
+  const payment: ModelPayment = {
+    id: nextPlatformId(),
+    order,
+    kind,
+    charged: centsOf(order.amount),
+    accepted: false,
+    back: 0,
+    refunded: false,
+    refunds: [],
+    dispute: null
+  }
+  model.payments.push(payment)
+  return payment
+}
+
+function accept(model: Model, payment: ModelPayment): void {
+  payment.accepted = true
+  earn(model.books, payment, model.now)
+}
+
+/** A paid order gets what was reserved for it, or other addresses, or fails. @returns whether it is on its way */
+async function startServing(model: Model, real: Real, order: ModelOrder): Promise<boolean> {
+  if (order.shares.length === 0 && order.quantity > freeFor(model, order.rule)) {
+    order.state = 'failed'
+    return false
+  }
+  order.state = 'delivering'
+  await takePlacement(model, real, [order])
+  return true
+}
+
+/** In time, late, after a cancellation, or once more. */
+export const pay = (nth: number): Step =>
+  onOrder('pay', nth, async (order, model, real) => {
+    const payment = addPayment(model, order, 'purchase')
+    const { outcome } = await real.world.pay(order, { id: payment.id })
+    if (order.paid) {
+      // What leads to no delivery has an outcome that an operator sees.
+      if (order.state !== 'failed' || order.purchase?.accepted) return expect(outcome).toBe('paid_twice')
+      // The right payment after one that fell short.
+      order.purchase = payment
+      if (!(await startServing(model, real, order))) return expect(outcome).toBe('too_late')
+      accept(model, payment)
+      return expect(outcome).toBe('settled')
+    }
+    Object.assign(order, { paid: true, purchase: payment })
+    accept(model, payment)
+    expect(outcome).toBe((await startServing(model, real, order)) ? 'settled' : 'too_late')
+  })
+
+/** What was paid for is not what was ordered. */
+export const payShort = (nth: number): Step =>
+  onOrder('payShort', nth, async (order, model, { world }) => {
+    const payment = addPayment(model, order, 'purchase')
+    const { outcome } = await world.pay(order, { id: payment.id, lines: {} })
+    if (order.paid) return expect(outcome).toBe('paid_twice')
+    Object.assign(order, { paid: true, purchase: payment, state: 'failed' })
+    expect(outcome).toBe('lines_missing')
+  })
+
+/** In time, in its grace, too late, or before anything was delivered. */
+export const renew = (nth: number): Step =>
+  onOrder('renew', nth, async (order, model, real) => {
+    const payment = addPayment(model, order, 'renewal')
+    const { outcome } = await real.world.pay(order, { id: payment.id, renewal: true })
+    const inGrace = order.state === 'expired' && order.graceUntil !== null && order.graceUntil > model.now
+    const runs = order.state === 'delivering' || order.state === 'partly_delivered' || order.state === 'delivered'
+    // What was lost with a server has to be found elsewhere.
+    const found = order.quantity - kept(order) <= freeFor(model, order.rule)
+    if (!runs && !(inGrace && found)) return expect(outcome).toBe('renewal_too_late')
+    expect(outcome).toBe('settled')
+    accept(model, payment)
+    if (order.expiredAt === null) order.extraTerms += 1
+    else order.expiredAt += TERM
+    if (!inGrace) return
+    Object.assign(order, { graceUntil: null, state: 'delivering' })
+    order.waiting.clear()
+    await takePlacement(model, real, [order])
+  })
+
+/** An administrator has a failed order delivered after all: then its payment counts. */
+export const deliver = (nth: number): Step =>
+  onOrder('deliver', nth, async (order, model, real) => {
+    if (order.state !== 'failed' || !order.purchase) return
+    const asked = await real.admin.post<{ task_id: string }>(`/api/orders/order_list/${order.id}/devery_order/`)
+    expect(asked.code).toBe(2000)
+    await runTask(real.world.shop.ctx, deliveryPorts, { orderId: order.id, taskId: asked.data.task_id })
+    if (await startServing(model, real, order)) accept(model, order.purchase)
+  })
+
+/** The agent of a server does what is wanted of it, unless it is away. */
+export const confirm = (nth: number): Step =>
+  step(`confirm(${nth})`, (model, real) => confirmServer(nth % model.servers.length, model, real))
+
+export async function confirmServer(at: number, model: Model, real: Real): Promise<void> {
+  const server = model.servers[at]
+  if (!server || server.silentSince !== null || server.status === 'given_up') return
+  await real.world.confirm([server.id])
+  const touched = model.orders.filter(({ pending, stopping }) => pending.has(server.id) || stopping.has(server.id))
+  const moving = touched.filter(order => order.shares.some(({ replaced }) => replaced))
+  for (const order of touched) {
+    if (order.pending.delete(server.id)) {
+      order.live.add(server.id)
+      order.waiting.delete(server.id)
+    }
+    const wasDelivered = order.expiredAt !== null
+    order.stopping.delete(server.id)
+    advance(order)
+    if (order.state === 'delivered' && !wasDelivered) order.expiredAt = model.now + TERM * (1 + order.extraTerms)
+    if (order.state === 'expired' || order.state === 'refunded') endOf(order)
+  }
+  // Once the others work, what they stand for is taken off its agents and goes back.
+  await takePlacement(model, real, moving)
+}
+
+function endOf(order: ModelOrder): void {
+  if (order.graceUntil === null && order.stopping.size === 0) order.shares = []
+}

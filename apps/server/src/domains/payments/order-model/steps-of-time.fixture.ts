@@ -1,0 +1,83 @@
+import { HOUR } from '../../../infra/clock.ts'
+import { endGraces, expireOrders } from '../../delivery/index.ts'
+import { timeOutOrders } from '../../orders/index.ts'
+import { endRests } from '../../inventory/jobs.ts'
+import { mature } from './books.fixture.ts'
+import {
+  GRACE,
+  isServed,
+  letGo,
+  RESCUE_AFTER,
+  type Model,
+  type ModelOrder,
+  type Real,
+  type Step
+} from './model.fixture.ts'
+import { takePlacement } from './placement.fixture.ts'
+import { step } from './step.fixture.ts'
+import { checkHealth } from './steps-of-servers.fixture.ts'
+
+export const wait = (milliseconds: number): Step =>
+  step(`wait(${milliseconds / HOUR} h)`, (model, real) => moveTo(model.now + milliseconds, model, real))
+
+/** To just after the next moment at which something ends: random waits would seldom meet a grace. */
+export const waitForNext = (): Step =>
+  step('waitForNext', async (model, real) => {
+    const ends = model.orders.flatMap(order => [
+      ...(order.shares.length > 0 && !isServed(order) ? [order.reservedUntil] : []),
+      ...(isServed(order) && order.expiredAt !== null ? [order.expiredAt] : []),
+      ...(order.graceUntil === null ? [] : [order.graceUntil]),
+      ...[...order.waiting.values()].map(since => since + RESCUE_AFTER)
+    ])
+    ends.push(...model.books.pending.map(({ maturesAt }) => maturesAt))
+    const next = Math.min(...ends.filter(end => end > model.now))
+    if (Number.isFinite(next)) await moveTo(next + 1, model, real)
+  })
+
+/** The health of the servers is looked at each minute, so also at the end of a wait. */
+export async function moveTo(now: number, model: Model, real: Real): Promise<void> {
+  model.now = now
+  real.setNow(now)
+  await real.world.advance(0)
+  mature(model.books, now)
+  await checkHealth(model, real)
+}
+
+export const timeOut = (): Step => step('timeOut', timeOutNow)
+
+export async function timeOutNow(model: Model, { world }: Real): Promise<void> {
+  await timeOutOrders(world.shop.ctx)
+  for (const order of model.orders) {
+    if (order.reservedUntil > model.now) continue
+    if (order.state === 'placed') Object.assign(order, { state: 'timed_out', shares: [] })
+    if (order.state === 'failed') order.shares = []
+  }
+}
+
+export const expire = (): Step => step('expire', expireNow)
+
+export async function expireNow(model: Model, real: Real): Promise<void> {
+  await expireOrders(real.world.shop.ctx)
+  const ended: ModelOrder[] = []
+  for (const order of model.orders) {
+    if (!isServed(order) || order.expiredAt === null || order.expiredAt > model.now) continue
+    Object.assign(order, { state: 'expired', graceUntil: model.now + GRACE })
+    ended.push(order)
+  }
+  await takePlacement(model, real, ended)
+}
+
+export const endGrace = (): Step => step('endGrace', endGracesNow)
+
+export async function endGracesNow(model: Model, real: Real): Promise<void> {
+  await endGraces(real.world.shop.ctx)
+  for (const order of model.orders) {
+    if (order.graceUntil === null || order.graceUntil > model.now) continue
+    order.graceUntil = null
+    order.waiting.clear()
+    letGo(order)
+  }
+}
+
+/** What has rested for long enough goes back to stock. */
+export const endRest = (): Step => step('endRest', async (_model, { world }) => void (await endRests(world.shop.ctx)))
