@@ -6,7 +6,7 @@ import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, type EventResult } from '../commerce/index.ts'
-import { leaseMissing, reviveDelivery, startDelivery } from '../delivery/index.ts'
+import { restoreAddresses, reviveDelivery, startDelivery } from '../delivery/index.ts'
 import {
   failOrder,
   lockOrder,
@@ -187,7 +187,7 @@ export async function renewBy(
   if (order.state === 'expired') {
     // Its addresses may be gone with their server: then it is renewed where there are others, or not at all.
     await lockEarners(unit.tx, order.userId)
-    if (!(await leaseMissing(unit, order))) return false
+    if (!(await restoreAddresses(unit, order))) return false
   }
   await renewOrder(unit, order, detailsOf(payment))
   await setAccepted(unit, payment.id)
