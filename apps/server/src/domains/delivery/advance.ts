@@ -159,13 +159,7 @@ async function markLive({ tx, now }: Unit, orderId: number, confirmed: number[])
   await tx
     .update(proxies)
     .set({ state: 'live', updatedAt: now, liveAt: sql`coalesce(${proxies.liveAt}, ${now.toISOString()}::timestamptz)` })
-    .where(
-      and(
-        eq(proxies.orderId, orderId),
-        eq(proxies.state, 'pending'),
-        inArray(proxies.serverId, confirmed)
-      )
-    )
+    .where(and(eq(proxies.orderId, orderId), eq(proxies.state, 'pending'), inArray(proxies.serverId, confirmed)))
 }
 
 /** Ends the task that the agents were working on; one whose work has not been done yet is not touched. */

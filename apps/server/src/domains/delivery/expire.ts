@@ -59,10 +59,10 @@ async function giveBack(unit: Unit, some: OrderRow[]): Promise<number> {
 async function stopProxies(unit: Unit, { id, graceUntil }: OrderRow): Promise<void> {
   if (!graceUntil) await retireProxies(unit, id)
   else
-   await unit.tx
-    .update(proxies)
-    .set({ state: 'pending', updatedAt: unit.now })
-    .where(and(eq(proxies.orderId, id), eq(proxies.state, 'live')))
+    await unit.tx
+      .update(proxies)
+      .set({ state: 'pending', updatedAt: unit.now })
+      .where(and(eq(proxies.orderId, id), eq(proxies.state, 'live')))
 }
 
 async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Promise<void> {

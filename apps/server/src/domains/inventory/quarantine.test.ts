@@ -4,7 +4,18 @@ import { HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
-import { activate, addCidr, audit, deleteRule, leasesOf, quoteSelection, release, reserve, splitLease, whoHeld } from './index.ts'
+import {
+  activate,
+  addCidr,
+  audit,
+  deleteRule,
+  leasesOf,
+  quoteSelection,
+  release,
+  reserve,
+  splitLease,
+  whoHeld
+} from './index.ts'
 import { endRests } from './jobs.ts'
 
 let shop: TestShop

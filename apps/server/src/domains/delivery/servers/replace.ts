@@ -4,7 +4,15 @@ import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
 import { dropDesiredUser, removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
 import { servers } from '../../fleet/tables.ts'
-import { leasesOf, lockInventory, markKept, markReplaced, release, splitLease, type LeaseShare } from '../../inventory/index.ts'
+import {
+  leasesOf,
+  lockInventory,
+  markKept,
+  markReplaced,
+  release,
+  splitLease,
+  type LeaseShare
+} from '../../inventory/index.ts'
 import { finishTask, note, taskStateOf, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'

@@ -8,7 +8,14 @@ import { notifyAdmins } from '../../accounts/index.ts'
 import { servers } from '../../fleet/tables.ts'
 import { lockInventory } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
-import { isServed, lockOrder, markRescueTried, recordProgress, SERVED_STATES, type OrderRow } from '../../orders/index.ts'
+import {
+  isServed,
+  lockOrder,
+  markRescueTried,
+  recordProgress,
+  SERVED_STATES,
+  type OrderRow
+} from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { readSettings } from '../../settings/index.ts'
 import { advance } from '../advance.ts'

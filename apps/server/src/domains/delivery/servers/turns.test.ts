@@ -22,6 +22,7 @@ test('orders without a place elsewhere hold up nobody: who was tried longest ago
   const fits = await stack.paid(8)
   await stack.health()
   stack.pass(31 * MINUTE)
+  await stack.health()
   await ctx.db.update(servers).set({ status: 'active' }).where(eq(servers.id, first.id))
   // A slice has time for one order.
   for (let run = 0; run < 4; run++) await rescueOrders(ctx, { sliceMs: 0 })
@@ -30,7 +31,7 @@ test('orders without a place elsewhere hold up nobody: who was tried longest ago
   for (const id of stuck) expect(await stack.order(id)).toMatchObject({ failCode: 'server_unreachable' })
 
   // What waits and what is to leave a server take turns too.
-  await stack.admin.post(`/api/servers/servers/${first.id}/drain/`, {})
+  expect((await stack.admin.post(`/api/servers/servers/${first.id}/drain/`, {})).code).toBe(2000)
   const second = await stack.addNamed('127.66.2.0/29')
   for (let run = 0; run < 4; run++) await rescueOrders(ctx, { sliceMs: 0 })
   await stack.settle()
