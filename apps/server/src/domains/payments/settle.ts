@@ -22,7 +22,7 @@ import {
 import { lockEarners, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
-import { isPaidBack, isUnpaid, problemOf, type Problem } from './judge.ts'
+import { isPaidBack, isUnpaid, problemOf, type Problem } from './compare-payment.ts'
 import { addPayment, paymentOf, setAccepted, type PaymentRow } from './rows.ts'
 import { mailNotDelivered, mailPayer, mailReceipt, mailRenewal, tagFailed } from './tell.ts'
 import { paymentRefunds } from './tables.ts'

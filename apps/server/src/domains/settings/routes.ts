@@ -18,7 +18,7 @@ export function settingsRoutes(mount: Mount, ctx: AppContext, ports: SettingsPor
   if (health) {
     mount(settings.health, async () => ok(await readHealth(ctx, health)))
     mount(settings.checkHealth, async () => {
-      await health.look()
+      await health.refresh()
       return ok(await readHealth(ctx, health))
     })
   }
