@@ -28,7 +28,7 @@ export const healthPorts = (ctx: AppContext): HealthPorts => ({
       untrusted_proxies: untrustedProxies().map(({ address, at }) => ({ address, at: iso(at) }))
     })
   },
-  async look() {
+  async refresh() {
     // At once: a silent platform is waited for once, not three times.
     await Promise.all([
       checkPlatform(ctx),

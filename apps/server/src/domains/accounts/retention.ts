@@ -7,7 +7,7 @@ import { FAILURE_WINDOW } from './attempts.ts'
 import { CODES_KEPT } from './code-limits.ts'
 import { apiKeyNetworks, captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
 
-const gone = (what: Retained, table: PgTable, time: PgColumn, ms: number, why: string): RetentionEntry => ({
+const expired = (what: Retained, table: PgTable, time: PgColumn, ms: number, why: string): RetentionEntry => ({
   what,
   keep: { ms },
   why,
@@ -15,19 +15,19 @@ const gone = (what: Retained, table: PgTable, time: PgColumn, ms: number, why: s
   count: db => countRows(db, table, time)
 })
 
-/** What of people's comings and goings is removed when it has no effect any more. */
+/** What of sessions, codes and log-ins is removed when it has no effect any more. */
 export const accountRetention: RetentionEntry[] = [
-  gone('sessions', sessions, sessions.expiresAt, 0, 'A session that has expired opens nothing.'),
-  gone(
+  expired('sessions', sessions, sessions.expiresAt, 0, 'A session that has expired opens nothing.'),
+  expired(
     'email_codes',
     emailCodes,
     emailCodes.expiresAt,
     CODES_KEPT,
     'A day after it expired: the limits of codes count it, and who types an old code is told so.'
   ),
-  gone('captchas', captchas, captchas.expiresAt, 0, 'A captcha that has expired is not accepted.'),
-  gone('login_failures', loginFailures, loginFailures.at, FAILURE_WINDOW, 'Older failures do not count any more.'),
-  gone('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.'),
+  expired('captchas', captchas, captchas.expiresAt, 0, 'A captcha that has expired is not accepted.'),
+  expired('login_failures', loginFailures, loginFailures.at, FAILURE_WINDOW, 'Older failures do not count any more.'),
+  expired('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.'),
   {
     what: 'api_key_networks',
     keep: { ms: NETWORKS_KEPT },

@@ -8,7 +8,7 @@ import { readSettings } from '../settings/index.ts'
 import { SCOPES } from './check-platform.ts'
 import { readCheck } from './checks.ts'
 import { RECONCILED } from './events.ts'
-import { missedWebhooks } from './silence.ts'
+import { missedWebhooks } from './missed-webhooks.ts'
 import { platformEvents } from './tables.ts'
 
 type Platform = NonNullable<Health['platform']>

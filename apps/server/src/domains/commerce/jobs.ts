@@ -11,7 +11,7 @@ import {
 } from './queues.ts'
 import { checkPlatform } from './check-platform.ts'
 import { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
-import { watchForSilence } from './silence.ts'
+import { reportMissedWebhooks } from './missed-webhooks.ts'
 import { sweepEvents } from './sweep-events.ts'
 import { tagOrder } from './tag-order.ts'
 import type { EventHandlers } from './topics.ts'
@@ -46,7 +46,7 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
     // At the start it only asks for it: a platform that does not answer must not keep the worker from starting.
     run: async (ctx, _data, jobId) => {
       if (jobId === AT_START) return command(ctx, SYSTEM, async unit => requestWebhooks(unit))
-      await watchForSilence(ctx)
+      await reportMissedWebhooks(ctx)
       await checkPlatform(ctx)
       await registerWebhooks(ctx)
     }

@@ -18,7 +18,7 @@ import { platformHealth } from './health.ts'
 import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
 import { registerWebhooks } from './register-webhooks.ts'
 import { commerceRoutes } from './routes.ts'
-import { watchForSilence } from './silence.ts'
+import { reportMissedWebhooks } from './missed-webhooks.ts'
 import { platformChecks, platformEvents, webhookAddresses } from './tables.ts'
 
 const OURS = 'https://shop.example.com'
@@ -144,26 +144,26 @@ const received = (eventId: string, ago: number) =>
 test('payments of which no webhook tells are an alarm, once a day; a webhook that is only late is none', async () => {
   const found = (id: number) => paidEvent({ publicId: 'NL-x', amount: '1.00', id })
   await stored('reconciled:1', found(1))
-  await watchForSilence(shop.ctx)
+  await reportMissedWebhooks(shop.ctx)
   expect(await mails()).toEqual([])
   await received('reconciled:1', 20 * MINUTE)
   await stored('orders/paid late', found(1))
-  await watchForSilence(shop.ctx)
+  await reportMissedWebhooks(shop.ctx)
   expect(await mails()).toEqual([])
 
   await stored('reconciled:2', found(2))
   await received('reconciled:2', 20 * MINUTE)
-  await watchForSilence(shop.ctx)
-  await watchForSilence(shop.ctx)
+  await reportMissedWebhooks(shop.ctx)
+  await reportMissedWebhooks(shop.ctx)
   expect(await mails()).toEqual(['Webhooks of the platform do not arrive'])
   expect((await health()).webhooks.missed).toBe(1)
   const tomorrow = { ...shop.ctx, now: () => new Date(Date.now() + 23 * HOUR) }
-  await watchForSilence(tomorrow)
+  await reportMissedWebhooks(tomorrow)
   expect(await mails()).toHaveLength(1)
   const later = { ...shop.ctx, now: () => new Date(Date.now() + 25 * HOUR) }
   await stored('reconciled:3', found(3))
   await received('reconciled:3', -24 * HOUR)
-  await watchForSilence(later)
+  await reportMissedWebhooks(later)
   expect(await mails()).toHaveLength(2)
 })
 

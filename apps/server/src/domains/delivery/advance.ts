@@ -1,4 +1,4 @@
-import { and, eq, inArray, notInArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
@@ -45,17 +45,20 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   await markLive(
     unit,
     order.id,
-    agents.filter(agent => !agent.inStep).map(agent => agent.serverId)
+    agents.filter(agent => agent.wanted && agent.inStep).map(agent => agent.serverId)
   )
   const held = await holdingsOf(tx, order.id)
+  const kept = held.filter(holding => !holding.replaced && !isRetired(holding))
+  const concerned = agents.filter(agent => concerns(agent, kept))
   const live = sumOf(held, holding => (holding.replaced ? 0 : holding.live))
   const working = Math.min(
     sumOf(held, holding => holding.live),
     order.quantity
   )
-  const refusal = agents.find(agent => agent.refusal !== null)?.refusal ?? null
-  const waits = agents.some(isAwaited)
-  const failure = failureToShow(order, { refusal, waits, missing: order.quantity - working })
+  const refusal = concerned.find(agent => agent.refusal !== null)?.refusal ?? null
+  const waits = concerned.some(isAwaited)
+  // What is to be given back works for now, but does not stand for what is missing.
+  const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live })
   const isNews = await recordProgress(unit, order, { deliveryNum: working, failure })
   if (refusal && isNews) await tellAdmins(unit, order, refusal)
   if (waits || refusal) {
@@ -66,7 +69,8 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   }
   if (live < order.quantity) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
-    await finishRunningTask(unit, order, null)
+    // A new password is on what works; other addresses, or all of them, there are none.
+    await finishRunningTask(unit, order, order.task === 'reset' ? null : { code: 'out_of_stock' })
     return givenBack(held, agents)
   }
 
@@ -79,7 +83,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     await markDelivered(unit, order)
     unit.jobs.send(deliveredQueue, { orderId: order.id })
   }
-  if (!later.some(isAwaited)) await finishRunningTask(unit, order, null)
+  if (!later.some(agent => concerns(agent, kept) && isAwaited(agent))) await finishRunningTask(unit, order, null)
   return givenBack(
     left.map(holding => ({ ...holding, live: 0, pending: 0 })),
     later
@@ -90,6 +94,10 @@ type Agent = Awaited<ReturnType<typeof agentProgress>>[number]
 
 /** An agent that is to serve the order and has not confirmed it. One that is to drop it keeps nobody waiting. */
 const isAwaited = (agent: Agent): boolean => agent.wanted && !agent.inStep
+
+/** Does the agent serve addresses that the order keeps, or has it to drop its user? Others serve only what goes back. */
+const concerns = (agent: Agent, kept: Holding[]): boolean =>
+  !agent.wanted || kept.some(({ serverIds }) => serverIds.includes(agent.serverId))
 
 /** Replaced leases that no agent serves any more: their servers dropped the order's user, or serve it without them. */
 const givenBack = (held: Holding[], agents: Agent[]): number[] =>
@@ -145,17 +153,13 @@ async function withdraw(unit: Unit, order: OrderRow, left: Holding[]): Promise<v
   if (gone.length > 0) await removeDesiredUsers(unit, order.id, gone)
 }
 
-async function markLive({ tx, now }: Unit, orderId: number, behind: number[]): Promise<void> {
+/** @param confirmed servers whose agents serve all that they should */
+async function markLive({ tx, now }: Unit, orderId: number, confirmed: number[]): Promise<void> {
+  if (confirmed.length === 0) return
   await tx
     .update(proxies)
     .set({ state: 'live', updatedAt: now, liveAt: sql`coalesce(${proxies.liveAt}, ${now.toISOString()}::timestamptz)` })
-    .where(
-      and(
-        eq(proxies.orderId, orderId),
-        eq(proxies.state, 'pending'),
-        behind.length > 0 ? notInArray(proxies.serverId, behind) : undefined
-      )
-    )
+    .where(and(eq(proxies.orderId, orderId), eq(proxies.state, 'pending'), inArray(proxies.serverId, confirmed)))
 }
 
 /** Ends the task that the agents were working on; one whose work has not been done yet is not touched. */

@@ -1,13 +1,14 @@
-import { and, eq, inArray, ne } from 'drizzle-orm'
-import { SYSTEM } from '../../infra/actor.ts'
+import { and, eq } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { inBatches } from '../../infra/batches.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { removeDesiredUsers } from '../fleet/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { endGrace, expireOrder, lockExpired, lockGraceEnded, orderMail, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { advance } from './advance.ts'
+import { retireProxies } from './holdings.ts'
 import { proxies } from './tables.ts'
 
 const BATCH = 50
@@ -18,7 +19,7 @@ const BATCH = 50
  * @returns how many orders expired
  */
 export const expireOrders = (ctx: AppContext): Promise<number> =>
-  inBatches(ctx, async unit => {
+  inBatches(ctx, BATCH, async unit => {
     const { grace_hours } = await readSettings(unit.tx, ctx.secrets)
     const ended: OrderRow[] = []
     for (const order of await lockExpired(unit, BATCH)) {
@@ -36,22 +37,14 @@ export const expireOrders = (ctx: AppContext): Promise<number> =>
  * @returns how many graces ended
  */
 export const endGraces = (ctx: AppContext): Promise<number> =>
-  inBatches(ctx, async unit => {
+  inBatches(ctx, BATCH, async unit => {
     const due = await lockGraceEnded(unit, BATCH)
     for (const order of due) {
       await endGrace(unit, order)
-      await retireProxies(unit, [order.id])
+      await retireProxies(unit, order.id)
     }
     return giveBack(unit, due)
   })
-
-async function inBatches(ctx: AppContext, step: (unit: Unit) => Promise<number>): Promise<number> {
-  for (let total = 0; ;) {
-    const some = await command(ctx, SYSTEM, step)
-    total += some
-    if (some < BATCH) return total
-  }
-}
 
 /** Addresses return to stock where no grace holds them and no agent has to confirm. @returns how many orders there were */
 async function giveBack(unit: Unit, some: OrderRow[]): Promise<number> {
@@ -64,18 +57,12 @@ async function giveBack(unit: Unit, some: OrderRow[]): Promise<number> {
 
 /** In its grace an order's proxies wait for their agents again; those that a change gave back stay retired. */
 async function stopProxies(unit: Unit, { id, graceUntil }: OrderRow): Promise<void> {
-  if (!graceUntil) return retireProxies(unit, [id])
-  await unit.tx
-    .update(proxies)
-    .set({ state: 'pending', updatedAt: unit.now })
-    .where(and(eq(proxies.orderId, id), eq(proxies.state, 'live')))
-}
-
-async function retireProxies({ tx, now }: Unit, orderIds: number[]): Promise<void> {
-  await tx
-    .update(proxies)
-    .set({ state: 'retired', updatedAt: now })
-    .where(and(inArray(proxies.orderId, orderIds), ne(proxies.state, 'retired')))
+  if (!graceUntil) await retireProxies(unit, id)
+  else
+    await unit.tx
+      .update(proxies)
+      .set({ state: 'pending', updatedAt: unit.now })
+      .where(and(eq(proxies.orderId, id), eq(proxies.state, 'live')))
 }
 
 async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Promise<void> {

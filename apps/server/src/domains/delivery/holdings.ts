@@ -1,4 +1,4 @@
-import { and, eq, ne, sql, type SQL } from 'drizzle-orm'
+import { and, eq, inArray, ne, sql, type SQL } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { heldLeases, type HeldLease } from '../inventory/index.ts'
@@ -31,12 +31,12 @@ export const isRetired = ({ pending, live }: Pick<Holding, 'pending' | 'live'>):
 export const sumOf = <T>(list: readonly T[], of: (one: T) => number): number =>
   list.reduce((sum, one) => sum + of(one), 0)
 
-/** Takes proxies of an order back from its customer. @returns how many of them worked */
-export async function retireProxies({ tx, now }: Unit, orderId: number, which: SQL): Promise<number> {
+/** Takes proxies back from the customers of orders: all, or those of a condition. @returns how many of them had worked */
+export async function retireProxies({ tx, now }: Unit, of: number | number[], which?: SQL): Promise<number> {
   const retired = await tx
     .update(proxies)
     .set({ state: 'retired', updatedAt: now })
-    .where(and(eq(proxies.orderId, orderId), ne(proxies.state, 'retired'), which))
+    .where(and(inArray(proxies.orderId, [of].flat()), ne(proxies.state, 'retired'), which))
     .returning({ liveAt: proxies.liveAt })
   return retired.filter(({ liveAt }) => liveAt !== null).length
 }

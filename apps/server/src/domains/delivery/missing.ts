@@ -1,4 +1,5 @@
 import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
 import { activate, leasesOf, reserve } from '../inventory/index.ts'
 import type { OrderRow } from '../orders/index.ts'
@@ -13,10 +14,15 @@ export type Place = { groupId: number; avoid: number[] }
  * @returns false where there are too few addresses; true also where nothing is missing
  */
 export async function leaseMissing(unit: Unit, order: OrderRow): Promise<boolean> {
-  const kept = (await holdingsOf(unit.tx, order.id)).filter(holding => !holding.replaced)
-  const missing = order.quantity - sumOf(kept, holding => holding.addresses)
+  const missing = await missingOf(unit.tx, order)
   if (missing <= 0) return true
   return (await leaseMore(unit, order, missing, { groupId: order.serverGroupId, avoid: [] })) !== null
+}
+
+/** How many of its addresses an order does not hold any more. */
+export async function missingOf(db: Executor, order: Pick<OrderRow, 'id' | 'quantity'>): Promise<number> {
+  const held = await holdingsOf(db, order.id)
+  return order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
 }
 
 /**

@@ -1,9 +1,34 @@
-import { and, eq } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
 import { reviveOrder, type OrderRow } from '../orders/index.ts'
+import { servers } from '../fleet/tables.ts'
+import { holdingsOf } from './holdings.ts'
+import { leaseMissing, missingOf } from './missing.ts'
+import { announceMove, leaveGivenUp } from './servers/index.ts'
 import { servedShares, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
+
+/**
+ * Readies a locked, expired order for a renewal in its grace: what it held on servers that were given up is no use to it,
+ * and what it lost is leased again. Its customer is told that addresses changed. Repeating it changes nothing.
+ * @returns false where there are too few addresses: the order cannot be renewed
+ */
+export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boolean> {
+  const { tx } = unit
+  const held = [...new Set((await holdingsOf(tx, order.id)).flatMap(holding => holding.serverIds))]
+  const left = await tx
+    .select({ id: servers.id })
+    .from(servers)
+    .where(and(inArray(servers.id, held), eq(servers.status, 'given_up')))
+    .orderBy(asc(servers.id))
+  for (const { id } of left) await leaveGivenUp(unit, order, id, false)
+  const missing = await missingOf(tx, order)
+  if (missing <= 0) return true
+  if (!(await leaseMissing(unit, order))) return false
+  await announceMove(unit, order.id, missing)
+  return true
+}
 
 /**
  * An order was renewed: where it had expired, its proxies come back on the addresses that were held for it, with the

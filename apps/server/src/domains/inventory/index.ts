@@ -16,6 +16,7 @@ export {
   activate,
   forgetLeases,
   lockInventory,
+  markKept,
   markReplaced,
   release,
   reserve,

@@ -1,4 +1,5 @@
 import { SYSTEM } from '../../infra/actor.ts'
+import { inBatches } from '../../infra/batches.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
@@ -29,13 +30,8 @@ export const inventoryJobs: Job[] = [
 ]
 
 /** Returns all that has rested long enough to stock. @returns how many blocks */
-export async function endRests(ctx: AppContext, batch = REST_BATCH): Promise<number> {
-  for (let total = 0; ;) {
-    const some = await command(ctx, SYSTEM, unit => endRest(unit.tx, unit.now, batch))
-    total += some
-    if (some < batch) return total
-  }
-}
+export const endRests = (ctx: AppContext, batch = REST_BATCH): Promise<number> =>
+  inBatches(ctx, batch, unit => endRest(unit.tx, unit.now, batch))
 
 async function auditNow(ctx: AppContext): Promise<void> {
   const { differences, doubleLeased } = await audit(ctx.db)

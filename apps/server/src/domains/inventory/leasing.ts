@@ -116,6 +116,15 @@ export async function markReplaced(tx: Executor, leaseIds: number[]): Promise<vo
     .where(and(inArray(leases.id, leaseIds), ne(leases.state, 'released')))
 }
 
+/** What was to stand for these leases does not come: they are kept. */
+export async function markKept(tx: Executor, leaseIds: number[]): Promise<void> {
+  if (leaseIds.length === 0) return
+  await tx
+    .update(leases)
+    .set({ replaced: false })
+    .where(and(inArray(leases.id, leaseIds), ne(leases.state, 'released')))
+}
+
 /** Returns to stock what has rested long enough. @returns how many blocks, at most `most` */
 export async function endRest(tx: Executor, now: Date, most: number): Promise<number> {
   const { rows } = await tx.execute<{ ended: number }>(

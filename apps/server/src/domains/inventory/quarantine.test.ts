@@ -4,7 +4,18 @@ import { HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
-import { activate, addCidr, audit, leasesOf, quoteSelection, release, reserve, splitLease, whoHeld } from './index.ts'
+import {
+  activate,
+  addCidr,
+  audit,
+  deleteRule,
+  leasesOf,
+  quoteSelection,
+  release,
+  reserve,
+  splitLease,
+  whoHeld
+} from './index.ts'
 import { endRests } from './jobs.ts'
 
 let shop: TestShop
@@ -75,6 +86,38 @@ test('a range or a rule that goes takes what rests with it', async () => {
   await release(db, { orderId })
   await db.execute(sql`select inventory.remove_cidr(id) from cidrs where cidr = '10.70.2.0/28'`)
   expect((await whoHeld(db, { ip: '10.70.2.3' })).map(held => held.orderId)).toEqual([orderId])
+})
+
+test('a rule that is deleted ends the rest under itself, not under the other rules of the order', async () => {
+  const { db } = shop.ctx
+  const [deleted, kept] = [await addRule(db, 'deleted'), await addRule(db, 'kept')]
+  const serverId = await addServer(db, 'two rules')
+  await inTransaction(db, addCidr, { cidr: '10.70.7.0/28', serverId })
+  const groupId = await addGroup(db, 'two rules', [serverId])
+  const [both = 0, one = 0] = await addOrders(db, groupId, 2)
+  const used = async (orderId: number, rules: number[]) => {
+    await db.transaction(tx => reserve(tx, { orderId, groupId, step: 8, rules, quantity: 8 }))
+    await activate(db, orderId)
+    await release(db, { orderId })
+  }
+  await used(both, [deleted, kept])
+  await used(one, [deleted])
+  const stock = (...rules: number[]) => quoteSelection(db, { groupId, step: 8, rules })
+  expect(await Promise.all([stock(kept), stock(deleted)])).toEqual([8, 0])
+
+  expect((await inTransaction(db, deleteRule, deleted)).ok).toBe(true)
+  expect(await stock(kept)).toBe(8)
+  expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
+  const { rows } = await db.execute(
+    sql`select lease_id from lease_blocks where rests_until is not null and rules @> array[${deleted}::int]`
+  )
+  expect(rows).toHaveLength(1)
+
+  // Its rest ends as any other; the deleted rule has nothing to give back.
+  shop.advance(2 * HOUR + 1000)
+  await endRests(shop.ctx)
+  expect(await stock(kept)).toBe(16)
+  expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
 })
 
 test('the part of a lease on one server becomes a lease of its own, with the same addresses', async () => {

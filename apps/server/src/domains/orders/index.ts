@@ -19,7 +19,7 @@ export {
 export { endGrace, expireOrder, lockExpired, lockGraceEnded } from './expire.ts'
 export { orderMail, orderMailColumns, orderMailFrom } from './order-mail.ts'
 export { partlyRefundOrder, refundOrder, replacePayment, takeBackTerm, type GivenBack } from './money-commands.ts'
-export { creditTime, expiredUndelivered, regroup, reopenOrder } from './move-commands.ts'
+export { creditTime, expiredUndelivered, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'
 export { orderLabels } from './labels.ts'

@@ -1,5 +1,7 @@
 /** What a move to other servers, an outage and a reopening change of a locked order, each within the caller's command. */
+import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
+import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** Its addresses come from another server group from now on. */
@@ -35,6 +37,11 @@ export const reopenOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
     failCode: null,
     failParams: null
   })
+
+/** Other addresses are being looked for: those that were not tried for longer come first, whatever comes of it. */
+export async function markRescueTried({ tx, now }: Unit, orderId: number): Promise<void> {
+  await tx.update(orders).set({ rescueTriedAt: now }).where(eq(orders.id, orderId))
+}
 
 /** Did this locked order expire before any of its addresses worked? */
 export const expiredUndelivered = (order: OrderRow): boolean =>

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
-import { SYSTEM } from '../../infra/actor.ts'
+import { inBatches } from '../../infra/batches.ts'
 import { DAY, iso } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -28,13 +28,8 @@ export function remindersBefore(proxyTime: number): { first: number; last: numbe
  * expiry. An expiry that was moved or renewed is reminded of anew.
  * @returns how many were reminded
  */
-export async function remindExpiries(ctx: AppContext, { batch = BATCH }: { batch?: number } = {}): Promise<number> {
-  for (let total = 0; ;) {
-    const some = await command(ctx, SYSTEM, unit => remindSome(unit, ctx.config.publicUrl, batch))
-    total += some
-    if (some < batch) return total
-  }
-}
+export const remindExpiries = (ctx: AppContext, { batch = BATCH }: { batch?: number } = {}): Promise<number> =>
+  inBatches(ctx, batch, unit => remindSome(unit, ctx.config.publicUrl, batch))
 
 /** The SQL of `remindersBefore`: has the time of each reminder come at `now`? */
 const firstDue = (now: Date) =>

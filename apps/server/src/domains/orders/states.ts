@@ -38,7 +38,12 @@ export function next(state: OrderState, event: OrderEvent): OrderState | null {
   return (from as readonly OrderState[]).includes(state) ? to : null
 }
 
-/** States in which the order's time may run: where it has an expiry. */
+/**
+ * Two questions, one answer today: "live" asks for the time (it may run, its end can be moved), "served" for the addresses
+ * (agents serve them, or are to). They are kept apart since a state of one kind need not be of the other.
+ *
+ * States in which the order's time may run: where it has an expiry.
+ */
 export const LIVE_STATES = TRANSITIONS.expire.from
 
 /** May its time run, so that its end can be moved? */

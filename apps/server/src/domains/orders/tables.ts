@@ -104,6 +104,8 @@ export const orders = pgTable(
     taskDone: integer(),
     taskErrorCode: text().$type<TaskFailure>(),
     taskErrorParams: jsonb().$type<Params>(),
+    /** When other addresses were last looked for; who was tried longest ago comes first. */
+    rescueTriedAt: instant(),
     deletedAt: instant()
   },
   t => [

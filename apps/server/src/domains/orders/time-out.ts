@@ -1,6 +1,6 @@
 import { and, asc, eq, exists, isNull, lte, ne, sql } from 'drizzle-orm'
-import { SYSTEM } from '../../infra/actor.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { inBatches } from '../../infra/batches.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
@@ -11,17 +11,9 @@ const BATCH = 100
 
 /** Gives the addresses back of orders that nobody paid, or not in full, in time. @returns how many orders timed out */
 export async function timeOutOrders(ctx: AppContext): Promise<number> {
-  const timedOut = await inBatches(ctx, releaseUnpaid)
-  await inBatches(ctx, releaseFailed)
+  const timedOut = await inBatches(ctx, BATCH, releaseUnpaid)
+  await inBatches(ctx, BATCH, releaseFailed)
   return timedOut
-}
-
-async function inBatches(ctx: AppContext, step: (unit: Unit) => Promise<number>): Promise<number> {
-  for (let total = 0; ;) {
-    const some = await command(ctx, SYSTEM, step)
-    total += some
-    if (some < BATCH) return total
-  }
 }
 
 async function releaseUnpaid(unit: Unit): Promise<number> {

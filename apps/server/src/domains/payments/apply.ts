@@ -36,7 +36,7 @@ export async function applyTo(
   // Nobody is there any more to whom it could be delivered.
   if (!order || (await isDeleted(unit.tx, order.userId)))
     return fieldRefusal('order', 'order_not_found', { order: publicId })
-  const other = await standsOn(unit, payment)
+  const other = await orderPaidBy(unit, payment)
   if (other && other.id !== order.id) return refuse('payment_on_order', { params: { order: other.publicId } })
   if (payment.accepted && event.outcome !== 'too_late')
     return refuse('payment_settled', { params: { order: order.publicId } })
@@ -47,7 +47,7 @@ export async function applyTo(
 }
 
 /** The order that was marked as paid by this payment, whatever became of it. */
-async function standsOn({ tx }: Unit, { orderId, platformOrderId }: PaymentRow) {
+async function orderPaidBy({ tx }: Unit, { orderId, platformOrderId }: PaymentRow) {
   if (orderId === null) return undefined
   const [order] = await tx
     .select({ id: orders.id, publicId: orders.publicId, platformOrderId: orders.platformOrderId })

@@ -10,7 +10,7 @@ import { users } from '../accounts/tables.ts'
 import { attentionSentence } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
-import { compareLines } from './judge.ts'
+import { compareLines } from './compare-payment.ts'
 import { paymentStateOf } from './states.ts'
 import { payments } from './tables.ts'
 

@@ -18,7 +18,7 @@ import {
 import { orders } from '../orders/tables.ts'
 import { lockEarners, rewardInvitation, takeBackForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { sumRefunds, wholeCents } from './judge.ts'
+import { sumRefunds, wholeCents } from './compare-payment.ts'
 import { givenBackOf, paymentOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 import { mailRefunded, type Telling } from './tell.ts'

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { moneyOf, sumRefunds, wholeCents } from './judge.ts'
+import { moneyOf, sumRefunds, wholeCents } from './compare-payment.ts'
 import { payments } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect

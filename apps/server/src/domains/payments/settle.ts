@@ -6,7 +6,7 @@ import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, type EventResult } from '../commerce/index.ts'
-import { leaseMissing, reviveDelivery, startDelivery } from '../delivery/index.ts'
+import { restoreAddresses, reviveDelivery, startDelivery } from '../delivery/index.ts'
 import {
   failOrder,
   lockOrder,
@@ -22,7 +22,7 @@ import {
 import { lockEarners, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
-import { isPaidBack, isUnpaid, problemOf, type Problem } from './judge.ts'
+import { isPaidBack, isUnpaid, problemOf, type Problem } from './compare-payment.ts'
 import { addPayment, paymentOf, setAccepted, type PaymentRow } from './rows.ts'
 import { mailNotDelivered, mailPayer, mailReceipt, mailRenewal, tagFailed } from './tell.ts'
 import { paymentRefunds } from './tables.ts'
@@ -187,7 +187,7 @@ export async function renewBy(
   if (order.state === 'expired') {
     // Its addresses may be gone with their server: then it is renewed where there are others, or not at all.
     await lockEarners(unit.tx, order.userId)
-    if (!(await leaseMissing(unit, order))) return false
+    if (!(await restoreAddresses(unit, order))) return false
   }
   await renewOrder(unit, order, detailsOf(payment))
   await setAccepted(unit, payment.id)

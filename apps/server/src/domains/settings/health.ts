@@ -8,7 +8,7 @@ export type HealthPorts = {
   /** Each reads its own section; one that fails does not keep the others from being shown. */
   sections: { [S in keyof Sections]: () => Promise<NonNullable<Sections[S]>> }
   /** Looks at the platform at once. What goes wrong is part of what the sections tell. */
-  look: () => Promise<void>
+  refresh: () => Promise<void>
 }
 
 /** How everything is doing, section by section. */

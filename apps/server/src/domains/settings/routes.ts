@@ -20,7 +20,7 @@ export function settingsRoutes(mount: Mount, ctx: AppContext, ports: SettingsPor
     mount(settings.health, async () => ok(await readHealth(ctx, health)))
     mount(settings.checkHealth, async ({ caller }) => {
       await command(ctx, caller, async unit => unit.audit('settings.check_health', 'platform'))
-      await health.look()
+      await health.refresh()
       return ok(await readHealth(ctx, health))
     })
   }

@@ -1,3 +1,5 @@
+import { orderDocuments } from './order-documents.ts'
+
 // Every query that the shop sends to the platform. Page sizes keep a call well under the platform's limit of
 // 1,000 cost points even by its older, dearer formula (each node of a connection counted in full).
 
@@ -38,76 +40,8 @@ const productFields = /* GraphQL */ `
   }
 `
 
-const lineFragment = /* GraphQL */ `
-  fragment Line on LineItem {
-    id
-    title
-    quantity
-    currentQuantity
-    variant {
-      id
-    }
-    originalUnitPriceSet {
-      shopMoney {
-        amount
-      }
-    }
-  }
-`
-
-const orderFields = /* GraphQL */ `
-  id
-  name
-  number
-  email
-  note
-  tags
-  createdAt
-  updatedAt
-  cancelledAt
-  currencyCode
-  displayFinancialStatus
-  test
-  discountCodes
-  lineItems(first: 40) {
-    nodes {
-      ...Line
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-  refunds(first: 20) {
-    id
-    totalRefundedSet {
-      shopMoney {
-        amount
-      }
-    }
-  }
-  customAttributes {
-    key
-    value
-  }
-  totalPriceSet {
-    shopMoney {
-      amount
-    }
-  }
-  subtotalPriceSet {
-    shopMoney {
-      amount
-    }
-  }
-  totalDiscountsSet {
-    shopMoney {
-      amount
-    }
-  }
-`
-
 export const documents = {
+  ...orderDocuments,
   products: /* GraphQL */ `
     query Products($after: String) {
       products(first: 5, after: $after, sortKey: ID) {
@@ -210,81 +144,6 @@ export const documents = {
         pageInfo {
           hasNextPage
           endCursor
-        }
-      }
-    }
-  `,
-  order: /* GraphQL */ `
-    query Order($id: ID!) {
-      order(id: $id) {${orderFields}}
-    }
-    ${lineFragment}
-  `,
-  orderLines: /* GraphQL */ `
-    query OrderLines($id: ID!, $after: String) {
-      order(id: $id) {
-        lineItems(first: 200, after: $after) {
-          nodes {
-            ...Line
-          }
-          pageInfo {
-            hasNextPage
-            endCursor
-          }
-        }
-      }
-    }
-    ${lineFragment}
-  `,
-  orderTransactions: /* GraphQL */ `
-    query OrderTransactions($id: ID!) {
-      order(id: $id) {
-        transactions(first: 50) {
-          id
-          kind
-          status
-          gateway
-        }
-      }
-    }
-  `,
-  refund: /* GraphQL */ `
-    mutation Refund($input: RefundInput!, $key: String!) {
-      refundCreate(input: $input) @idempotent(key: $key) {
-        refund {
-          id
-        }
-        userErrors {
-          field
-          message
-        }
-      }
-    }
-  `,
-  orders: /* GraphQL */ `
-    query Orders($query: String!, $after: String) {
-      orders(first: 10, after: $after, query: $query, sortKey: UPDATED_AT) {
-        nodes {${orderFields}}
-        pageInfo {
-          hasNextPage
-          endCursor
-        }
-      }
-    }
-  ${lineFragment}
-  `,
-  tagOrder: /* GraphQL */ `
-    mutation TagOrder($id: ID!, $tags: [String!]!, $note: String, $withNote: Boolean!) {
-      tagsAdd(id: $id, tags: $tags) {
-        userErrors {
-          field
-          message
-        }
-      }
-      orderUpdate(input: { id: $id, note: $note }) @include(if: $withNote) {
-        userErrors {
-          field
-          message
         }
       }
     }

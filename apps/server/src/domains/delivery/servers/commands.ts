@@ -13,7 +13,7 @@ import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
 import { expiredUndelivered, findOrder, isServed, lockOrder, orderLabels, reopenOrder } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { advance } from '../advance.ts'
-import { holdingsOf } from '../holdings.ts'
+import { holdingsOf, retireProxies } from '../holdings.ts'
 import { leaseMissing } from '../missing.ts'
 import { leaveServer, moveLive } from './leave-server.ts'
 
@@ -153,6 +153,7 @@ async function reopenIn(unit: Unit, id: number): Promise<Result<null>> {
     tx,
     (await leasesOf(tx, id)).map(share => share.leaseId)
   )
+  await retireProxies(unit, id)
   const open = await reopenOrder(unit, order)
   if (!(await leaseMissing(unit, open))) return refuse('out_of_stock')
   unit.audit('order.reopen', id, { before: { state: order.state }, after: { state: open.state } })

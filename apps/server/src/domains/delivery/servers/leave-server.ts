@@ -68,7 +68,6 @@ export async function moveLive(
   if (taskStateOf(order) !== 'none') return refuse('order_busy')
   // What was never delivered is replaced at once. Other addresses that are on their way come first.
   const waiting = await serversWaitedFor(tx, order.id)
-  const atOnce = waiting.length > 0
   if (waiting.some(id => !from.includes(id))) return refuse('order_busy')
   // Several reservations in one transaction.
   if (from.length > 1) await lockInventory(tx)
@@ -77,10 +76,10 @@ export async function moveLive(
     const isWaited = waiting.includes(serverId)
     const count = await replaceOn(unit, order, serverId, { place: place.data, atOnce: isWaited, cause: 'move' })
     if (count === null) return refuse('out_of_stock')
-    if (!isWaited) moved += count
+    moved += count
   }
   if (target.groupId !== undefined) await regroup(unit, order, target.groupId)
-  if (moved > 0 && !atOnce) await announceMove(unit, order.id, moved)
+  if (moved > 0) await announceMove(unit, order.id, moved)
   await advance(unit, [order.id])
   return ok({ moved })
 }

@@ -2,14 +2,22 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
-import { dropDesiredUser, removeDesiredUsers } from '../../fleet/index.ts'
+import { dropDesiredUser, removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
 import { servers } from '../../fleet/tables.ts'
-import { leasesOf, lockInventory, markReplaced, release, splitLease, type LeaseShare } from '../../inventory/index.ts'
-import { note, type OrderRow } from '../../orders/index.ts'
+import {
+  leasesOf,
+  lockInventory,
+  markKept,
+  markReplaced,
+  release,
+  splitLease,
+  type LeaseShare
+} from '../../inventory/index.ts'
+import { finishTask, note, taskStateOf, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
-import { retireProxies, sumOf } from '../holdings.ts'
+import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
 import { leaseMore, type Place } from '../missing.ts'
-import { servedShares } from '../start.ts'
+import { servedShares, usersOf } from '../start.ts'
 import { proxies } from '../tables.ts'
 
 /** Why addresses of an order were replaced, for its history. */
@@ -24,8 +32,8 @@ export async function sharesOn(db: Executor, orderId: number, serverId: number):
  * Gives a locked, live order other addresses for those on one server; what it holds elsewhere stays. They work until the
  * others do, and go back to stock once their agent has confirmed: `advance` sees to it.
  * @param place where the others come from; the server is avoided anyway
- * @param atOnce they never worked: they are taken off the agent now
- * @returns how many were replaced; null where there are too few elsewhere
+ * @param atOnce those that wait for the agent are taken off it now
+ * @returns how many of those replaced its customer had been given; null where there are too few elsewhere
  */
 export async function replaceOn(
   unit: Unit,
@@ -41,13 +49,17 @@ export async function replaceOn(
   if (!to) return null
   const parts = await setApart(unit, order.id, serverId, shares)
   await markReplaced(tx, parts)
-  if (atOnce) {
-    await retireProxies(unit, order.id, inArray(proxies.leaseId, parts))
-    const served = await servedShares(tx, order.id)
-    if (!served.some(share => share.serverId === serverId)) await removeDesiredUsers(unit, order.id, [serverId])
-  }
   await noteMove(unit, order.id, { from: serverId, to, addresses, cause })
-  return addresses
+  if (!atOnce) return addresses
+  // What works there does so until the others do.
+  const ofParts = inArray(proxies.leaseId, parts)
+  const working = await tx.$count(proxies, and(ofParts, eq(proxies.state, 'live')))
+  const given = await retireProxies(unit, order.id, and(ofParts, eq(proxies.state, 'pending')))
+  // Other addresses of the order may be served there: its agent has to drop these before they go back to stock.
+  const left = usersOf(order, await servedShares(tx, order.id)).filter(user => user.serverId === serverId)
+  if (left.length > 0) await setDesiredUsers(unit, left)
+  else await removeDesiredUsers(unit, order.id, [serverId])
+  return working + given
 }
 
 /**
@@ -67,10 +79,29 @@ export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number
   const to =
     isLive && lost > 0 ? await leaseMore(unit, order, lost, { groupId: order.serverGroupId, avoid: [serverId] }) : null
   if (parts.length > 0) await release(tx, { leaseIds: parts })
+  if (isLive && lost > 0 && !to) await keepReplaced(unit, order)
   if (lost > 0) await noteMove(unit, order.id, { from: serverId, to: to ?? [], addresses: lost, cause: 'given_up' })
   await advance(unit, [order.id])
   if (isLive && lost > 0 && !to) await tellAdmins(unit, serverId)
   return worked
+}
+
+/**
+ * What was to replace addresses is lost, and there is nothing else: those that still work are kept, as many as the order
+ * has bought. A change of addresses that waited for the others has failed.
+ */
+async function keepReplaced(unit: Unit, order: OrderRow): Promise<void> {
+  const held = await holdingsOf(unit.tx, order.id)
+  let room = order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
+  const again: number[] = []
+  for (const holding of held.filter(one => one.replaced && !isRetired(one))) {
+    if (holding.addresses > room) continue
+    again.push(holding.leaseId)
+    room -= holding.addresses
+  }
+  await markKept(unit.tx, again)
+  if (order.task === 'change' && order.taskId && taskStateOf(order) === 'running')
+    await finishTask(unit, order.id, order.taskId, { code: 'out_of_stock' })
 }
 
 /** Once a day for a server, however many orders it is. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, inArray, isNull, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, inArray, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { MINUTE } from '../../../infra/clock.ts'
 import { command, type Unit } from '../../../infra/command.ts'
@@ -6,14 +6,23 @@ import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
 import { servers } from '../../fleet/tables.ts'
-import { lockInventory, ordersOnServer } from '../../inventory/index.ts'
-import { isServed, lockOrder, recordProgress, SERVED_STATES, type OrderRow } from '../../orders/index.ts'
+import { lockInventory } from '../../inventory/index.ts'
+import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
+import {
+  isServed,
+  lockOrder,
+  markRescueTried,
+  recordProgress,
+  SERVED_STATES,
+  type OrderRow
+} from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { readSettings } from '../../settings/index.ts'
 import { advance } from '../advance.ts'
 import { leaseMissing } from '../missing.ts'
 import { proxies } from '../tables.ts'
 import { announceOutages } from './announce-outage.ts'
+import { announceMove } from './announce-move.ts'
 import { leaveServer } from './leave-server.ts'
 import { replaceOn, serverNames, sharesOn } from './replace.ts'
 import { sumOf } from '../holdings.ts'
@@ -23,61 +32,51 @@ const SLICE_MS = 40_000
 const BATCH = 100
 
 /**
- * Each minute: customers hear of outages; orders that wait too long for a server that does not answer get addresses of others; what was lost with a
- * server is leased again where there is room by now; and what a given-up or draining server still holds leaves it.
+ * Each minute: customers hear of outages; orders that wait too long for a server that does not answer get addresses of
+ * others; what was lost with a server is leased again where there is room by now; and what a given-up or draining server
+ * still holds leaves it. The order that was tried longest ago comes first, so that those without a place hold up nobody.
  */
 export async function rescueOrders(ctx: AppContext, { sliceMs = SLICE_MS } = {}): Promise<void> {
   const until = performance.now() + sliceMs
+  const started = ctx.now()
   await announceOutages(ctx)
   const { rescue_after: minutes } = await readSettings(ctx.db, ctx.secrets)
-  const before = new Date(ctx.now().getTime() - minutes * MINUTE)
-  await each(
-    until,
-    after => waitingOrders(ctx.db, before, after),
-    id => command(ctx, SYSTEM, unit => rescueOrder(unit, id, before))
-  )
-  await each(
-    until,
-    after => incompleteOrders(ctx.db, after),
-    id =>
-      command(ctx, SYSTEM, async unit => {
-        const order = await lockOrder(unit, id)
-        if (order?.failCode !== 'addresses_lost' || !isServed(order.state)) return
-        if (await leaseMissing(unit, order)) await advance(unit, [id])
-      })
-  )
-  const leaving = await ctx.db
-    .select({ id: servers.id })
-    .from(servers)
-    .where(and(inArray(servers.status, ['given_up', 'draining']), isNull(servers.deletedAt)))
-  for (const { id: serverId } of leaving) {
-    for (const orderId of await ordersOnServer(ctx.db, serverId)) {
-      if (performance.now() > until) return
-      // A refusal (no room, a task that runs) is tried again in a minute.
-      await command(ctx, SYSTEM, unit => leaveServer(unit, orderId, { serverId }))
-    }
-  }
-}
-
-/** Works through all ids, page by page, until the time is over. */
-async function each(until: number, page: (after: number) => Promise<number[]>, work: (id: number) => Promise<unknown>) {
-  for (let after = 0; ;) {
-    const ids = await page(after)
+  const before = new Date(started.getTime() - minutes * MINUTE)
+  for (;;) {
+    const ids = await ordersToRescue(ctx.db, { before, started })
     for (const id of ids) {
+      // On its own and first: one that cannot be worked on gives way to the others too.
+      await command(ctx, SYSTEM, unit => markRescueTried(unit, id))
+      await tryOne(ctx, id, before)
       if (performance.now() > until) return
-      await work(id)
-      after = id
     }
     if (ids.length < BATCH) return
   }
 }
 
-const isSilent = (before: Date) => and(lte(servers.unreachableSince, before), ne(servers.status, 'given_up'))
+async function tryOne(ctx: AppContext, id: number, before: Date): Promise<void> {
+  try {
+    await command(ctx, SYSTEM, unit => rescueOrder(unit, id, before))
+    await command(ctx, SYSTEM, unit => completeOrder(unit, id))
+    // A refusal (no room, a task that runs) is tried again in a minute.
+    for (const serverId of await serversToLeave(ctx.db, id))
+      await command(ctx, SYSTEM, unit => leaveServer(unit, id, { serverId }))
+  } catch (error) {
+    ctx.log.error({ err: error, order: id }, 'an order could not be rescued')
+  }
+}
 
-/** Orders with addresses that no agent has confirmed since `before`, on servers that do not answer since then. */
-async function waitingOrders(db: Executor, before: Date, after: number): Promise<number[]> {
-  const rows = await db
-    .selectDistinct({ id: proxies.orderId })
+const isSilent = (before: Date) => and(lte(servers.unreachableSince, before), ne(servers.status, 'given_up'))
+const isLeft = and(inArray(servers.status, ['given_up', 'draining']), isNull(servers.deletedAt))
+const isIncomplete = and(eq(orders.failCode, 'addresses_lost'), inArray(orders.state, [...SERVED_STATES]))
+
+/**
+ * Orders that were not tried since `started`, longest ago first: with addresses that no agent has confirmed since
+ * `before`, on servers that do not answer since then; with too few addresses; or on a server that is to be left.
+ */
+async function ordersToRescue(db: Executor, { before, started }: { before: Date; started: Date }): Promise<number[]> {
+  const waiting = db
+    .select({ id: proxies.orderId })
     .from(proxies)
     .innerJoin(servers, eq(servers.id, proxies.serverId))
     .innerJoin(orders, eq(orders.id, proxies.orderId))
@@ -86,23 +85,49 @@ async function waitingOrders(db: Executor, before: Date, after: number): Promise
         sql`${proxies.state} = 'pending'`,
         lte(proxies.updatedAt, before),
         isSilent(before),
-        inArray(orders.state, [...SERVED_STATES]),
-        gt(proxies.orderId, after)
+        inArray(orders.state, [...SERVED_STATES])
       )
     )
-    .orderBy(asc(proxies.orderId))
+  const incomplete = db.select({ id: orders.id }).from(orders).where(isIncomplete)
+  const leaving = db
+    .select({ id: leases.orderId })
+    .from(servers)
+    .innerJoin(chunks, eq(chunks.serverId, servers.id))
+    .innerJoin(leaseBlocks, and(eq(leaseBlocks.chunkId, chunks.id), isNull(leaseBlocks.releasedAt)))
+    .innerJoin(leases, eq(leases.id, leaseBlocks.leaseId))
+    .where(isLeft)
+  const rows = await db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(
+      and(
+        inArray(orders.id, waiting.union(incomplete).union(leaving)),
+        or(isNull(orders.rescueTriedAt), lt(orders.rescueTriedAt, started))
+      )
+    )
+    .orderBy(sql`${orders.rescueTriedAt} nulls first`, asc(orders.id))
     .limit(BATCH)
   return rows.map(({ id }) => id)
 }
 
-async function incompleteOrders(db: Executor, after: number): Promise<number[]> {
+/** Servers that are to be left, of which an order still holds addresses. */
+async function serversToLeave(db: Executor, orderId: number): Promise<number[]> {
   const rows = await db
-    .select({ id: orders.id })
-    .from(orders)
-    .where(and(eq(orders.failCode, 'addresses_lost'), inArray(orders.state, [...SERVED_STATES]), gt(orders.id, after)))
-    .orderBy(asc(orders.id))
-    .limit(BATCH)
+    .selectDistinct({ id: servers.id })
+    .from(servers)
+    .innerJoin(chunks, eq(chunks.serverId, servers.id))
+    .innerJoin(leaseBlocks, and(eq(leaseBlocks.chunkId, chunks.id), isNull(leaseBlocks.releasedAt)))
+    .innerJoin(leases, and(eq(leases.id, leaseBlocks.leaseId), eq(leases.orderId, orderId)))
+    .where(isLeft)
+    .orderBy(asc(servers.id))
   return rows.map(({ id }) => id)
+}
+
+/** Leases what an order lost with a server, where there is room by now. */
+async function completeOrder(unit: Unit, id: number): Promise<void> {
+  const order = await lockOrder(unit, id)
+  if (order?.failCode !== 'addresses_lost' || !isServed(order.state)) return
+  if (await leaseMissing(unit, order)) await advance(unit, [id])
 }
 
 /** Looks again under the order's lock: the server may have answered meanwhile. */
@@ -130,12 +155,16 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
   // Several reservations in one transaction.
   if (ids.length > 1) await lockInventory(tx)
   const stuck: number[] = []
+  let given = 0
   for (const serverId of ids) {
     // None of them gives the other's addresses.
     const place = { groupId: order.serverGroupId, avoid: ids }
     const moved = await replaceOn(unit, order, serverId, { place, atOnce: true, cause: 'rescue' })
     if (moved === null) stuck.push(serverId)
+    else given += moved
   }
+  // It was renewed in its grace: its customer had these addresses.
+  if (given > 0) await announceMove(unit, orderId, given)
   if (stuck.length < ids.length) await advance(unit, [orderId])
   if (stuck.length > 0) await showStuck(unit, order, stuck)
 }

@@ -27,7 +27,7 @@ export async function missedWebhooks(db: Executor, now: Date): Promise<number> {
 }
 
 /** Tells the administrators, once a day at most, that payments are made of which no webhook tells. */
-export async function watchForSilence(ctx: AppContext): Promise<void> {
+export async function reportMissedWebhooks(ctx: AppContext): Promise<void> {
   const missed = await missedWebhooks(ctx.db, ctx.now())
   if (missed === 0) return
   await command(ctx, SYSTEM, async unit => {

@@ -1,0 +1,92 @@
+import { eq, inArray } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MINUTE } from '../../../infra/clock.ts'
+import { agentUsers, servers } from '../../fleet/tables.ts'
+import { orders } from '../../orders/tables.ts'
+import { writeSettings } from '../../settings/index.ts'
+import { expireOrders } from '../index.ts'
+import { rescueOrders } from './index.ts'
+import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
+
+let stack: ServersStack
+let second: TestServer
+
+beforeAll(async () => {
+  stack = await startServersStack('127.67.0.0/28')
+  second = await stack.addNamed('127.67.1.0/28')
+  await pause(second)
+  await writeSettings(stack.ctx, { grace_hours: 24 })
+}, 120_000)
+afterAll(() => stack?.close())
+
+const pause = (server: TestServer, status: 'paused' | 'active' = 'paused') =>
+  stack.ctx.db.update(servers).set({ status }).where(eq(servers.id, server.id))
+
+async function expire(...ids: number[]): Promise<void> {
+  await stack.ctx.db.update(orders).set({ expiredAt: stack.ctx.now() }).where(inArray(orders.id, ids))
+  expect(await expireOrders(stack.ctx)).toBe(ids.length)
+  await stack.settle()
+}
+
+/** @returns what became of the payment */
+async function renew(id: number) {
+  const { publicId } = await stack.order(id)
+  return stack.handle(await stack.report(publicId, true))
+}
+
+test('an order renewed in its grace on a silent server gets other addresses, and its customer is told', async () => {
+  const { ctx, first } = stack
+  const id = await stack.delivered(8)
+  await expire(id)
+  await first.agent.stop()
+  await stack.health()
+  await renew(id)
+  expect(await stack.order(id)).toMatchObject({ state: 'delivering', deliveryNum: 0 })
+  await pause(second, 'active')
+  stack.pass(31 * MINUTE)
+  await stack.health()
+  await Promise.all([rescueOrders(ctx), rescueOrders(ctx)])
+  await stack.settle()
+  expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 8 })
+  expect(await stack.live(id)).toEqual({ [second.id]: 8 })
+  expect(await stack.mails('addresses-changed')).toHaveLength(1)
+  await first.agent.start()
+  await stack.health()
+  await stack.settle()
+  expect(await wrongNow(ctx.db)).toEqual([])
+}, 60_000)
+
+test('renewed in the grace while its server is given up, an order is delivered from others, or not renewed at all', async () => {
+  const { ctx, first } = stack
+  await pause(second)
+  const [moved, stuck] = [await stack.delivered(8), await stack.delivered(8)]
+  expect(await stack.live(moved)).toEqual({ [first.id]: 8 })
+  await expire(moved, stuck)
+  const told = (await stack.mails('addresses-changed')).length
+  await pause(second, 'active')
+  // Nothing has been done about its orders yet.
+  expect((await stack.admin.post(`/api/servers/servers/${first.id}/give_up/`, {})).code).toBe(2000)
+  await renew(moved)
+  const users = await ctx.db.select().from(agentUsers).where(eq(agentUsers.orderId, moved))
+  expect(users.map(user => user.serverId)).toEqual([second.id])
+  await stack.settle()
+  expect(await stack.order(moved)).toMatchObject({ state: 'delivered', deliveryNum: 8, failCode: null })
+  expect(await stack.live(moved)).toEqual({ [second.id]: 8 })
+  expect(await stack.mails('addresses-changed')).toHaveLength(told + 1)
+
+  // Both of the other server's blocks are leased by now.
+  const before = await stack.order(stuck)
+  await renew(stuck)
+  expect(await stack.order(stuck)).toMatchObject({
+    state: 'expired',
+    expiredAt: before.expiredAt,
+    payAmount: before.payAmount
+  })
+  const inbox = await stack.admin.get<{ data: { order_id: number; outcome: string }[] }>(
+    '/api/payments/inbox/?needs_hand=1'
+  )
+  expect(inbox.data.data).toMatchObject([{ order_id: stuck, outcome: 'renewal_too_late' }])
+  await rescueOrders(ctx)
+  await stack.settle()
+  expect(await wrongNow(ctx.db)).toEqual([])
+}, 60_000)

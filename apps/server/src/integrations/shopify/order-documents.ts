@@ -1,0 +1,147 @@
+const lineFragment = /* GraphQL */ `
+  fragment Line on LineItem {
+    id
+    title
+    quantity
+    currentQuantity
+    variant {
+      id
+    }
+    originalUnitPriceSet {
+      shopMoney {
+        amount
+      }
+    }
+  }
+`
+
+const orderFields = /* GraphQL */ `
+  id
+  name
+  number
+  email
+  note
+  tags
+  createdAt
+  updatedAt
+  cancelledAt
+  currencyCode
+  displayFinancialStatus
+  test
+  discountCodes
+  lineItems(first: 40) {
+    nodes {
+      ...Line
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  refunds(first: 20) {
+    id
+    totalRefundedSet {
+      shopMoney {
+        amount
+      }
+    }
+  }
+  customAttributes {
+    key
+    value
+  }
+  totalPriceSet {
+    shopMoney {
+      amount
+    }
+  }
+  subtotalPriceSet {
+    shopMoney {
+      amount
+    }
+  }
+  totalDiscountsSet {
+    shopMoney {
+      amount
+    }
+  }
+`
+
+/** The queries about the platform's orders. */
+export const orderDocuments = {
+  order: /* GraphQL */ `
+    query Order($id: ID!) {
+      order(id: $id) {${orderFields}}
+    }
+    ${lineFragment}
+  `,
+  orderLines: /* GraphQL */ `
+    query OrderLines($id: ID!, $after: String) {
+      order(id: $id) {
+        lineItems(first: 200, after: $after) {
+          nodes {
+            ...Line
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+    ${lineFragment}
+  `,
+  orderTransactions: /* GraphQL */ `
+    query OrderTransactions($id: ID!) {
+      order(id: $id) {
+        transactions(first: 50) {
+          id
+          kind
+          status
+          gateway
+        }
+      }
+    }
+  `,
+  refund: /* GraphQL */ `
+    mutation Refund($input: RefundInput!, $key: String!) {
+      refundCreate(input: $input) @idempotent(key: $key) {
+        refund {
+          id
+        }
+        userErrors {
+          field
+          message
+        }
+      }
+    }
+  `,
+  orders: /* GraphQL */ `
+    query Orders($query: String!, $after: String) {
+      orders(first: 10, after: $after, query: $query, sortKey: UPDATED_AT) {
+        nodes {${orderFields}}
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  ${lineFragment}
+  `,
+  tagOrder: /* GraphQL */ `
+    mutation TagOrder($id: ID!, $tags: [String!]!, $note: String, $withNote: Boolean!) {
+      tagsAdd(id: $id, tags: $tags) {
+        userErrors {
+          field
+          message
+        }
+      }
+      orderUpdate(input: { id: $id, note: $note }) @include(if: $withNote) {
+        userErrors {
+          field
+          message
+        }
+      }
+    }
+  `
+} as const

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { message } from './form-messages.ts'
+import { ORDER_FAILURES, TASK_FAILURES, type OrderFailure, type TaskFailure } from './order-codes.ts'
+import { toCents } from './money.ts'
+import { Money, MoneyInput, ReasonParams, Time, optionalText } from './shapes.ts'
+
+export const ORDER_STATES = [
+  'placed',
+  'timed_out',
+  'cancelled',
+  'paid',
+  'delivering',
+  'partly_delivered',
+  'delivered',
+  'expired',
+  'failed',
+  'refunded'
+] as const
+export type OrderState = (typeof ORDER_STATES)[number]
+export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
+export type OrderTask = (typeof ORDER_TASKS)[number]
+
+export const Order = z.object({
+  id: z.number(),
+  order_id: z.string(),
+  order_number: z.string().nullable(),
+  shopify_order_id: z.string().nullable(),
+  shopify_order_number: z.string().nullable(),
+  username: z.string(),
+  uid: z.number(),
+  email: z.string(),
+  product_id: z.number(),
+  product_name: z.string(),
+  variant_name: z.string(),
+  product_quantity: z.number(),
+  amount: Money,
+  pay_amount: Money.nullable(),
+  /** What of `pay_amount` was given back. */
+  refunded_amount: Money,
+  pay_status: z.union([z.literal(0), z.literal(1)]),
+  state: z.enum(ORDER_STATES),
+  is_expired: z.boolean(),
+  created_at: Time,
+  /** When all addresses worked for the first time. */
+  delivered_at: Time.nullable(),
+  /** Null until the order is delivered: its term starts then. */
+  expired_at: Time.nullable(),
+  /** An expired order: until then it can be renewed, and gets the same proxies back. */
+  grace_until: Time.nullable(),
+  reset_time: Time.nullable(),
+  /** The English sentence of `fail`. */
+  fail_reason: z.string().nullable(),
+  /** Why a paid order is not as it should be. Customers get no parameter that names a server or quotes one. */
+  fail: z
+    .object({
+      code: z.enum(Object.keys(ORDER_FAILURES) as [OrderFailure, ...OrderFailure[]]),
+      params: ReasonParams
+    })
+    .nullable(),
+  /** Ids of the access rules, comma-separated, with their names beside. */
+  acl_selected: z.string(),
+  acl_names: z.array(z.string()),
+  proxy_num: z.number(),
+  delivery_num: z.number(),
+  /** The piece of work that runs on this order now, and how the last one failed. */
+  task: z.enum(ORDER_TASKS).nullable(),
+  /** Proxies that a running check has done. */
+  task_done: z.number().nullable(),
+  /** The English sentence of `task_fail`. */
+  task_error: z.string().nullable(),
+  task_fail: z
+    .object({
+      code: z.enum(Object.keys(TASK_FAILURES) as [TaskFailure, ...TaskFailure[]]),
+      params: ReasonParams
+    })
+    .nullable(),
+  /** Where an unpaid order can still be paid. */
+  checkout_url: z.string().nullable(),
+  reserved_until: Time.nullable()
+})
+export type Order = z.infer<typeof Order>
+
+export const Proxy = z.object({
+  id: z.number(),
+  ip: z.string(),
+  port: z.number(),
+  username: z.string(),
+  password: z.string(),
+  /** null: not checked yet. */
+  status: z.boolean().nullable(),
+  bing_delay: z.number().nullable(),
+  google_delay: z.number().nullable(),
+  amazon_delay: z.number().nullable(),
+  created_at: Time,
+  updated_at: Time
+})
+export type Proxy = z.infer<typeof Proxy>
+
+export const Statistics = z.object({
+  total: z.number(),
+  paid: z.number(),
+  unpaid: z.number(),
+  today: z.number(),
+  totalAmount: Money,
+  monthlyAmount: Money,
+  dailyAmount: Money
+})
+
+/** A Unix timestamp; milliseconds, or seconds where it is too small for milliseconds. Output: milliseconds. */
+const Timestamp = z
+  .union(
+    [
+      z.int(message('select_expiry')),
+      z
+        .string()
+        .regex(/^\d{9,14}$/)
+        .transform(Number)
+    ],
+    { error: message('select_expiry') }
+  )
+  .transform(value => (value < 100_000_000_000 ? value * 1000 : value))
+  .refine(value => value > 0 && value < 4_102_444_800_000, message('select_expiry'))
+
+export const ExtendForm = z.object({ expired_at: Timestamp })
+
+/** Without an amount all that is left of the payment is given back. */
+export const RefundForm = z.object({
+  amount: z
+    .union([z.literal('').transform(() => undefined), MoneyInput(message('must_be_amount'))])
+    .optional()
+    .refine(value => value === undefined || toCents(value) > 0n, message('must_be_amount')),
+  /** '#1001': which payment of the order; by default its purchase. */
+  platform_order: optionalText(100)
+})

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { message } from './form-messages.ts'
+import { CART_STEPS, Id, IdName, Money, MoneyInput, Time, optionalText, text } from './shapes.ts'
+
+export const Collection = z.object({
+  id: z.number(),
+  collection_name: z.string(),
+  collection_desc: z.string(),
+  shopify_collection_id: z.string(),
+  image_url: z.string().nullable(),
+  product_count: z.number(),
+  version: z.string()
+})
+export type Collection = z.infer<typeof Collection>
+
+export const Tag = z.object({ id: z.number(), tag_name: z.string(), tag_desc: z.string(), version: z.string() })
+export type Tag = z.infer<typeof Tag>
+
+export const Variant = z.object({
+  id: z.number(),
+  variant_name: z.string(),
+  variant_desc: z.string(),
+  /** Addresses to be had now under the rule with most of them; at most some seconds old. */
+  variant_stock: z.number(),
+  cart_step: z.number(),
+  variant_price: Money,
+  is_active: z.boolean(),
+  variant_option1: z.string().nullable(),
+  variant_option2: z.string().nullable(),
+  variant_option3: z.string().nullable(),
+  server_group: IdName.nullable(),
+  proxy_time: z.number(),
+  shopify_variant_id: z.string()
+})
+export type Variant = z.infer<typeof Variant>
+
+export const VariantOption = z.object({
+  option_name: z.string(),
+  option_values: z.array(z.object({ option_value: z.string() }))
+})
+
+export const Product = z.object({
+  id: z.number(),
+  active: z.boolean(),
+  valid: z.boolean(),
+  old_flag: z.boolean(),
+  product_name: z.string(),
+  shopify_product_id: z.string(),
+  product_desc: z.string(),
+  image_url: z.string().nullable(),
+  lower_price: Money,
+  product_collections: z.array(z.object({ id: z.number(), collection_name: z.string() })),
+  product_tags: z.array(z.object({ id: z.number(), tag_name: z.string() })),
+  variant_options: z.array(VariantOption),
+  variants: z.array(Variant),
+  created_at: Time,
+  version: z.string()
+})
+export type Product = z.infer<typeof Product>
+
+/** A product as the platform has it, ready to be completed and added. */
+export const PlatformProduct = z.object({
+  shopify_product_id: z.string(),
+  product_name: z.string(),
+  product_desc: z.string(),
+  image_url: z.string().nullable(),
+  product_collections: z.array(z.object({ id: z.number(), collection_name: z.string() })),
+  product_tags: z.array(z.object({ id: z.number(), tag_name: z.string() })),
+  variant_options: z.array(VariantOption),
+  variants: z.array(
+    z.object({
+      shopify_variant_id: z.string(),
+      variant_name: z.string(),
+      variant_price: Money,
+      variant_option1: z.string().nullable(),
+      variant_option2: z.string().nullable(),
+      variant_option3: z.string().nullable()
+    })
+  )
+})
+export type PlatformProduct = z.infer<typeof PlatformProduct>
+
+const option = optionalText(255).transform(value => value || null)
+
+export const VariantForm = z.object({
+  id: Id.optional(),
+  shopify_variant_id: z.string().regex(/^\d{1,20}$/, message('must_be_variant_id')),
+  variant_name: optionalText(),
+  variant_desc: optionalText(),
+  variant_price: MoneyInput(),
+  cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: message('must_be_cart_step') })),
+  proxy_time: z
+    .int({ error: message('must_be_at_least', { min: 1 }) })
+    .min(1, message('must_be_at_least', { min: 1 }))
+    .max(3650, message('must_be_at_most', { max: 3650 })),
+  is_active: z.boolean().default(true),
+  server_group: Id.nullish(),
+  variant_option1: option,
+  variant_option2: option,
+  variant_option3: option
+})
+
+const optionForm = z.object({
+  option_name: text(message('enter_option_name')),
+  option_values: z.array(z.object({ option_value: text(message('enter_option_value')) })).max(250)
+})
+
+export const ProductForm = z.object({
+  shopify_product_id: z.string({ error: message('select_product') }).regex(/^\d{1,20}$/, message('select_product')),
+  product_name: text(message('enter_product_name')),
+  product_desc: optionalText(20_000),
+  active: z.boolean().default(true),
+  variants: z.array(VariantForm).min(1, message('add_variant')).max(250),
+  variant_options: z.array(optionForm).max(3).default([]),
+  product_collections: z.array(Id).max(100).default([]),
+  product_tags: z.array(Id).max(100).default([])
+})
+
+export const ProductUpdate = ProductForm.omit({ variant_options: true, product_collections: true })
+  .partial({ active: true, product_tags: true })
+  .extend({
+    id: Id.optional(),
+    product_tags: z.array(Id).max(100).optional(),
+    active: z.boolean().optional()
+  })
+
+export const OptionSelected = z.object({
+  option1: optionalText(),
+  option2: optionalText(),
+  option3: optionalText()
+})
+
+/** Access rules chosen for an order: ids, each at most once (checked by the command, which says so). */
+export const Selection = OptionSelected.extend({
+  acl_selected: z
+    .array(Id, { error: message('must_select') })
+    .min(1, message('must_select'))
+    .max(500, message('too_many_rules'))
+})
+
+export const RuleStock = z.object({
+  acl_id: z.number(),
+  acl_name: z.string(),
+  price: Money,
+  stock: z.number(),
+  domains: z.array(z.string())
+})
+export type RuleStock = z.infer<typeof RuleStock>
+
+export const VariantInfo = z.object({
+  /** base_price + acl_price, for one address. */
+  price: Money,
+  base_price: Money,
+  acl_price: Money,
+  /** Addresses free for all selected rules at once. */
+  stock: z.number(),
+  cart_step: z.number(),
+  local_variant_id: z.number(),
+  shopify_variant_id: z.string()
+})
+export type VariantInfo = z.infer<typeof VariantInfo>
