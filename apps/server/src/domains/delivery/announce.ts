@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, desc, eq } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -6,7 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueTags } from '../commerce/index.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { orders } from '../orders/tables.ts'
+import { orderEvents, orders } from '../orders/tables.ts'
 
 /** Tells the customer and the platform that an order's proxies work. */
 export async function announceDelivery(ctx: AppContext, orderId: number): Promise<void> {
@@ -18,6 +18,12 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
       .where(eq(orders.id, orderId))
     if (!row) return
     const { order, username, email, language } = row
+    const [delivery] = await unit.tx
+      .select({ id: orderEvents.id })
+      .from(orderEvents)
+      .where(and(eq(orderEvents.orderId, orderId), eq(orderEvents.kind, 'deliver_all')))
+      .orderBy(desc(orderEvents.id))
+      .limit(1)
     enqueueMail(unit, {
       to: email,
       language,
@@ -30,8 +36,8 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
         expires_at: iso(order.expiredAt ?? unit.now),
         dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`
       },
-      // An order that comes back from its grace is announced again.
-      key: `delivered:${order.id}:${iso(order.expiredAt ?? unit.now)}`
+      // An order that comes back is announced again, also where it ends at the same instant as before.
+      key: `delivered:${order.id}:${delivery?.id ?? iso(order.expiredAt ?? unit.now)}`
     })
     const { platformOrderId } = order
     if (platformOrderId) enqueueTags(unit, { platformOrderId, tags: ['delivered'] }, 'delivered')
