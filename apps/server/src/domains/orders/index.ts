@@ -18,8 +18,17 @@ export {
 } from './commands.ts'
 export { endGrace, expireOrder, lockExpired, lockGraceEnded } from './expire.ts'
 export { buyerOf } from './buyer.ts'
-export { partlyRefundOrder, refundOrder, replacePayment, takeBackTerm, type GivenBack } from './money-commands.ts'
-export { creditTime, expiredUndelivered, regroup, reopenOrder } from './move-commands.ts'
+export {
+  partlyRefundOrder,
+  refundOrder,
+  replacePayment,
+  restoreOrder,
+  restorePart,
+  restoreTerm,
+  takeBackTerm,
+  type GivenBack
+} from './money-commands.ts'
+export { canReopen, creditTime, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'
 export { orderLabels } from './labels.ts'

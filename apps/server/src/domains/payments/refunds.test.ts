@@ -215,7 +215,9 @@ test('an inquiry takes nothing; a dispute that was lost counts once, and one tha
   expect(await outcomeOf(stack, 'lost', 'disputes/update')).toMatchObject({ outcome: 'duplicate' })
   await tell('disputes/update', { id: 942, type: 'chargeback', status: 'won' }, 'won')
   expect(await outcomeOf(stack, 'won', 'disputes/update')).toMatchObject({ outcome: 'dispute_won' })
-  expect(await mine(order.order_id)).toMatchObject({ state: 'refunded' })
+  // Its lease has ended, and its money counts again.
+  expect(await mine(order.order_id)).toMatchObject({ state: 'expired' })
+  expect(await revenueOf(order.id)).toBe('21.60')
 })
 
 test('refunds, cancellations and payments whose webhook was lost are found by asking the platform, once', async () => {
