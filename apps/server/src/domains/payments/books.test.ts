@@ -10,6 +10,7 @@ import { users } from '../accounts/tables.ts'
 import { storeEvent } from '../commerce/index.ts'
 import { handleEvent } from '../commerce/handle-event.ts'
 import { platformEvents } from '../commerce/tables.ts'
+import { announceDelivery } from '../delivery/announce.ts'
 import { expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
@@ -325,4 +326,25 @@ test('renewals that a refunded purchase left unserved are closed when they are g
     expect(await paymentRow(renewal)).toMatchObject({ refundedAmount: '20.00', refundedAt: expect.any(Date) })
   expect(await openOf(byHand.paid)).toEqual([])
   expect(await books()).toEqual(start)
+})
+
+test('each delivery is announced once, also one after a refunded renewal that ends when an earlier one did', async () => {
+  const { order } = await delivered()
+  const { ctx } = world.shop
+  const announced = async () => {
+    for (let times = 0; times < 2; times++) await announceDelivery(ctx, order.id)
+    return (await world.mailsOf(order.id)).filter(({ template }) => template === 'proxies-delivered').length
+  }
+  expect(await announced()).toBe(1)
+  await world.advance(30 * DAY)
+  for (const times of [2, 3]) {
+    await expireOrders(ctx)
+    await world.confirm()
+    const renewal = paymentFor(order, { renewal: true })
+    expect(await tell('orders/paid', renewal)).toBe('settled')
+    await world.confirm()
+    expect(await world.row(order.id)).toMatchObject({ state: 'delivered' })
+    expect(await announced()).toBe(times)
+    expect(await refund(renewal, '20.00')).toBe('refunded')
+  }
 })

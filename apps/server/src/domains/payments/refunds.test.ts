@@ -273,3 +273,25 @@ test('the console has the platform give back, once for many clicks; refused in t
     msg: expect.stringContaining('Refund amount must be between')
   })
 })
+
+test('equal parts of a payment that brought none of the shop’s money are given back one after the other, up to all of it', async () => {
+  const order = await bought()
+  const platformOrder = order.shopify_order_id
+  // As of a payment in another currency: what was charged is in that one.
+  await stack.ctx.db.execute(sql`update payments set amount = 0 where platform_order_id = ${platformOrder}`)
+  const path = `/api/orders/order_list/${order.id}/refund/`
+  for (const times of [1, 2]) {
+    expect(await admin.post(path, { amount: '4.00' })).toMatchObject({ code: 2000 })
+    await eventually('the part to be noted', async () => {
+      const noted = await one(sql`select count(*)::int as parts from payment_refunds r
+        join payments p using (platform_order_id) where platform_order_id = ${platformOrder} and refund_requested_at is null`)
+      return noted['parts'] === times
+    })
+  }
+  expect(await admin.post(path, { amount: '13.61' })).toMatchObject({
+    status: 400,
+    msg: 'At most 13.60 of this payment can be given back'
+  })
+  expect(await admin.post(path, {})).toMatchObject({ code: 2000, data: { amount: '13.60' } })
+  await inState(buyer, order.order_id, 'refunded')
+})
