@@ -221,7 +221,7 @@ test('a payment that fell short waits for an administrator again when its disput
     refundedAmount: '0.00'
   })
   const open = await openOf(paid)
-  expect(open.map(({ outcome }) => outcome).toSorted()).toEqual(['dispute_won', 'lines_missing'])
+  expect(new Set(open.map(({ outcome }) => outcome))).toEqual(new Set(['dispute_won', 'lines_missing']))
   expect(await act(open[0], 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
   await world.confirm()
   expect(await world.row(placed.id)).toMatchObject({ state: 'delivered' })
