@@ -26,7 +26,9 @@ export async function creditTime(
 
 /** What of its time an order that has ended was not served, in milliseconds. */
 export const unservedTime = ({ state, endedAt, expiredAt }: OrderRow): number =>
-  state === 'expired' && endedAt && expiredAt ? Math.max(0, expiredAt.getTime() - endedAt.getTime()) : 0
+  (state === 'expired' || state === 'refunded') && endedAt && expiredAt
+    ? Math.max(0, expiredAt.getTime() - endedAt.getTime())
+    : 0
 
 /**
  * An order that has ended is delivered after all. One that never worked has its whole term from then on, another one the

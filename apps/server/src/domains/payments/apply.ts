@@ -68,7 +68,7 @@ async function settleOn(unit: Unit, ctx: Applying, order: OrderRow, payment: Pay
 async function buy(unit: Unit, ctx: Applying, order: OrderRow, payment: PaymentRow): Promise<Result<null>> {
   const moved = await moveTo(unit, order, payment, 'purchase')
   const paidOrder = await markPaid(unit, order, detailsOf(moved))
-  await setAccepted(unit, payment.id)
+  await setAccepted(unit, paidOrder, moved)
   await grantPoints(unit, await readSettings(unit.tx, ctx.secrets), order, detailsOf(moved))
   return deliver(unit, ctx, paidOrder, moved)
 }

@@ -137,8 +137,9 @@ async function expectBooks(run: Awaited<ReturnType<typeof start>>, happened: str
       (select level_points from users where id = ${run.inviter.user.id}) > 0 as rewarded,
       (select coalesce(sum(floor(amount)), 0) from mine where accepted and refunded_at is null) as earned,
       (select count(*) > 0 from mine where accepted and refunded_at is null) as stands,
-      (select refunded_amount from orders where id = ${run.order.id}) <=
-        (select coalesce(sum(refunded_amount), 0) from mine) as refunds,
+      (select refunded_amount from orders where id = ${run.order.id}) =
+        (select coalesce(sum(refunded_amount), 0) from mine where accepted)
+        or exists (select from mine where not accepted and refunded_amount > 0) as refunds,
       (select state in ('delivering', 'partly_delivered', 'delivered') from orders where id = ${run.order.id}) as served,
       (select count(*) > 0 from mine where kind = 'purchase' and accepted and refunded_at is null) as paid`)
   const is = rows[0]

@@ -348,3 +348,36 @@ test('each delivery is announced once, also one after a refunded renewal that en
     expect(await refund(renewal, '20.00')).toBe('refunded')
   }
 })
+
+test('a renewal that was given back while the order was refunded is no time that a reopening serves', async () => {
+  const { order, paid } = await delivered()
+  const renewal = paymentFor(order, { renewal: true })
+  expect(await tell('orders/paid', renewal)).toBe('settled')
+  expect(await FATES.opened(paid)).toBe('renewals_unserved')
+  expect(await refund(renewal, '20.00')).toBe('refunded')
+  expect(await FATES.won(paid)).toBe('dispute_won')
+  await world.confirm()
+  expect(await reopen(order)).toMatchObject({ code: 2000 })
+  await world.confirm()
+  expect(daysLeft(await world.row(order.id))).toBe(30)
+})
+
+test('an inquiry that was won keeps no chargeback of the same id from taking the money', async () => {
+  const { order, paid } = await delivered()
+  expect(await dispute(paid, 'needs_response', { type: 'inquiry' })).toBe('inquiry')
+  expect(await dispute(paid, 'won', { type: 'inquiry' })).toBe('ignored')
+  expect(await FATES.opened(paid)).toBe('refunded')
+  expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
+})
+
+test('a part that was given back of a held payment counts on its order from when the payment does', async () => {
+  const placed = await world.place(buyer)
+  const paid = paymentFor(placed, { lines: { '11': 8 } })
+  expect(await tell('orders/paid', paid)).toBe('lines_missing')
+  expect(await refund(paid, '5.00')).toBe('refund_kept')
+  const [open] = await openOf(paid)
+  expect(await act(open, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+  expect(await world.row(placed.id)).toMatchObject({ refundedAmount: '5.00', payAmount: '20.00' })
+  expect(await refund(paid, '15.00')).toBe('refunded')
+  expect(await world.row(placed.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})

@@ -28,7 +28,8 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   }
   const { about, detail } = await subjectOf(unit, platformOrderId)
   if (dispute.type === 'inquiry' && TAKEN.has(dispute.status)) return { outcome: 'inquiry', detail, about }
-  if (dispute.status !== 'won') return { outcome: 'ignored', detail, about }
+  // An inquiry took nothing, and its end must not keep a chargeback that follows from taking.
+  if (dispute.type !== 'chargeback' || dispute.status !== 'won') return { outcome: 'ignored', detail, about }
   return { ...(await winBack(unit, ctx, { platformOrderId, key })), about }
 }
 

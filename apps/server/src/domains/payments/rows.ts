@@ -3,6 +3,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
 import { moneyOf, sumRefunds, downToCents } from './judge.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
@@ -95,10 +96,9 @@ export const givenBackOf = (amount: string, sum: bigint): string => {
   return fromCents(sum < most ? sum : most)
 }
 
-/** It counts from now on. */
-export async function setAccepted(unit: Unit, id: number, change: Partial<PaymentRow> = {}): Promise<void> {
-  await unit.tx
-    .update(payments)
-    .set({ ...change, accepted: true, ignoredAt: null })
-    .where(eq(payments.id, id))
+/** It counts from now on, and so does on its order what was given back of it before. */
+export async function setAccepted(unit: Unit, order: OrderRow, payment: PaymentRow): Promise<void> {
+  await unit.tx.update(payments).set({ accepted: true, ignoredAt: null }).where(eq(payments.id, payment.id))
+  const { refundedAmount: amount, platformOrderNumber } = payment
+  if (toCents(amount) > 0n) await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
 }

@@ -12,7 +12,6 @@ import {
   lockOrderByPublicId,
   markPaid,
   note,
-  partlyRefundOrder,
   renewable,
   renewOrder,
   replacePayment,
@@ -74,7 +73,7 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
   const settling = { order, paid, payment, problem, settings }
   const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
   await useCoupons(unit, order.userId, codesOf(paid))
-  return result.outcome === 'settled' ? notePartGivenBack(unit, order, payment) : result
+  return result.outcome === 'settled' ? withPartGivenBack(order, payment) : result
 }
 
 /**
@@ -110,7 +109,7 @@ async function judgeAgain(unit: Unit, ctx: Settling, paid: PaidOrder, known: Pay
   const settling = { order, paid, payment, problem, settings }
   const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
   await useCoupons(unit, order.userId, codesOf(paid))
-  return result.outcome === 'settled' ? notePartGivenBack(unit, order, payment) : result
+  return result.outcome === 'settled' ? withPartGivenBack(order, payment) : result
 }
 
 /** The order that a held payment was for; one that named none may have been mended on the platform. */
@@ -143,11 +142,9 @@ async function notePaidBack(unit: Unit, paid: PaidOrder): Promise<void> {
     .onConflictDoNothing({ target: paymentRefunds.key })
 }
 
-/** A part of it was given back before it came: an administrator decides whether its lease goes on. */
-async function notePartGivenBack(unit: Unit, order: OrderRow, payment: PaymentRow): Promise<EventResult> {
-  const { platformOrderNumber, refundedAmount: amount } = payment
+/** A part of it was given back before it settled: an administrator decides whether its lease goes on. */
+function withPartGivenBack(order: OrderRow, { platformOrderNumber, refundedAmount: amount }: PaymentRow): EventResult {
   if (toCents(amount) === 0n) return { outcome: 'settled' }
-  await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
   return {
     outcome: 'partly_refunded',
     detail: { order_id: order.publicId, platform_order: platformOrderNumber, amount }
@@ -202,7 +199,7 @@ async function purchase(
     await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
     return { outcome: problem.code, detail: { ...detail, ...params } }
   }
-  await setAccepted(unit, payment.id)
+  await setAccepted(unit, order, payment)
   await grantPoints(unit, settings, order, detailsOf(payment))
   return delivered(unit, ctx, paidOrder, payment)
 }
@@ -257,7 +254,7 @@ export async function renewBy(
     if (!(await leaseMissing(unit, order))) return false
   }
   await renewOrder(unit, order, detailsOf(payment))
-  await setAccepted(unit, payment.id)
+  await setAccepted(unit, order, payment)
   await grantPoints(unit, settings, order, detailsOf(payment))
   await reviveDelivery(unit, order)
   enqueueTags(unit, { platformOrderId, tags: ['delivered', 'renew'] }, 'renew')
