@@ -129,7 +129,7 @@ async function pass(milliseconds: number): Promise<void> {
 /** Whatever happened, in whatever order: everybody has what payments that stand have earned, and no more. */
 async function expectBooks(run: Awaited<ReturnType<typeof start>>, happened: string): Promise<void> {
   const { db } = world.shop.ctx
-  const { rows } = await db.execute<Record<string, unknown>>(sql`
+  const { rows } = await db.execute(sql`
     with mine as (select * from payments where order_id = ${run.order.id})
     select (select level_points from users where id = ${run.buyer.user.id}) as points,
       (select coins - coins_owed from users where id = ${run.inviter.user.id}) +
