@@ -1,51 +1,27 @@
-import { sql, type SQL } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  adminMails,
-  buy,
-  inState,
-  ordersOf,
-  outcomeOf,
-  paidEvent,
-  place,
-  report,
-  stockOf
-} from '../../testing/buying.ts'
-import type { TestClient } from '../../testing/client.ts'
-import { eventually, startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
+import { adminMails, buy, inState, outcomeOf, paidEvent, place, report, stockOf } from '../../testing/buying.ts'
+import { eventually } from '../../testing/test-stack.ts'
 import { DAY } from '../../infra/clock.ts'
 import { compareFigures } from './figures.ts'
 import { reconcilePayments } from './reconcile.ts'
+import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 
-let stack: TestStack
-let shop: ShopProcess
-let buyer: TestClient
-let admin: TestClient
+let stack: PaymentStack['stack']
+let shop: PaymentStack['shop']
+let buyer: PaymentStack['buyer']
+let admin: PaymentStack['admin']
 let rule = 0
+let one: PaymentStack['one']
+let mine: PaymentStack['mine']
 
 beforeAll(async () => {
-  stack = await startTestStack({ range: '127.29.0.0/25', ruleCount: 1 })
-  rule = stack.rules[0] ?? 0
-  shop = await stack.startShop()
-  buyer = await stack.customer(shop.url, 'buyer1')
-  admin = await stack.admin(shop.url, 'boss1')
+  ;({ stack, shop, buyer, admin, rule, one, mine } = await startPaymentStack('127.29.0.0/25'))
 }, 120_000)
 afterAll(() => stack?.close())
 
-async function one(query: SQL): Promise<Record<string, unknown>> {
-  const { rows } = await stack.ctx.db.execute(query)
-  if (!rows[0]) throw new Error('no row')
-  return rows[0]
-}
-
 // An order of 8 costs 21.60 on the platform, and brings 21 points.
 const bought = () => buy(stack, buyer, 8, [rule])
-
-const mine = async (publicId: string) => {
-  const order = (await ordersOf(buyer)).find(row => row.order_id === publicId)
-  if (!order) throw new Error(`order ${publicId} is not listed`)
-  return order
-}
 
 /** Has the stand-in do something with one of its orders. */
 async function onPlatform(platformOrderId: string | null, what: 'refund' | 'cancel' | 'dispute', body: object = {}) {
