@@ -1,9 +1,8 @@
-/** What can come of an event of the platform. */
-export const EVENT_OUTCOMES = [
+/** What can come of an event of the platform about money. */
+export const MONEY_OUTCOMES = [
   'settled',
   'duplicate',
   'unknown_order',
-  'underpaid',
   'lines_missing',
   'wrong_currency',
   'test_payment',
@@ -12,7 +11,6 @@ export const EVENT_OUTCOMES = [
   'too_late',
   'paid_twice',
   'renewal_too_late',
-  'renewal_underpaid',
   'renewal_lines_missing',
   'refunded',
   'renewals_unserved',
@@ -20,13 +18,15 @@ export const EVENT_OUTCOMES = [
   'refund_kept',
   'inquiry',
   'dispute_won',
+  'restored',
   'unreadable',
-  'applied',
-  'withdrawn',
-  'not_sold',
-  'older',
+  'underpaid',
+  'renewal_underpaid',
   'ignored'
 ] as const
+
+/** What can come of any event of the platform, those about products too. */
+export const EVENT_OUTCOMES = [...MONEY_OUTCOMES, 'applied', 'withdrawn', 'not_sold', 'older'] as const
 export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
 
 /** Outcomes that an administrator has to look at, in words: `fillIn` puts the parameters in. */

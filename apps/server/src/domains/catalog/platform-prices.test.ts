@@ -237,6 +237,32 @@ test('a rule’s price is written to the platform first, and refused in its word
   await platformPrices({ [rule.variantId]: '0.50' }, demoRulesProduct.id)
 })
 
+test('a rule that is refused here, by an overlap or its name, has no price written to the platform', async () => {
+  const { db } = shop.ctx
+  const input = { description: '', price: '0.10', platformVariantId: '43', name: 'Broad', aclValue: 'broad.test' }
+  const broad = await db.transaction(tx => createRule({ tx }, input))
+  if (!broad.ok) throw new Error(broad.reason)
+  const path = `/api/servers/acls/${ruleId}/`
+  const form = {
+    name: rule.name,
+    price: '0.95',
+    description: 'shoes',
+    acl_value: [...rule.domains, 'narrow.broad.test'].join('\n'),
+    shopify_variant_id: rule.variantId
+  }
+  const before = await priceThere(rule.variantId)
+  expect(await admin.put(path, form)).toMatchObject({ status: 409 })
+  const named = { ...form, acl_value: rule.domains.join('\n'), name: 'Broad' }
+  expect(await admin.put(path, named)).toMatchObject({ status: 409 })
+  expect(await priceThere(rule.variantId)).toBe(before)
+  expect(before).not.toBe('0.95')
+  // Decided, it is written there and here.
+  const decisions = [{ rule_id: broad.rule.id, domain: 'narrow.broad.test', winner: 'narrow' }]
+  expect(await admin.put(path, { ...form, decisions })).toMatchObject({ code: 2000, data: { price: '0.95' } })
+  expect(await priceThere(rule.variantId)).toBe('0.95')
+  await platformPrices({ [rule.variantId]: '0.50' }, demoRulesProduct.id)
+})
+
 test('prices that no webhook told of are followed at the next reading, of plans and of rules', async () => {
   await platformPrices({ [first.id]: '2.75' })
   await platformPrices({ [rule.variantId]: '0.60' }, demoRulesProduct.id)

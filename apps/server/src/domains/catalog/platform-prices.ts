@@ -38,7 +38,7 @@ export async function writePrices(
   return done
 }
 
-/** The variant of the platform; null where no platform is set up, 'platform_product_gone' where it has none of that id. */
+/** The variant of the platform; null where no platform is set up, 'unknown_platform_variant' where it has none of that id. */
 async function readVariant(ctx: AppContext, platformVariantId: string): Promise<Result<ShopifyPricedVariant | null>> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform.reason === 'platform_not_configured' ? ok(null) : platform

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, desc, eq } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -7,7 +7,7 @@ import { users } from '../accounts/tables.ts'
 import { enqueueTags } from '../commerce/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { orderMailColumns, orderMailFrom } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
+import { orderEvents, orders } from '../orders/tables.ts'
 
 /** Tells the customer and the platform that an order's proxies work. */
 export async function announceDelivery(ctx: AppContext, orderId: number): Promise<void> {
@@ -20,6 +20,12 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
     if (!row) return
     const { order, about } = row
     const mail = orderMailFrom(about)
+    const [delivery] = await unit.tx
+      .select({ id: orderEvents.id })
+      .from(orderEvents)
+      .where(and(eq(orderEvents.orderId, orderId), eq(orderEvents.kind, 'deliver_all')))
+      .orderBy(desc(orderEvents.id))
+      .limit(1)
     enqueueMail(unit, {
       ...mail,
       template: 'proxies-delivered',
@@ -29,8 +35,8 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
         expires_at: iso(order.expiredAt ?? unit.now),
         dashboard_url: `${ctx.config.publicUrl}/dashboard/index/proxies`
       },
-      // An order that comes back from its grace is announced again.
-      key: `delivered:${order.id}:${iso(order.expiredAt ?? unit.now)}`
+      // An order that comes back is announced again, also where it ends at the same instant as before.
+      key: `delivered:${order.id}:${delivery?.id ?? iso(order.expiredAt ?? unit.now)}`
     })
     const { platformOrderId } = order
     if (platformOrderId) enqueueTags(unit, { platformOrderId, tags: ['delivered'] }, 'delivered')

@@ -30,7 +30,7 @@ async function someoneWaits(): Promise<void> {
   }
 }
 
-test('a delivery in spite of too little money does not deadlock with a payment of the same customer', async () => {
+test('a delivery in spite of missing lines does not deadlock with a payment of the same customer', async () => {
   const { ctx } = world
   const rule = await addRule(ctx.db, 'spite')
   const serverId = await addTestServer(ctx, 'spite', { ranges: ['127.44.0.0/29'] })

@@ -1,4 +1,4 @@
-import { refusals, refuse, type AclRule, type AclRuleForm } from '@netlet/contract'
+import { refusals, refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
 import { and, eq, isNull, ilike, or } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
@@ -55,26 +55,56 @@ export const editAclRule = (
   ctx: AppContext,
   by: Actor,
   id: number,
+  form: Edit<AclRuleForm>,
+  onRulesChanged: OnRulesChanged
+): Promise<Result<AclRule>> => command(ctx, by, { unique }, unit => editIn(unit, id, form, onRulesChanged))
+
+class Undone extends Error {}
+
+/**
+ * Tries an edit and undoes it, for whoever has to do something that cannot be undone before it.
+ * @returns why it would be refused; null where it would not be
+ */
+export async function editRefusal(
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  form: Edit<AclRuleForm>
+): Promise<Refusal | null> {
+  try {
+    return await command(ctx, by, { unique }, async unit => {
+      const edited = await editIn(unit, id, form, () => undefined)
+      if (edited.ok) throw new Undone()
+      return edited
+    })
+  } catch (error) {
+    if (error instanceof Undone) return null
+    throw error
+  }
+}
+
+async function editIn(
+  unit: Unit,
+  id: number,
   { version, ...form }: Edit<AclRuleForm>,
   onRulesChanged: OnRulesChanged
-): Promise<Result<AclRule>> =>
-  command(ctx, by, { unique }, async unit => {
-    // Before the row: whoever deletes a rule takes them in this order.
-    await lockInventory(unit.tx)
-    const [row] = await selectRule(unit.tx, id).for('update')
-    const before = row && present(row)
-    const stale = before && staleEdit(version, before, { now: fieldsOf(before), sent: form })
-    if (stale) return stale
-    const updated = await updateRule(unit, id, inputOf(form))
-    if (!updated.ok) return updated.reason === 'not_found' ? refuse('not_found') : ruleRefusal(updated)
-    const after = present(updated.rule)
-    if (updated.denialsChanged) onRulesChanged(unit)
-    unit.audit('acl_rule.edit', id, {
-      before: before && abridged(before),
-      after: { ...abridged(after), ...decisionsOf(form) }
-    })
-    return ok(after)
+): Promise<Result<AclRule>> {
+  // Before the row: whoever deletes a rule takes them in this order.
+  await lockInventory(unit.tx)
+  const [row] = await selectRule(unit.tx, id).for('update')
+  const before = row && present(row)
+  const stale = before && staleEdit(version, before, { now: fieldsOf(before), sent: form })
+  if (stale) return stale
+  const updated = await updateRule(unit, id, inputOf(form))
+  if (!updated.ok) return updated.reason === 'not_found' ? refuse('not_found') : ruleRefusal(updated)
+  const after = present(updated.rule)
+  if (updated.denialsChanged) onRulesChanged(unit)
+  unit.audit('acl_rule.edit', id, {
+    before: before && abridged(before),
+    after: { ...abridged(after), ...decisionsOf(form) }
   })
+  return ok(after)
+}
 
 export const removeAclRule = (
   ctx: AppContext,

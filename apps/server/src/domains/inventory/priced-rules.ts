@@ -6,7 +6,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { Edit } from '../../infra/version.ts'
 import { parseDomains } from './domains.ts'
 import { followRules, type PlatformPrice } from './follow-platform.ts'
-import { addAclRule, editAclRule, readRule, type OnRulesChanged } from './manage-rules.ts'
+import { addAclRule, editAclRule, editRefusal, readRule, type OnRulesChanged } from './manage-rules.ts'
 
 /** Rules' prices belong to the platform: what the inventory needs of it. Every failure has the platform's own words. */
 export type RulePrices = {
@@ -36,8 +36,8 @@ export async function addPricedRule(
 }
 
 /**
- * Edits a rule. A price that the form changed is written to the platform first; one that it did not change is not, so
- * that nothing stale goes there. Where our own write fails afterwards, the platform's webhook or the next reading of
+ * Edits a rule. A price that the form changed is written to the platform before our own write, and not where that would
+ * be refused; one that it did not change is not, so that nothing stale goes there. Where our own write fails afterwards, the platform's webhook or the next reading of
  * prices brings the new price here. A rule that is to be sold as another variant takes that one's price.
  */
 export async function editPricedRule(
@@ -49,11 +49,12 @@ export async function editPricedRule(
 ): Promise<Result<AclRule>> {
   const save = (price: string) => editAclRule(ctx, by, id, { ...form, price }, onRulesChanged)
   const before = await readRule(ctx.db, id)
-  const refused =
-    !before || (form.version !== undefined && form.version !== before.version) || !parseDomains(form.acl_value).ok
   const moved = before?.shopify_variant_id !== form.shopify_variant_id
   const repriced = before?.price !== form.price
-  if (!prices || refused || (!moved && !repriced)) return save(form.price)
+  if (!prices || !before || (!moved && !repriced)) return save(form.price)
+  // What the platform was told cannot be taken back: another price there would be charged.
+  const refused = await editRefusal(ctx, by, id, form)
+  if (refused) return refused
   const there = await prices.read(ctx, form.shopify_variant_id)
   if (!there.ok) return there
   if (!repriced) return save(there.data?.price ?? form.price)

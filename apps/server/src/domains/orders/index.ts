@@ -18,8 +18,17 @@ export {
 } from './commands.ts'
 export { endGrace, expireOrder, lockExpired, lockGraceEnded } from './expire.ts'
 export { orderMail, orderMailColumns, orderMailFrom } from './order-mail.ts'
-export { partlyRefundOrder, refundOrder, replacePayment, takeBackTerm, type GivenBack } from './money-commands.ts'
-export { creditTime, expiredUndelivered, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
+export {
+  partlyRefundOrder,
+  refundOrder,
+  replacePayment,
+  restoreOrder,
+  restorePart,
+  restoreTerm,
+  takeBackTerm,
+  type GivenBack
+} from './money-commands.ts'
+export { canReopen, creditTime, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'
 export { orderLabels } from './labels.ts'

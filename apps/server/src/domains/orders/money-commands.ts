@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Payment } from './commands.ts'
+import { unservedTime } from './move-commands.ts'
 import { addTerms } from './renew.ts'
 import { isServed } from './states.ts'
 import { orders } from './tables.ts'
@@ -10,35 +11,88 @@ import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 /** What the platform gave back of one of an order's payments. */
 export type GivenBack = { amount: string; platformOrderNumber: string; reason: string }
 
+const takeRefund = (amount: string) => sql`greatest(${orders.refundedAmount} - ${amount}::numeric, 0)` as never
 const addRefund = (amount: string) => sql`${orders.refundedAmount} + ${amount}::numeric` as never
 
 /** All of its purchase was given back: it ends, and a task that was under way ends with it. */
 export function refundOrder(unit: Unit, order: OrderRow, { amount, platformOrderNumber, reason }: GivenBack) {
-  const ended = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
+  const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
+  const endedAt = order.state === 'expired' ? order.endedAt : unit.now
   return transition(
     unit,
     order,
     'refund',
-    { ...ended, graceUntil: null, refundedAmount: addRefund(amount) },
+    { ...noTask, endedAt, graceUntil: null, refundedAmount: addRefund(amount) },
     { platform_order: platformOrderNumber, amount, reason }
   )
 }
 
-/** A renewal was given back: its term is taken off again. Where nothing is left of the time, the order expires. */
-export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
+/**
+ * A renewal was given back: its term is taken off again, unless it was served. Where nothing is left of the time, the order
+ * expires.
+ * @returns whether a term was taken off
+ */
+export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack): Promise<boolean> {
   const expiredAt = order.expiredAt && addTerms(order.expiredAt, order, -1)
+  const ahead = expiredAt !== null && (isServed(order.state) || unservedTime(order) > 0)
+  const waiting = !order.expiredAt && order.extraTerms > 0
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
-    ...(isServed(order.state) ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
-    ...(order.expiredAt ? {} : { extraTerms: Math.max(0, order.extraTerms - 1) })
+    ...(ahead ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
+    ...(waiting ? { extraTerms: order.extraTerms - 1 } : {})
   })
   await note(unit, order.id, 'payment_refunded', {
     platform_order: back.platformOrderNumber,
     amount: back.amount,
     reason: back.reason,
-    ...(expiredAt && isServed(order.state) ? { expired_at: expiredAt.toISOString() } : {})
+    ...(ahead ? { expired_at: expiredAt.toISOString() } : {})
   })
+  return ahead || waiting
 }
+
+/**
+ * The money of its purchase came back. An order whose payment counts has ended, and may be reopened; one whose payment was
+ * held waits for an administrator as before.
+ */
+export async function restoreOrder(
+  unit: Unit,
+  order: OrderRow,
+  { amount, platformOrderNumber: platform_order, reason }: GivenBack,
+  { accepted }: { accepted: boolean }
+): Promise<void> {
+  const changes = { deliveryNum: 0, refundedAmount: takeRefund(amount) }
+  await transition(unit, order, accepted ? 'restore' : 'fail', changes, { platform_order, amount, reason })
+}
+
+/** The money of a renewal came back. @param termTaken whether its term was taken off: then it is added again */
+export async function restoreTerm(
+  unit: Unit,
+  order: OrderRow,
+  back: GivenBack,
+  { termTaken }: { termTaken: boolean }
+): Promise<void> {
+  const expiredAt = termTaken && order.expiredAt ? addTerms(order.expiredAt, order, 1) : null
+  await updateOrder(unit, order.id, {
+    refundedAmount: takeRefund(back.amount),
+    ...(expiredAt ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
+    ...(termTaken && !order.expiredAt ? { extraTerms: order.extraTerms + 1 } : {})
+  })
+  await noteRestored(unit, order, back, expiredAt)
+}
+
+/** A part of a payment, which was given back, came back. */
+export async function restorePart(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
+  await updateOrder(unit, order.id, { refundedAmount: takeRefund(back.amount) })
+  await noteRestored(unit, order, back, null)
+}
+
+const noteRestored = (unit: Unit, order: OrderRow, back: GivenBack, expiredAt: Date | null) =>
+  note(unit, order.id, 'payment_restored', {
+    platform_order: back.platformOrderNumber,
+    amount: back.amount,
+    reason: back.reason,
+    ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})
+  })
 
 /** A part of a payment was given back. The order goes on until an administrator decides otherwise. */
 export async function partlyRefundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {

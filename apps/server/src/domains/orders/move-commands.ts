@@ -26,23 +26,39 @@ export async function creditTime(
   return expiredAt
 }
 
-/** An order that expired undelivered is delivered after all; its term starts when it is. */
-export const reopenOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'reopen', {
-    expiredAt: null,
-    deliveredAt: null,
+/** What of its time an order that has ended was not served, in milliseconds. */
+export const unservedTime = ({ state, endedAt, expiredAt }: OrderRow): number =>
+  (state === 'expired' || state === 'refunded') && endedAt && expiredAt
+    ? Math.max(0, expiredAt.getTime() - endedAt.getTime())
+    : 0
+
+/**
+ * An order that has ended is delivered after all. One that never worked has its whole term from then on, another one the
+ * time that it was not served.
+ */
+export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
+  const term = order.deliveredAt
+    ? { expiredAt: new Date(unit.now.getTime() + unservedTime(order)) }
+    : { expiredAt: null, deliveredAt: null }
+  return transition(unit, order, 'reopen', {
+    ...term,
+    deliveryNum: 0,
+    endedAt: null,
     graceUntil: null,
     reminderSentAt: null,
     lastReminderSentAt: null,
     failCode: null,
     failParams: null
   })
+}
 
 /** Other addresses are being looked for: those that were not tried for longer come first, whatever comes of it. */
 export async function markRescueTried({ tx, now }: Unit, orderId: number): Promise<void> {
   await tx.update(orders).set({ rescueTriedAt: now }).where(eq(orders.id, orderId))
 }
 
-/** Did this locked order expire before any of its addresses worked? */
-export const expiredUndelivered = (order: OrderRow): boolean =>
-  order.state === 'expired' && order.deliveryNum === 0 && order.deliveredAt === null && order.paidAt !== null
+/** Did this locked order end before any of its addresses worked, or with time left that is paid for? */
+export const canReopen = (order: OrderRow): boolean =>
+  order.state === 'expired' &&
+  order.paidAt !== null &&
+  (order.deliveredAt === null ? order.deliveryNum === 0 : unservedTime(order) > 0)

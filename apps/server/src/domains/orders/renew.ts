@@ -56,4 +56,4 @@ export async function renewOrder(
 
 /** An expired order was renewed in its grace: the addresses that were held for it are on their way to the agents again. */
 export const reviveOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'revive', { graceUntil: null, deliveryNum: 0 })
+  transition(unit, order, 'revive', { graceUntil: null, endedAt: null, deliveryNum: 0 })

@@ -11,8 +11,11 @@ export const TRANSITIONS = {
   time_out: { from: ['placed'], to: 'timed_out' },
   /** Its customer wants it no more, before paying. */
   cancel: { from: ['placed'], to: 'cancelled' },
-  /** Paid, but it cannot be delivered: its lines fall short, another currency, a test, or no addresses left. */
-  fail: { from: ['paid'], to: 'failed' },
+  /**
+   * Paid, but it cannot be delivered: its lines fall short, another currency, a test, or no addresses left. Again, where
+   * the money of such a payment came back after a dispute.
+   */
+  fail: { from: ['paid', 'refunded'], to: 'failed' },
   /** Addresses are leased and on their way to the agents. */
   start_delivery: { from: ['paid', 'failed'], to: 'delivering' },
   deliver_part: { from: ['delivering'], to: 'partly_delivered' },
@@ -24,10 +27,12 @@ export const TRANSITIONS = {
   expire: { from: ['delivering', 'partly_delivered', 'delivered'], to: 'expired' },
   /** It was renewed in its grace: the addresses that were held for it are served again. */
   revive: { from: ['expired'], to: 'delivering' },
-  /** It expired without having been delivered: an administrator has it delivered after all. */
+  /** It ended undelivered, or with time left that is paid for: an administrator has it delivered after all. */
   reopen: { from: ['expired'], to: 'delivering' },
   /** The platform gave all of the money back. */
-  refund: { from: ['paid', 'failed', 'delivering', 'partly_delivered', 'delivered', 'expired'], to: 'refunded' }
+  refund: { from: ['paid', 'failed', 'delivering', 'partly_delivered', 'delivered', 'expired'], to: 'refunded' },
+  /** The money came back, since a dispute was won. Its lease has ended: an administrator may reopen it. */
+  restore: { from: ['refunded'], to: 'expired' }
 } as const satisfies Record<string, { from: readonly OrderState[]; to: OrderState }>
 
 export type OrderEvent = keyof typeof TRANSITIONS

@@ -84,6 +84,8 @@ export const orders = pgTable(
     extraTerms: integer().notNull().default(0),
     /** An expired order: until then its addresses stay held for its customer. Null: they are not held any more. */
     graceUntil: instant(),
+    /** When its lease ended: it expired, or was refunded. What is left until `expiredAt` then was never served. */
+    endedAt: instant(),
     /** What of `payAmount` the platform gave back. */
     refundedAmount: money().notNull().default('0'),
     /** Why it is not as it should be: see ORDER_FAILURES of the contract. */

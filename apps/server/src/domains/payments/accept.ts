@@ -21,7 +21,7 @@ export const acceptPayment =
       .from(payments)
       .where(and(eq(payments.orderId, order.id), eq(payments.platformOrderId, platformOrderId)))
       .for('update')
-    if (payment && paymentAllows(payment, 'accept')) await setAccepted(unit, payment.id)
+    if (payment && paymentAllows(payment, 'accept')) await setAccepted(unit, order, payment)
     // Also where it counted before, since its addresses were gone when it arrived: nothing is granted twice.
     const settings = await readSettings(unit.tx, ctx.secrets)
     await grantPoints(unit, settings, order, { platformOrderId, amount: payAmount })

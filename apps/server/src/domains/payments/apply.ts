@@ -30,7 +30,7 @@ export async function applyTo(
   { event, paid, payment }: OpenEvent,
   publicId: string
 ): Promise<Result<OrderRow>> {
-  if (!paid || !payment) return refuse('payment_not_applicable')
+  if (!payment || (!paid && event.outcome !== 'dispute_won')) return refuse('payment_not_applicable')
   if (payment.refundedAt) return refuse('payment_given_back')
   const order = await lockOrderByPublicId(unit, publicId)
   // Nobody is there any more to whom it could be delivered.
@@ -42,7 +42,7 @@ export async function applyTo(
     return refuse('payment_settled', { params: { order: order.publicId } })
   const settled = await settleOn(unit, ctx, order, payment)
   if (!settled.ok) return settled
-  await useCoupons(unit, order.userId, codesOf(paid))
+  if (paid) await useCoupons(unit, order.userId, codesOf(paid))
   return ok(order)
 }
 
@@ -68,7 +68,7 @@ async function settleOn(unit: Unit, ctx: Applying, order: OrderRow, payment: Pay
 async function buy(unit: Unit, ctx: Applying, order: OrderRow, payment: PaymentRow): Promise<Result<null>> {
   const moved = await moveTo(unit, order, payment, 'purchase')
   const paidOrder = await markPaid(unit, order, detailsOf(moved))
-  await setAccepted(unit, payment.id)
+  await setAccepted(unit, paidOrder, moved)
   await grantPoints(unit, await readSettings(unit.tx, ctx.secrets), order, detailsOf(moved))
   return deliver(unit, ctx, paidOrder, moved)
 }

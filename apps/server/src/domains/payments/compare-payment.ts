@@ -17,10 +17,10 @@ export type NeededLine = { name: string; quantity: number; paid: number }
 
 /** What the platform took of the shop's money: nothing by a test, or in another currency. '12.30'. */
 export const moneyOf = (paid: PaidOrder, settings: Rules): string =>
-  isRefusedTest(paid, settings) || paid.currency !== settings.shop_currency ? '0.00' : wholeCents(paid.total_price)
+  isRefusedTest(paid, settings) || paid.currency !== settings.shop_currency ? '0.00' : downToCents(paid.total_price)
 
-/** The platform may write more decimals than a currency has; what is below a cent counts for nothing. */
-export const wholeCents = (text: string): string => {
+/** '12.3456' → '12.34': the platform may write more decimals than a currency has; what is below a cent counts for nothing. */
+export const downToCents = (text: string): string => {
   const [whole = '0', decimals = ''] = text.split('.')
   return `${whole}.${decimals.slice(0, 2).padEnd(2, '0')}`
 }

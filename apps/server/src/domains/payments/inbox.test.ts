@@ -1,60 +1,30 @@
 import type { InboxDetail, InboxEntry, Page } from '@netlet/contract'
-import { sql, type SQL } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  buy,
-  inState,
-  ordersOf,
-  outcomeOf,
-  paidEvent,
-  place,
-  PLAN_VARIANT,
-  report,
-  ruleVariant,
-  stockOf,
-  type Placed
-} from '../../testing/buying.ts'
+import { buy, inState, outcomeOf, paidEvent, PLAN_VARIANT, report, ruleVariant, stockOf } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
+
 import { DAY } from '../../infra/clock.ts'
 import { timeOutOrders } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
 import { countOpenEvents } from './inbox.ts'
+import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 
-let stack: TestStack
-let shop: ShopProcess
-let buyer: TestClient
-let admin: TestClient
+let stack: PaymentStack['stack']
+let shop: PaymentStack['shop']
+let buyer: PaymentStack['buyer']
+let admin: PaymentStack['admin']
 let rule = 0
+let one: PaymentStack['one']
+let placed: PaymentStack['placed']
+let mine: PaymentStack['mine']
 
 beforeAll(async () => {
-  stack = await startTestStack({ range: '127.30.0.0/25', ruleCount: 1 })
-  rule = stack.rules[0] ?? 0
-  shop = await stack.startShop()
-  buyer = await stack.customer(shop.url, 'buyer1')
-  admin = await stack.admin(shop.url, 'boss1')
+  ;({ stack, shop, buyer, admin, rule, one, placed, mine } = await startPaymentStack('127.30.0.0/25'))
 }, 120_000)
 afterAll(() => stack?.close())
 
 const INBOX = '/api/payments/inbox/'
-
-async function one(query: SQL): Promise<Record<string, unknown>> {
-  const { rows } = await stack.ctx.db.execute(query)
-  if (!rows[0]) throw new Error('no row')
-  return rows[0]
-}
-
-async function placed(quantity = 8): Promise<Placed> {
-  const reply = await place(stack, buyer, quantity, [rule])
-  if (reply.code !== 2000) throw new Error(reply.msg)
-  return reply.data
-}
-
-const mine = async (publicId: string) => {
-  const order = (await ordersOf(buyer)).find(row => row.order_id === publicId)
-  if (!order) throw new Error(`order ${publicId} is not listed`)
-  return order
-}
 
 const entries = async (query: string) => (await admin.get<Page<InboxEntry>>(`${INBOX}?limit=100&${query}`)).data.data
 

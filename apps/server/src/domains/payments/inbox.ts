@@ -20,6 +20,8 @@ type Query = ListInput<'id'> & { outcome?: EventOutcome | undefined; needs_hand?
 const ENDED_BY_DELIVERY = ['underpaid', 'lines_missing', 'wrong_currency', 'test_payment', 'too_late']
 /** Outcomes that giving back all of the payment does not end. */
 const AFTER_REFUND = ['dispute_won', 'renewals_unserved']
+/** Outcomes of a payment that settled nothing then: they end when it counts, since it was judged again or applied. */
+const HELD = ['unknown_order', 'paid_twice', 'renewal_too_late', 'renewal_underpaid', 'renewal_lines_missing']
 
 const listOf = (words: readonly string[]) => sql.raw(words.map(word => `'${word}'`).join(', '))
 
@@ -27,13 +29,19 @@ const listOf = (words: readonly string[]) => sql.raw(words.map(word => `'${word}
 const unresolved = sql`${platformEvents.needsHand} and ${platformEvents.resolution} is null`
 
 /**
- * Does an event still wait for an administrator? Not where somebody resolved it, its money was given back, or its order
- * was delivered after all: it looks at how things are, so nothing has to be written when one of these happens.
+ * Does an event still wait for an administrator? Not where somebody resolved it, its money was given back (or, after a
+ * dispute that was won, its order goes on), its order was delivered after all, or its payment counts by now: it looks at how things are, so nothing has to be written when one of these happens.
  */
 export const isOpen: SQL = sql`(${unresolved} and not exists (
   select 1 from ${payments} p left join ${orders} o on o.id = p.order_id
   where p.platform_order_id = ${platformEvents.platformOrderId} and (
     p.refunded_at is not null and ${platformEvents.outcome} not in (${listOf(AFTER_REFUND)})
+    or p.refunded_at > ${platformEvents.processedAt}
+    or p.accepted and ${platformEvents.outcome} in (${listOf(HELD)})
+    or p.accepted and o.state not in ('expired', 'failed') and ${platformEvents.outcome} = 'dispute_won'
+    or ${platformEvents.outcome} = 'renewals_unserved' and (p.refunded_at is null or not exists (
+      select 1 from ${payments} r
+      where r.order_id = p.order_id and r.kind = 'renewal' and r.accepted and r.refunded_at is null))
     or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)}))))`
 
 /** How many events wait for an administrator. */

@@ -81,6 +81,7 @@ function asEvent(order: ShopifyOrder) {
       price
     })),
     cancelled_at: order.cancelledAt,
+    updated_at: order.updatedAt,
     test: order.test
   }
 }

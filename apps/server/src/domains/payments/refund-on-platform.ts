@@ -8,8 +8,9 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { lockOrder, note } from '../orders/index.ts'
+import { sumRefunds } from './compare-payment.ts'
 import type { PaymentRow } from './rows.ts'
-import { payments } from './tables.ts'
+import { paymentRefunds, payments } from './tables.ts'
 
 /** For so long a refund that was started keeps another one of the same payment from being started. */
 const UNDERWAY = 10 * MINUTE
@@ -31,11 +32,11 @@ export async function refundOnPlatform(
   if (!platform.ok) return platform
   const asked = await command(ctx, by, unit => request(unit, orderId, form))
   if (!asked.ok) return asked
-  const { payment, amount } = asked.data
+  const { payment, amount, state } = asked.data
   const refunded = await platform.data.refund(payment.platformOrderId, {
     amount,
     // The platform makes the same refund of the same state once, also where we did not hear its answer.
-    key: `netlet-${payment.id}-${payment.refundedAmount}-${amount}`,
+    key: `netlet-${payment.id}-${state}-${amount}`,
     note: `Refund by ${by.username}`
   })
   if (refunded.ok) return ok({ amount, platform_order: payment.platformOrderNumber })
@@ -48,7 +49,7 @@ async function request(
   unit: Unit,
   orderId: number,
   { amount, platform_order }: Form
-): Promise<Result<{ payment: PaymentRow; amount: string }>> {
+): Promise<Result<{ payment: PaymentRow; amount: string; state: string }>> {
   const { tx, now } = unit
   const order = await lockOrder(unit, orderId)
   if (!order || order.deletedAt) return refuse('not_found')
@@ -67,7 +68,16 @@ async function request(
   if (!payment) return refuse('order_without_payment')
   if (payment.refundRequestedAt && payment.refundRequestedAt.getTime() > now.getTime() - UNDERWAY)
     return refuse('refund_running')
-  const left = fromCents(toCents(payment.charged) - toCents(payment.refundedAmount))
+  // In the payment's currency: `refundedAmount` knows nothing of a payment that brought none of the shop's money.
+  const refunds = await tx
+    .select()
+    .from(paymentRefunds)
+    .where(eq(paymentRefunds.platformOrderId, payment.platformOrderId))
+  const { sum } = sumRefunds(
+    refunds.filter(({ reversedAt }) => !reversedAt),
+    payment.charged
+  )
+  const left = fromCents(toCents(payment.charged) - sum)
   const wanted = amount ?? left
   if (toCents(wanted) <= 0n) return refuse('order_without_payment')
   if (toCents(wanted) > toCents(left)) return fieldRefusal('amount', 'refund_too_large', { left })
@@ -75,7 +85,7 @@ async function request(
   const detail = { platform_order: payment.platformOrderNumber, amount: wanted }
   await note(unit, order.id, 'refund_requested', detail)
   unit.audit('order.refund', order.id, { after: detail })
-  return ok({ payment, amount: wanted })
+  return ok({ payment, amount: wanted, state: `${refunds.length}-${fromCents(sum)}` })
 }
 
 async function forget({ tx }: Unit, paymentId: number): Promise<void> {

@@ -1,51 +1,27 @@
-import { sql, type SQL } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  adminMails,
-  buy,
-  inState,
-  ordersOf,
-  outcomeOf,
-  paidEvent,
-  place,
-  report,
-  stockOf
-} from '../../testing/buying.ts'
-import type { TestClient } from '../../testing/client.ts'
-import { eventually, startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
+import { adminMails, buy, inState, outcomeOf, paidEvent, place, report, stockOf } from '../../testing/buying.ts'
+import { eventually } from '../../testing/test-stack.ts'
 import { DAY } from '../../infra/clock.ts'
 import { compareFigures } from './figures.ts'
 import { reconcilePayments } from './reconcile.ts'
+import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 
-let stack: TestStack
-let shop: ShopProcess
-let buyer: TestClient
-let admin: TestClient
+let stack: PaymentStack['stack']
+let shop: PaymentStack['shop']
+let buyer: PaymentStack['buyer']
+let admin: PaymentStack['admin']
 let rule = 0
+let one: PaymentStack['one']
+let mine: PaymentStack['mine']
 
 beforeAll(async () => {
-  stack = await startTestStack({ range: '127.29.0.0/25', ruleCount: 1 })
-  rule = stack.rules[0] ?? 0
-  shop = await stack.startShop()
-  buyer = await stack.customer(shop.url, 'buyer1')
-  admin = await stack.admin(shop.url, 'boss1')
+  ;({ stack, shop, buyer, admin, rule, one, mine } = await startPaymentStack('127.29.0.0/25'))
 }, 120_000)
 afterAll(() => stack?.close())
 
-async function one(query: SQL): Promise<Record<string, unknown>> {
-  const { rows } = await stack.ctx.db.execute(query)
-  if (!rows[0]) throw new Error('no row')
-  return rows[0]
-}
-
 // An order of 8 costs 21.60 on the platform, and brings 21 points.
 const bought = () => buy(stack, buyer, 8, [rule])
-
-const mine = async (publicId: string) => {
-  const order = (await ordersOf(buyer)).find(row => row.order_id === publicId)
-  if (!order) throw new Error(`order ${publicId} is not listed`)
-  return order
-}
 
 /** Has the stand-in do something with one of its orders. */
 async function onPlatform(platformOrderId: string | null, what: 'refund' | 'cancel' | 'dispute', body: object = {}) {
@@ -215,7 +191,9 @@ test('an inquiry takes nothing; a dispute that was lost counts once, and one tha
   expect(await outcomeOf(stack, 'lost', 'disputes/update')).toMatchObject({ outcome: 'duplicate' })
   await tell('disputes/update', { id: 942, type: 'chargeback', status: 'won' }, 'won')
   expect(await outcomeOf(stack, 'won', 'disputes/update')).toMatchObject({ outcome: 'dispute_won' })
-  expect(await mine(order.order_id)).toMatchObject({ state: 'refunded' })
+  // Its lease has ended, and its money counts again.
+  expect(await mine(order.order_id)).toMatchObject({ state: 'expired' })
+  expect(await revenueOf(order.id)).toBe('21.60')
 })
 
 test('refunds, cancellations and payments whose webhook was lost are found by asking the platform, once', async () => {
@@ -270,4 +248,26 @@ test('the console has the platform give back, once for many clicks; refused in t
     status: 503,
     msg: expect.stringContaining('Refund amount must be between')
   })
+})
+
+test('equal parts of a payment that brought none of the shop’s money are given back one after the other, up to all of it', async () => {
+  const order = await bought()
+  const platformOrder = order.shopify_order_id
+  // As of a payment in another currency: what was charged is in that one.
+  await stack.ctx.db.execute(sql`update payments set amount = 0 where platform_order_id = ${platformOrder}`)
+  const path = `/api/orders/order_list/${order.id}/refund/`
+  for (const times of [1, 2]) {
+    expect(await admin.post(path, { amount: '4.00' })).toMatchObject({ code: 2000 })
+    await eventually('the part to be noted', async () => {
+      const noted = await one(sql`select count(*)::int as parts from payment_refunds r
+        join payments p using (platform_order_id) where platform_order_id = ${platformOrder} and refund_requested_at is null`)
+      return noted['parts'] === times
+    })
+  }
+  expect(await admin.post(path, { amount: '13.61' })).toMatchObject({
+    status: 400,
+    msg: 'At most 13.60 of this payment can be given back'
+  })
+  expect(await admin.post(path, {})).toMatchObject({ code: 2000, data: { amount: '13.60' } })
+  await inState(buyer, order.order_id, 'refunded')
 })

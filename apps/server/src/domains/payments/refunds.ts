@@ -1,6 +1,6 @@
 import { fromCents, toCents } from '@netlet/contract'
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
-import type { CancelledOrder, DisputeEvent, RefundEvent } from '../../integrations/shopify/index.ts'
+import type { CancelledOrder, RefundEvent } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -18,12 +18,12 @@ import {
 import { orders } from '../orders/tables.ts'
 import { lockEarners, rewardInvitation, takeBackForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { sumRefunds, wholeCents } from './compare-payment.ts'
-import { givenBackOf, paymentOf, type PaymentRow } from './rows.ts'
+import { downToCents, sumRefunds } from './compare-payment.ts'
+import { givenBackOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 import { mailRefunded, type Telling } from './tell.ts'
 
-type Refunding = Telling & Pick<AppContext, 'secrets'>
+export type Refunding = Telling & Pick<AppContext, 'secrets'>
 
 /** `orders/cancelled`: a paid order that is cancelled is money to give back, all of it. */
 export const cancelPayment = (unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> =>
@@ -38,7 +38,7 @@ export const cancelPayment = (unit: Unit, cancelled: CancelledOrder, ctx: Refund
 export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
   const cents = refund.transactions
     .filter(({ kind, status }) => kind === 'refund' && status === 'success')
-    .reduce((sum, { amount }) => sum + toCents(wholeCents(amount)), 0n)
+    .reduce((sum, { amount }) => sum + toCents(downToCents(amount)), 0n)
   const about = { platformOrderId: refund.order_id }
   if (cents <= 0n) return { outcome: 'ignored', about }
   return giveBack(unit, ctx, {
@@ -47,42 +47,6 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
     amount: fromCents(cents),
     reason: 'refund'
   })
-}
-
-/** States of a dispute in which the buyer's bank holds the money. */
-const TAKEN = new Set(['needs_response', 'under_review', 'lost', 'accepted', 'charge_refunded'])
-
-/** `disputes/create`, `disputes/update`: a chargeback takes the money when it is opened; an inquiry takes none. */
-export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Refunding): Promise<EventResult> {
-  if (dispute.order_id === null) return { outcome: 'ignored' }
-  const platformOrderId = dispute.order_id
-  const key = `dispute:${dispute.id}`
-  if (dispute.type === 'chargeback' && TAKEN.has(dispute.status)) {
-    const payment = await paymentOf(unit.tx, platformOrderId)
-    const amount =
-      dispute.amount && (!payment || payment.currency === dispute.currency) ? wholeCents(dispute.amount) : null
-    return giveBack(unit, ctx, { platformOrderId, key, amount, reason: 'chargeback' })
-  }
-  const { about, detail } = await subjectOf(unit, platformOrderId)
-  if (dispute.type === 'inquiry' && TAKEN.has(dispute.status)) return { outcome: 'inquiry', detail, about }
-  if (dispute.status !== 'won') return { outcome: 'ignored', detail, about }
-  // Its opening may be told later: then it takes nothing any more.
-  const added = await unit.tx
-    .insert(paymentRefunds)
-    .values({ key, platformOrderId, amount: '0.00', createdAt: unit.now })
-    .onConflictDoNothing({ target: paymentRefunds.key })
-    .returning({ id: paymentRefunds.id })
-  return { outcome: added.length > 0 ? 'ignored' : 'dispute_won', detail, about }
-}
-
-async function subjectOf(unit: Unit, platformOrderId: string) {
-  const payment = await paymentOf(unit.tx, platformOrderId)
-  const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
-  const name = payment?.platformOrderNumber ?? platformOrderId
-  return {
-    about: { platformOrderId, platformOrderName: name, orderPublicId: order?.publicId ?? null },
-    detail: { order_id: order?.publicId ?? 'unknown', platform_order: name }
-  }
 }
 
 type Returned = {
@@ -124,11 +88,7 @@ async function correct(
   const { tx, now } = unit
   const [payment = known] = await tx.select().from(payments).where(eq(payments.id, known.id)).for('update')
   if (payment.refundedAt) return { outcome: 'duplicate' }
-  const refunds = await tx
-    .select()
-    .from(paymentRefunds)
-    .where(eq(paymentRefunds.platformOrderId, payment.platformOrderId))
-  const back = sumRefunds(refunds, payment.charged)
+  const back = sumRefunds(await refundsOf(tx, payment.platformOrderId), payment.charged)
   const refundedAmount = givenBackOf(payment.amount, back.sum)
   await tx
     .update(payments)
@@ -175,8 +135,10 @@ async function undo(
       ? { outcome: 'refunded', detail }
       : { outcome: 'renewals_unserved', detail: { ...detail, amount: unserved } }
   }
-  if (payment.kind === 'renewal' && payment.accepted) await takeBackTerm(unit, order, given)
-  else {
+  if (payment.kind === 'renewal' && payment.accepted) {
+    const termTaken = await takeBackTerm(unit, order, given)
+    await unit.tx.update(payments).set({ termTaken }).where(eq(payments.id, payment.id))
+  } else {
     const { platformOrderNumber: platform_order, reason } = given
     await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
     unit.publish('order', order.id, order.userId)
@@ -197,13 +159,14 @@ async function standingPayment({ tx }: Unit, userId: number): Promise<string | n
   return row?.platformOrderId ?? null
 }
 
+/** Renewals that count, and that nobody has given back. */
+export const isPaidRenewal = and(eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))
+
 /** What renewals of an order brought that was not given back; null where there are none. */
 async function paidRenewals({ tx }: Unit, orderId: number): Promise<string | null> {
   const [row] = await tx
     .select({ sum: sql<string | null>`sum(${payments.amount} - ${payments.refundedAmount})` })
     .from(payments)
-    .where(
-      and(eq(payments.orderId, orderId), eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))
-    )
+    .where(and(eq(payments.orderId, orderId), isPaidRenewal))
   return row?.sum ?? null
 }

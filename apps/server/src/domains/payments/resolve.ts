@@ -1,5 +1,5 @@
 import { refuse, type Refusal, type Resolution } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -12,9 +12,9 @@ import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { applyTo, type OpenEvent } from './apply.ts'
 import { findEntry } from './inbox.ts'
-import { giveBack } from './refunds.ts'
+import { giveBack, isPaidRenewal } from './refunds.ts'
 import { addPayment, paymentOf, type PaymentRow } from './rows.ts'
-import { paymentAllows } from './states.ts'
+import { paymentAllows, paymentStateOf } from './states.ts'
 import { payments } from './tables.ts'
 import { tagEnded } from './tell.ts'
 
@@ -50,16 +50,27 @@ export const markRefunded = (
     const open = await takeOpen(unit, ctx, id, version)
     if ('ok' in open) return open
     const { payment, event } = open
-    if (payment?.accepted && event.outcome !== 'too_late')
+    if (payment && paymentStateOf(payment) === 'accepted' && event.outcome !== 'too_late')
       return refuse('payment_settled', { params: { order: open.entry.order ?? '' } })
-    if (payment) {
-      const { platformOrderId } = payment
-      await giveBack(unit, ctx, { platformOrderId, key: `operator:${id}`, amount: null, reason: 'refund' })
+    for (const { id: paymentId, platformOrderId } of await refundedBy(unit, open)) {
+      const key = `operator:${id}:${paymentId}`
+      await giveBack(unit, ctx, { platformOrderId, key, amount: null, reason: 'refund' })
       tagEnded(unit, platformOrderId, 'payment_refunded', `Refunded: ${why}`)
     }
     await finish(unit, open, { resolution: 'refunded', note: why })
     return done
   })
+
+/** The payments whose money 'mark refunded' means: that of the event, or the renewals that its refund left unserved. */
+async function refundedBy(unit: Unit, { event, payment }: OpenEvent): Promise<PaymentRow[]> {
+  if (!payment) return []
+  if (event.outcome !== 'renewals_unserved') return paymentAllows(payment, 'refund') ? [payment] : []
+  return unit.tx
+    .select()
+    .from(payments)
+    .where(and(eq(payments.orderId, payment.orderId ?? 0), isPaidRenewal))
+    .orderBy(asc(payments.id))
+}
 
 /** Closes an event of the inbox without doing anything. */
 export const ignorePayment = (

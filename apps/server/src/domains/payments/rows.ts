@@ -1,10 +1,11 @@
 import { fromCents, toCents, type Settings } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { moneyOf, sumRefunds, wholeCents } from './compare-payment.ts'
-import { payments } from './tables.ts'
+import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
+import { downToCents, moneyOf, sumRefunds } from './compare-payment.ts'
+import { paymentRefunds, payments } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
 
@@ -14,6 +15,13 @@ export async function paymentOf(db: Executor, platformOrderId: string): Promise<
   return payment
 }
 
+/** What was given back of the payment of a platform order, and did not come back since. */
+export const refundsOf = (db: Executor, platformOrderId: string) =>
+  db
+    .select()
+    .from(paymentRefunds)
+    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), isNull(paymentRefunds.reversedAt)))
+
 /** Writes a payment down, held, or refunded where all of it was given back before it came. */
 export async function addPayment(
   unit: Unit,
@@ -21,33 +29,65 @@ export async function addPayment(
   added: {
     orderId: number | null
     kind: 'purchase' | 'renewal'
-    settings: Pick<Settings, 'shop_currency' | 'accept_test_payments'>
+    settings: MoneyRules
     refunds: readonly { amount: string | null }[]
   }
 ): Promise<PaymentRow> {
   const { orderId, kind, settings, refunds } = added
-  const amount = moneyOf(paid, settings)
-  const charged = wholeCents(paid.total_price)
-  const back = sumRefunds(refunds, charged)
   const [payment] = await unit.tx
     .insert(payments)
     .values({
       orderId,
       platformOrderId: paid.id,
-      platformOrderNumber: paid.name.slice(0, 100),
       kind,
-      amount,
-      discount: wholeCents(paid.total_discounts),
-      charged,
-      currency: paid.currency.slice(0, 10),
+      ...columnsOf(unit, paid, settings, refunds),
       accepted: false,
-      refundedAmount: givenBackOf(amount, back.sum),
-      refundedAt: back.all ? unit.now : null,
       createdAt: unit.now
     })
     .returning()
   if (!payment) throw new Error('the payment was not added')
   return payment
+}
+
+/** A held payment as the platform tells of it now. */
+export async function updatePayment(
+  unit: Unit,
+  paid: PaidOrder,
+  { id, ...change }: Pick<PaymentRow, 'id' | 'orderId' | 'kind'>,
+  { settings, refunds }: { settings: MoneyRules; refunds: readonly { amount: string | null }[] }
+): Promise<PaymentRow> {
+  const [payment] = await unit.tx
+    .update(payments)
+    .set({ ...change, ...columnsOf(unit, paid, settings, refunds) })
+    .where(eq(payments.id, id))
+    .returning()
+  if (!payment) throw new Error(`There is no payment ${id}`)
+  return payment
+}
+
+type MoneyRules = Pick<Settings, 'shop_currency' | 'accept_test_payments'>
+
+/** What the platform's report says of a payment. */
+function columnsOf(unit: Unit, paid: PaidOrder, settings: MoneyRules, refunds: readonly { amount: string | null }[]) {
+  const amount = moneyOf(paid, settings)
+  const charged = downToCents(paid.total_price)
+  const back = sumRefunds(refunds, charged)
+  return {
+    platformOrderNumber: paid.name.slice(0, 100),
+    amount,
+    discount: downToCents(paid.total_discounts),
+    charged,
+    currency: paid.currency.slice(0, 10),
+    refundedAmount: givenBackOf(amount, back.sum),
+    refundedAt: back.all ? unit.now : null,
+    reportedAt: reportedAt(paid)
+  }
+}
+
+/** When the platform's order last changed, by the platform's own time; null where it does not say. */
+export function reportedAt({ updated_at }: Pick<PaidOrder, 'updated_at'>): Date | null {
+  const at = new Date(updated_at ?? Number.NaN)
+  return Number.isNaN(at.getTime()) ? null : at
 }
 
 /** What of a payment's money was given back: not more than it brought. */
@@ -56,10 +96,9 @@ export const givenBackOf = (amount: string, sum: bigint): string => {
   return fromCents(sum < most ? sum : most)
 }
 
-/** It counts from now on. */
-export async function setAccepted(unit: Unit, id: number, change: Partial<PaymentRow> = {}): Promise<void> {
-  await unit.tx
-    .update(payments)
-    .set({ ...change, accepted: true, ignoredAt: null })
-    .where(eq(payments.id, id))
+/** It counts from now on, and so does on its order what was given back of it before. */
+export async function setAccepted(unit: Unit, order: OrderRow, payment: PaymentRow): Promise<void> {
+  await unit.tx.update(payments).set({ accepted: true, ignoredAt: null }).where(eq(payments.id, payment.id))
+  const { refundedAmount: amount, platformOrderNumber } = payment
+  if (toCents(amount) > 0n) await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
 }

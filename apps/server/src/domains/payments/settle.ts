@@ -1,5 +1,4 @@
 import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
 import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
@@ -13,7 +12,6 @@ import {
   lockOrderByPublicId,
   markPaid,
   note,
-  partlyRefundOrder,
   renewable,
   renewOrder,
   replacePayment,
@@ -22,8 +20,10 @@ import {
 import { lockEarners, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
-import { isPaidBack, isUnpaid, problemOf, type Problem } from './compare-payment.ts'
-import { addPayment, paymentOf, setAccepted, type PaymentRow } from './rows.ts'
+import { downToCents, isPaidBack, isUnpaid, problemOf, sumRefunds, type Problem } from './compare-payment.ts'
+import { giveBack } from './refunds.ts'
+import { addPayment, paymentOf, refundsOf, reportedAt, setAccepted, updatePayment, type PaymentRow } from './rows.ts'
+import { paymentStateOf } from './states.ts'
 import { mailNotDelivered, mailPayer, mailReceipt, mailRenewal, tagFailed } from './tell.ts'
 import { paymentRefunds } from './tables.ts'
 
@@ -47,16 +47,17 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
   const { tx } = unit
   if (isUnpaid(paid)) return { outcome: 'not_paid' }
   await lock(tx, 'platformOrder', paid.id)
-  if (await paymentOf(tx, paid.id)) return { outcome: 'duplicate' }
+  const known = await paymentOf(tx, paid.id)
+  if (known) return judgeAgain(unit, ctx, paid, known)
   const settings = await readSettings(tx, ctx.secrets)
   const order = named ? await orderOf(unit, named) : undefined
   const renewal = orderAttribute(paid, 'renewal') === '1'
-  const refunds = await tx.select().from(paymentRefunds).where(eq(paymentRefunds.platformOrderId, paid.id))
+  if (isPaidBack(paid)) await notePaidBack(unit, paid)
   const payment = await addPayment(unit, paid, {
     orderId: order?.id ?? null,
     kind: renewal ? 'renewal' : 'purchase',
     settings,
-    refunds: isPaidBack(paid) ? [{ amount: null }] : refunds
+    refunds: await refundsOf(tx, paid.id)
   })
   if (payment.refundedAt) return paidBack(unit, order, payment)
   // It names none: a sale of something else.
@@ -72,14 +73,78 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
   const settling = { order, paid, payment, problem, settings }
   const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
   await useCoupons(unit, order.userId, codesOf(paid))
-  return result.outcome === 'settled' ? notePartGivenBack(unit, order, payment) : result
+  return result.outcome === 'settled' ? withPartGivenBack(order, payment) : result
 }
 
-/** A part of it was given back before it came: an administrator decides whether its lease goes on. */
-async function notePartGivenBack(unit: Unit, order: OrderRow, payment: PaymentRow): Promise<EventResult> {
-  const { platformOrderNumber, refundedAmount: amount } = payment
+/**
+ * The platform tells again of a payment that is known. One that is held is judged by what the platform says of it now,
+ * since its order may have been edited there meanwhile; whatever else is done with already.
+ */
+async function judgeAgain(unit: Unit, ctx: Settling, paid: PaidOrder, known: PaymentRow): Promise<EventResult> {
+  const { tx } = unit
+  const duplicate = { outcome: 'duplicate' } as const
+  const at = reportedAt(paid)
+  const isOld = at !== null && known.reportedAt !== null && at < known.reportedAt
+  if (paymentStateOf(known) !== 'held' || isOld) return duplicate
+  if (isPaidBack(paid)) return giveBack(unit, ctx, { ...paidBackOf(paid), reason: 'cancelled' })
+  const refunds = await refundsOf(tx, paid.id)
+  if (sumRefunds(refunds, downToCents(paid.total_price)).all) return duplicate
+  const settings = await readSettings(tx, ctx.secrets)
+  const order = await orderOfHeld(unit, paid, known)
+  const renewal = orderAttribute(paid, 'renewal') === '1'
+  const payment = await updatePayment(
+    unit,
+    paid,
+    { id: known.id, orderId: order?.id ?? known.orderId, kind: renewal ? 'renewal' : 'purchase' },
+    { settings, refunds }
+  )
+  if (!order) return duplicate
+  const problem = await problemOf(tx, order, paid, { settings, renewal })
+  const standsOn = order.platformOrderId === payment.platformOrderId
+  // It waits as before, with what is missing now.
+  if (problem && standsOn && order.state === 'failed') await failOrder(unit, order, problem)
+  if (problem && (renewal || order.paidAt)) return duplicate
+  if (renewal && !renewable(order, unit.now).ok) return duplicate
+  if (!renewal && order.paidAt && !(await isWanting(unit, order))) return duplicate
+  const settling = { order, paid, payment, problem, settings }
+  const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
+  await useCoupons(unit, order.userId, codesOf(paid))
+  return result.outcome === 'settled' ? withPartGivenBack(order, payment) : result
+}
+
+/** The order that a held payment was for; one that named none may have been mended on the platform. */
+async function orderOfHeld(unit: Unit, paid: PaidOrder, known: PaymentRow): Promise<OrderRow | undefined> {
+  if (known.orderId === null) {
+    const named = orderAttribute(paid, 'order_id')
+    return named ? orderOf(unit, named) : undefined
+  }
+  const order = await lockOrder(unit, known.orderId)
+  return order && !(await isDeleted(unit.tx, order.userId)) ? order : undefined
+}
+
+/** Was an order paid by something that does not count, so that another payment may take its place? */
+async function isWanting(unit: Unit, { state, platformOrderId }: OrderRow): Promise<boolean> {
+  const first = platformOrderId ? await paymentOf(unit.tx, platformOrderId) : undefined
+  return state === 'failed' && first?.accepted === false
+}
+
+const paidBackOf = ({ id, cancelled_at }: PaidOrder) => ({
+  platformOrderId: id,
+  key: cancelled_at ? `cancellation:${id}` : `reported:${id}`,
+  amount: null
+})
+
+/** The platform says that all of it was given back: as if its refund had come before. */
+async function notePaidBack(unit: Unit, paid: PaidOrder): Promise<void> {
+  await unit.tx
+    .insert(paymentRefunds)
+    .values({ ...paidBackOf(paid), createdAt: unit.now })
+    .onConflictDoNothing({ target: paymentRefunds.key })
+}
+
+/** A part of it was given back before it settled: an administrator decides whether its lease goes on. */
+function withPartGivenBack(order: OrderRow, { platformOrderNumber, refundedAmount: amount }: PaymentRow): EventResult {
   if (toCents(amount) === 0n) return { outcome: 'settled' }
-  await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
   return {
     outcome: 'partly_refunded',
     detail: { order_id: order.publicId, platform_order: platformOrderNumber, amount }
@@ -120,8 +185,7 @@ async function purchase(
   const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber }
   if (order.paidAt) {
     // The right payment after one that fell short: the order need not wait for anybody.
-    const first = order.platformOrderId ? await paymentOf(unit.tx, order.platformOrderId) : undefined
-    if (problem || order.state !== 'failed' || first?.accepted !== false) return paidTwice(unit, ctx, order, payment)
+    if (problem || !(await isWanting(unit, order))) return paidTwice(unit, ctx, order, payment)
     await lockEarners(unit.tx, order.userId)
     const replaced = await replacePayment(unit, order, detailsOf(payment))
     return delivered(unit, ctx, replaced, payment)
@@ -135,7 +199,7 @@ async function purchase(
     await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
     return { outcome: problem.code, detail: { ...detail, ...params } }
   }
-  await setAccepted(unit, payment.id)
+  await setAccepted(unit, order, payment)
   await grantPoints(unit, settings, order, detailsOf(payment))
   return delivered(unit, ctx, paidOrder, payment)
 }
@@ -190,7 +254,7 @@ export async function renewBy(
     if (!(await restoreAddresses(unit, order))) return false
   }
   await renewOrder(unit, order, detailsOf(payment))
-  await setAccepted(unit, payment.id)
+  await setAccepted(unit, order, payment)
   await grantPoints(unit, settings, order, detailsOf(payment))
   await reviveDelivery(unit, order)
   enqueueTags(unit, { platformOrderId, tags: ['delivered', 'renew'] }, 'renew')

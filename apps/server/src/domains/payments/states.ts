@@ -8,7 +8,11 @@ export const PAYMENT_TRANSITIONS = {
   /** An administrator leaves it as it is, with a reason. */
   ignore: { from: ['held'], to: 'ignored' },
   /** All of it was given back. */
-  refund: { from: ['held', 'ignored', 'accepted'], to: 'refunded' }
+  refund: { from: ['held', 'ignored', 'accepted'], to: 'refunded' },
+  /** It came back, since a dispute was won, and counts as before. */
+  restore: { from: ['refunded'], to: 'accepted' },
+  /** It came back, and had settled nothing. */
+  hold: { from: ['refunded'], to: 'held' }
 } as const satisfies Record<string, { from: readonly PaymentState[]; to: PaymentState }>
 
 type Payment = Pick<typeof payments.$inferSelect, 'accepted' | 'refundedAt' | 'ignoredAt'>

@@ -28,6 +28,10 @@ export const payments = pgTable(
     /** When the last of it was given back. */
     refundedAt: instant(),
     ignoredAt: instant(),
+    /** A refunded renewal whose term was taken off its order again. */
+    termTaken: boolean().notNull().default(false),
+    /** The platform's own time of the latest report that was judged: an older one that comes late says nothing new. */
+    reportedAt: instant(),
     /** When an administrator asked the platform for a refund that it has not reported yet. */
     refundRequestedAt: instant(),
     createdAt: createdAt()
@@ -56,6 +60,8 @@ export const paymentRefunds = pgTable(
     platformOrderId: text().notNull(),
     /** In the payment's currency; null: all of it. */
     amount: money(),
+    /** When it came back, since the dispute was won: it counts for nothing from then on. */
+    reversedAt: instant(),
     createdAt: createdAt()
   },
   t => [index('payment_refunds_order').on(t.platformOrderId)]

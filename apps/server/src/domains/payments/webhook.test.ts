@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   adminMails,
@@ -11,49 +11,29 @@ import {
   PLAN_VARIANT,
   report,
   ruleVariant,
-  stockOf,
-  type Placed
+  stockOf
 } from '../../testing/buying.ts'
-import type { TestClient } from '../../testing/client.ts'
-import { eventually, startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
+import { eventually } from '../../testing/test-stack.ts'
 import type { Published } from '../../infra/change-feed.ts'
 import { DAY } from '../../infra/clock.ts'
 import { writeSettings } from '../settings/index.ts'
 import { timeOutOrders } from '../orders/index.ts'
+import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 
-let stack: TestStack
-let shop: ShopProcess
-let buyer: TestClient
-let admin: TestClient
+let stack: PaymentStack['stack']
+let shop: PaymentStack['shop']
+let buyer: PaymentStack['buyer']
+let admin: PaymentStack['admin']
 let rule = 0
+let one: PaymentStack['one']
+let placed: PaymentStack['placed']
+let mine: PaymentStack['mine']
 
 beforeAll(async () => {
   // 16 blocks of 8.
-  stack = await startTestStack({ range: '127.23.0.0/25', ruleCount: 1 })
-  rule = stack.rules[0] ?? 0
-  shop = await stack.startShop()
-  buyer = await stack.customer(shop.url, 'buyer1')
-  admin = await stack.admin(shop.url, 'boss1')
+  ;({ stack, shop, buyer, admin, rule, one, placed, mine } = await startPaymentStack('127.23.0.0/25'))
 }, 120_000)
 afterAll(() => stack?.close())
-
-async function one(query: SQL): Promise<Record<string, unknown>> {
-  const { rows } = await stack.ctx.db.execute(query)
-  if (!rows[0]) throw new Error('no row')
-  return rows[0]
-}
-
-async function placed(quantity = 8): Promise<Placed> {
-  const reply = await place(stack, buyer, quantity, [rule])
-  if (reply.code !== 2000) throw new Error(reply.msg)
-  return reply.data
-}
-
-const mine = async (publicId: string) => {
-  const order = (await ordersOf(buyer)).find(row => row.order_id === publicId)
-  if (!order) throw new Error(`order ${publicId} is not listed`)
-  return order
-}
 
 /** Everything that a payment moves for an order. */
 const moved = (publicId: string) =>

@@ -81,13 +81,17 @@ export async function rewardInvitation(
     .where(eq(users.id, userId))
   if (!invited || invited.inviterId === null) return
   if (await invitationIsRewarded(unit.tx, { inviterId: invited.inviterId, userId })) return
+  // A payment that was given back, and whose money came back, earns them again.
+  const cause = `invite:${userId}:${payment}`
+  const before = or(eq(pointRecords.cause, cause), like(pointRecords.cause, `${cause}:%`))
+  const times = await unit.tx.$count(pointRecords, before)
   await grantPoints(unit, {
     userId: invited.inviterId,
     kind: 'level',
     point: settings.invite_level_points_per_user,
     reason: 'invited',
     params: { username: invited.username },
-    cause: `invite:${userId}:${payment}`,
+    cause: times === 0 ? cause : `${cause}:${times}`,
     payment
   })
 }

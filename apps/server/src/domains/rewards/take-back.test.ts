@@ -9,14 +9,18 @@ import { command } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { accountRoutes } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
+import { writeSettings } from '../settings/index.ts'
 import {
   createGiftCard,
   grantForPayment,
   lockEarners,
   pendingCoins,
+  restoreForPayment,
+  rewardInvitation,
   rewardsRoutes,
   takeBackForPayment
 } from './index.ts'
+import { decayLevelPoints } from './decay.ts'
 import { pointRecords } from './tables.ts'
 
 let shop: TestShop
@@ -53,6 +57,14 @@ const refunds = (userId: number, paymentId: string) =>
   command(shop.ctx, SYSTEM, async unit => {
     await lockEarners(unit.tx, userId)
     await takeBackForPayment(unit, paymentId)
+  })
+
+/** Its money came back, as often as that is told. */
+const restores = (userId: number, paymentId: string) =>
+  command(shop.ctx, SYSTEM, async unit => {
+    await lockEarners(unit.tx, userId)
+    await restoreForPayment(unit, paymentId)
+    await rewardInvitation(unit, { userId, paymentId, settings })
   })
 
 let cards = 0
@@ -130,6 +142,46 @@ test('inviting somebody earns at the first payment that stands: again after one 
   expect(await balanceOf(nothing.inviter.user.id)).toMatchObject({ levelPoints: 0 })
 })
 
+test('a refund takes only what decay has left of its own points', async () => {
+  const { buyer } = await pair()
+  const old = await pays(buyer.user.id, '100.00')
+  const older = await pays(buyer.user.id, '11.00')
+  await writeSettings(shop.ctx, { level_points_decay_day: 1, level_points_decay_rate: 0.1 })
+  // Two months: 111, then 99, then 89.
+  for (const month of ['2100-01-02', '2100-02-02'])
+    await decayLevelPoints({ ...shop.ctx, now: () => new Date(`${month}T00:00:00Z`) })
+  expect(await balanceOf(buyer.user.id)).toMatchObject({ levelPoints: 89 })
+  await pays(buyer.user.id, '50.00')
+  expect(await balanceOf(buyer.user.id)).toMatchObject({ levelPoints: 139 })
+  // 100 × 89/111, rounded up.
+  await refunds(buyer.user.id, old)
+  expect(await balanceOf(buyer.user.id)).toMatchObject({ levelPoints: 139 - 81 })
+  await refunds(buyer.user.id, older)
+  expect((await balanceOf(buyer.user.id)).levelPoints).toBe(139 - 81 - 9)
+  expect(await sumOf(buyer.user.id, 'level')).toBe(139 - 81 - 9)
+})
+
+test('money that came back earns again what was taken: once, as pending as before, and another refund takes it again', async () => {
+  const { inviter, buyer } = await pair()
+  const payment = await pays(buyer.user.id, '30.00')
+  const earned = [await balanceOf(inviter.user.id), await balanceOf(buyer.user.id)]
+  const now = async () => [await balanceOf(inviter.user.id), await balanceOf(buyer.user.id)]
+  expect(earned).toMatchObject([{ coins: 30, pending: 30, levelPoints: 10 }, { levelPoints: 30 }])
+  for (let round = 0; round < 3; round++) {
+    await refunds(buyer.user.id, payment)
+    expect(await now()).toMatchObject([{ coins: 0, pending: 0, levelPoints: 0 }, { levelPoints: 0 }])
+    await Promise.all([restores(buyer.user.id, payment), restores(buyer.user.id, payment)])
+    expect(await now()).toEqual(earned)
+  }
+  // What was spent before is owed meanwhile, and paid by what comes back.
+  shop.advance(8 * DAY)
+  expect((await exchange(inviter, 25)).code).toBe(2000)
+  await refunds(buyer.user.id, payment)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 0, coinsOwed: 25 })
+  await restores(buyer.user.id, payment)
+  expect(await balanceOf(inviter.user.id)).toEqual({ coins: 5, coinsOwed: 0, levelPoints: 10, pending: 0 })
+})
+
 test('after any history a balance is the sum of its records, and what can be spent is never less than nothing', async () => {
   const step = fc.oneof(
     fc.record({
@@ -137,7 +189,7 @@ test('after any history a balance is the sum of its records, and what can be spe
       amount: fc.integer({ min: 0, max: 40 }),
       hold: fc.constantFrom(0, 7)
     }),
-    fc.record({ kind: fc.constant('refund' as const), which: fc.nat(20) }),
+    fc.record({ kind: fc.constantFrom('refund' as const, 'restore' as const), which: fc.nat(20) }),
     fc.record({ kind: fc.constant('spend' as const), point: fc.integer({ min: 1, max: 40 }) }),
     fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 8 }) })
   )
@@ -149,6 +201,8 @@ test('after any history a balance is the sum of its records, and what can be spe
       for (const one of steps) {
         if (one.kind === 'pay') paid.push(await pays(buyer.user.id, `${one.amount}.00`, { coins_hold_days: one.hold }))
         if (one.kind === 'refund' && paid.length > 0) await refunds(buyer.user.id, paid[one.which % paid.length] ?? '')
+        if (one.kind === 'restore' && paid.length > 0)
+          await restores(buyer.user.id, paid[one.which % paid.length] ?? '')
         if (one.kind === 'spend') await exchange(inviter, one.point)
         if (one.kind === 'wait') shop.advance(one.days * DAY)
         for (const id of ids) {

@@ -93,6 +93,7 @@ export const PaidOrder = z
     created_at: z.string().nullish(),
     processed_at: z.string().nullish(),
     cancelled_at: z.string().nullish(),
+    updated_at: z.string().nullish(),
     test: z.boolean().nullish()
   })
   .transform(withExactId)

@@ -1,4 +1,5 @@
-import type { EventOutcome, InboxEntry } from '@netlet/contract'
+import type { InboxEntry } from '@netlet/contract'
+import { MONEY_OUTCOMES } from '@netlet/contract/payment-codes'
 import { IconArrowForwardUp, IconEyeOff, IconReceiptRefund } from '@tabler/icons-react'
 import { payments } from '../../api/routes.ts'
 import { ApplyPaymentForm, PaymentNoteForm } from '../../kit/schemas.ts'
@@ -6,34 +7,11 @@ import { code, column, date, defineResource, integer, oneOf, textField } from '.
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import { PaymentDrawer } from './drawer.tsx'
 
-// Named here and not taken from the contract, whose list would bring the outcomes of products along.
-const OUTCOMES: readonly EventOutcome[] = [
-  'settled',
-  'duplicate',
-  'unknown_order',
-  'lines_missing',
-  'wrong_currency',
-  'test_payment',
-  'not_paid',
-  'paid_back',
-  'too_late',
-  'paid_twice',
-  'renewal_too_late',
-  'renewal_lines_missing',
-  'refunded',
-  'renewals_unserved',
-  'partly_refunded',
-  'refund_kept',
-  'inquiry',
-  'dispute_won',
-  'unreadable',
-  'underpaid',
-  'renewal_underpaid',
-  'ignored'
-]
-
 const open = (entry: InboxEntry) => entry.needs_hand
-const isPayment = (entry: InboxEntry) => entry.needs_hand && entry.topic === 'orders/paid'
+const settlesNothing = (entry: InboxEntry) =>
+  entry.needs_hand && (entry.topic === 'orders/paid' || (entry.outcome === 'dispute_won' && entry.payment === 'held'))
+const leavesMoney = (entry: InboxEntry) =>
+  settlesNothing(entry) || (entry.needs_hand && entry.outcome === 'renewals_unserved')
 const note = textField('note')
 
 /** What the platform reported about money, and what an administrator does with what could not simply be delivered. */
@@ -53,19 +31,19 @@ export default defineResource({
     date('received_at')
   ],
   sort: ['id'],
-  filters: [oneOf('needs_hand', ['1', '0'], 'payments.hand'), oneOf('outcome', OUTCOMES, 'payments.is')],
+  filters: [oneOf('needs_hand', ['1', '0'], 'payments.hand'), oneOf('outcome', MONEY_OUTCOMES, 'payments.is')],
   drawer: PaymentDrawer,
   rowActions: [
     {
       name: 'apply',
       icon: IconArrowForwardUp,
-      when: isPayment,
+      when: settlesNothing,
       form: { schema: ApplyPaymentForm, fields: [textField('order', { mono: true })], route: payments.apply }
     },
     {
       name: 'refunded',
       icon: IconReceiptRefund,
-      when: isPayment,
+      when: leavesMoney,
       form: { schema: PaymentNoteForm, fields: [note], route: payments.markRefunded }
     },
     {

@@ -10,7 +10,7 @@ import { changeStatus, lockServer } from '../../fleet/index.ts'
 import { agentUsers, servers } from '../../fleet/tables.ts'
 import { leasesOf, lockInventory, markReplaced, ordersOnServer } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
-import { expiredUndelivered, findOrder, isServed, lockOrder, orderLabels, reopenOrder } from '../../orders/index.ts'
+import { canReopen, findOrder, isServed, lockOrder, orderLabels, reopenOrder } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, retireProxies } from '../holdings.ts'
@@ -137,7 +137,10 @@ export async function moveOrder(
   return moved.ok ? findOrder(ctx.db, id, null, ctx.now()) : moved
 }
 
-/** Delivers an order that expired before any of its addresses worked. Its term starts when it is delivered. */
+/**
+ * Delivers an order that ended before any of its addresses worked, so that its term starts when it is delivered, or with
+ * time left, since a dispute about its payment was won: that time starts now.
+ */
 export async function reopen(ctx: AppContext, by: Actor, id: number): Promise<Result<Order>> {
   const reopened = await command(ctx, by, unit => reopenIn(unit, id))
   return reopened.ok ? findOrder(ctx.db, id, null, ctx.now()) : reopened
@@ -147,7 +150,7 @@ async function reopenIn(unit: Unit, id: number): Promise<Result<null>> {
   const { tx } = unit
   const order = await lockOrder(unit, id)
   if (!order || order.deletedAt) return refuse('not_found')
-  if (!expiredUndelivered(order)) return refuse('order_was_delivered')
+  if (!canReopen(order)) return refuse('order_was_delivered')
   // What an agent may still have of it is given back when that agent has confirmed, as at any move.
   await markReplaced(
     tx,

@@ -1,0 +1,51 @@
+import type { Order } from '@netlet/contract'
+import type { SQL } from 'drizzle-orm'
+import { ordersOf, place, type Placed } from '../../testing/buying.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
+
+/** A whole shop with one plan, one rule, a customer and an administrator, for tests of what the platform tells of money. */
+export type PaymentStack = {
+  stack: TestStack
+  shop: ShopProcess
+  buyer: TestClient
+  admin: TestClient
+  rule: number
+  /** The one row of a query. */
+  one: (query: SQL) => Promise<Record<string, unknown>>
+  /** Places an order of the customer. */
+  placed: (quantity?: number) => Promise<Placed>
+  /** The customer's order as its list shows it. */
+  mine: (publicId: string) => Promise<Order>
+}
+
+/** @param range the addresses on sale, of this test alone: '127.29.0.0/25' */
+export async function startPaymentStack(range: string): Promise<PaymentStack> {
+  const stack = await startTestStack({ range, ruleCount: 1 })
+  const rule = stack.rules[0] ?? 0
+  const shop = await stack.startShop()
+  const buyer = await stack.customer(shop.url, 'buyer1')
+  const admin = await stack.admin(shop.url, 'boss1')
+  return {
+    stack,
+    shop,
+    buyer,
+    admin,
+    rule,
+    async one(query) {
+      const { rows } = await stack.ctx.db.execute(query)
+      if (!rows[0]) throw new Error('no row')
+      return rows[0]
+    },
+    async placed(quantity = 8) {
+      const reply = await place(stack, buyer, quantity, [rule])
+      if (reply.code !== 2000) throw new Error(reply.msg)
+      return reply.data
+    },
+    async mine(publicId) {
+      const order = (await ordersOf(buyer)).find(row => row.order_id === publicId)
+      if (!order) throw new Error(`order ${publicId} is not listed`)
+      return order
+    }
+  }
+}
