@@ -5,8 +5,8 @@ import { expectAll } from './invariants.fixture.ts'
 import { isServed, OF_SERVER, type Model, type Real } from './model.fixture.ts'
 import { refund } from './steps-of-money.fixture.ts'
 import { confirmServer } from './steps-of-orders.fixture.ts'
-import { answer, rescueNow, resume, takeServerBack } from './steps-of-servers.fixture.ts'
-import { endGracesNow, endRest, expireNow, moveTo, timeOutNow } from './steps-of-time.fixture.ts'
+import { answer, moveTo, rescueNow, resume, takeServerBack } from './steps-of-servers.fixture.ts'
+import { endGracesNow, endRest, expireNow, timeOutNow } from './steps-of-time.fixture.ts'
 
 /** Ends all orders of a run, in the ways in which orders end, and expects that nothing is held any more. */
 export async function endRun(model: Model, real: Real): Promise<void> {

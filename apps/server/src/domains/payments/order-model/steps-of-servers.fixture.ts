@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { bulkActions } from '../../../bulk-actions.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
+import { MINUTE } from '../../../infra/clock.ts'
 import { command } from '../../../infra/command.ts'
 import { userActor } from '../../../testing/session.ts'
 import { workOnRun } from '../../bulk/work-on-run.ts'
@@ -8,6 +9,7 @@ import { drainServer, giveUpServer } from '../../delivery/servers/commands.ts'
 import { rescueOrders } from '../../delivery/servers/index.ts'
 import { markOffline, markReachable, markUnreachable } from '../../fleet/agents.ts'
 import { endReturn, pauseServer, resumeServer, takeBackServer } from '../../fleet/server-status.ts'
+import { mature } from './books.fixture.ts'
 import {
   advance,
   freeFor,
@@ -25,6 +27,15 @@ import {
 } from './model.fixture.ts'
 import { takePlacement } from './placement.fixture.ts'
 import { onServer, step } from './step.fixture.ts'
+
+/** The health of the servers is looked at each minute, so also at the end of a wait. */
+export async function moveTo(now: number, model: Model, real: Real): Promise<void> {
+  model.now = now
+  real.setNow(now)
+  await real.world.advance(0)
+  mature(model.books, now)
+  await checkHealth(model, real)
+}
 
 /** What each minute's health check does, without an agent to ask. */
 export async function checkHealth(model: Model, { world }: Real): Promise<void> {
@@ -110,6 +121,8 @@ export const giveUp = (nth: number): Step =>
       for (const set of [order.pending, order.live, order.waiting]) set.delete(server.id)
       order.shares = order.shares.filter(share => share.server !== server.id)
       if (isServed(order) && was > 0 && rooms.take(order.rule, was)) moved.push(order)
+      // There are no others: what was to go back is kept, as far as it fits.
+      else if (isServed(order) && was > 0 && order.shares.some(({ replaced }) => replaced)) moved.push(order)
       else advance(order)
       letGo(order)
     }
@@ -137,6 +150,8 @@ export async function takeServerBack(server: ModelServer, _model: Model, real: R
 export const rescue = (): Step => step('rescue', rescueNow)
 
 export async function rescueNow(model: Model, real: Real): Promise<void> {
+  // One that was tried at this very moment would not be tried again.
+  await moveTo(model.now + MINUTE, model, real)
   await rescueOrders(real.world.shop.ctx)
   const rooms = roomsOf(model)
   const moved = new Set<ModelOrder>()

@@ -2,7 +2,6 @@ import { HOUR } from '../../../infra/clock.ts'
 import { endGraces, expireOrders } from '../../delivery/index.ts'
 import { timeOutOrders } from '../../orders/index.ts'
 import { endRests } from '../../inventory/jobs.ts'
-import { mature } from './books.fixture.ts'
 import {
   GRACE,
   isServed,
@@ -15,7 +14,7 @@ import {
 } from './model.fixture.ts'
 import { takePlacement } from './placement.fixture.ts'
 import { step } from './step.fixture.ts'
-import { checkHealth } from './steps-of-servers.fixture.ts'
+import { moveTo } from './steps-of-servers.fixture.ts'
 
 export const wait = (milliseconds: number): Step =>
   step(`wait(${milliseconds / HOUR} h)`, (model, real) => moveTo(model.now + milliseconds, model, real))
@@ -33,15 +32,6 @@ export const waitForNext = (): Step =>
     const next = Math.min(...ends.filter(end => end > model.now))
     if (Number.isFinite(next)) await moveTo(next + 1, model, real)
   })
-
-/** The health of the servers is looked at each minute, so also at the end of a wait. */
-export async function moveTo(now: number, model: Model, real: Real): Promise<void> {
-  model.now = now
-  real.setNow(now)
-  await real.world.advance(0)
-  mature(model.books, now)
-  await checkHealth(model, real)
-}
 
 export const timeOut = (): Step => step('timeOut', timeOutNow)
 
