@@ -61,6 +61,41 @@ test('a customer holds at most so many addresses unpaid, in one order or in many
   expect((await ask(8)).status).toBe(429)
 })
 
+test('an order that was paid for less than was ordered holds its addresses within the same limits', async () => {
+  buyer = await newBuyer()
+  await writeSettings(world.shop.ctx, { max_unpaid_orders: 3 })
+  const payShort = async (id: number) =>
+    expect(await world.pay(await world.row(id), { lines: { 999: 1 } })).toMatchObject({ outcome: 'lines_missing' })
+  for (const quantity of [32, 24]) await payShort((await ask(quantity)).data.id)
+  expect(await world.stock()).toBe(ALL - 56)
+  expect(await ask(16)).toMatchObject({
+    status: 429,
+    data: { reason: 'too_many_unpaid_addresses', params: { max: 64, held: 56 } }
+  })
+  await payShort((await ask(8)).data.id)
+  expect(await ask(8)).toMatchObject({ status: 429, data: { reason: 'too_many_reservations', held: 3 } })
+  // Of the right payment it is an order like any other.
+  const [last] = await ordersOf()
+  await world.pay(await world.row(last?.id ?? 0))
+  expect((await ask(8)).code).toBe(2000)
+  await writeSettings(world.shop.ctx, { max_unpaid_orders: 20 })
+})
+
+test('whoever pays too little again and again is stopped for the rest of the day', async () => {
+  buyer = await newBuyer()
+  let held = 0
+  for (; held < 8; held++) {
+    const asked = await ask(64)
+    if (asked.code !== 2000) break
+    await world.pay(await world.row(asked.data.id), { lines: { 999: 1 } })
+    await world.advance(31 * MINUTE)
+    await timeOutOrders(world.shop.ctx)
+  }
+  // All of it for two hours of a day.
+  expect(held).toBe(4)
+  expect(await ask(64)).toMatchObject({ status: 429, data: { reason: 'unpaid_too_often' } })
+})
+
 test('a cancelled order frees its addresses at once, and room for another', async () => {
   buyer = await newBuyer()
   const placed = await ask(64)
