@@ -81,6 +81,10 @@ export const refusals = {
   ],
   idempotency_key_invalid: [400, 'Idempotency-Key must have 1 to {max} printable ASCII characters'],
   idempotency_key_reused: [422, 'This Idempotency-Key was used for another order'],
+  idempotency_key_over: [
+    409,
+    'Order {order} of this Idempotency-Key was cancelled or has timed out. Send another key to place a new order.'
+  ],
   order_not_unpaid: [409, 'Only an order that waits for its payment can be cancelled'],
   order_not_paid: [409, 'This order has not been paid'],
   order_expired: [409, 'The order has expired, please place a new order.'],

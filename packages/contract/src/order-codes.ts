@@ -41,6 +41,7 @@ export const ORDER_EVENTS = [
   'reopen',
   'refund',
   'restore',
+  'await_payment',
   'leased',
   'reservation_ended',
   'paid_again',

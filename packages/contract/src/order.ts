@@ -20,6 +20,12 @@ export type OrderState = (typeof ORDER_STATES)[number]
 export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
 export type OrderTask = (typeof ORDER_TASKS)[number]
 
+/** Why a paid order is not as it should be. Customers get no parameter that names a server or quotes one. */
+export const OrderFail = z.object({
+  code: z.enum(Object.keys(ORDER_FAILURES) as [OrderFailure, ...OrderFailure[]]),
+  params: ReasonParams
+})
+
 export const Order = z.object({
   id: z.number(),
   order_id: z.string(),
@@ -50,13 +56,7 @@ export const Order = z.object({
   reset_time: Time.nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
-  /** Why a paid order is not as it should be. Customers get no parameter that names a server or quotes one. */
-  fail: z
-    .object({
-      code: z.enum(Object.keys(ORDER_FAILURES) as [OrderFailure, ...OrderFailure[]]),
-      params: ReasonParams
-    })
-    .nullable(),
+  fail: OrderFail.nullable(),
   /** Ids of the access rules, comma-separated, with their names beside. */
   acl_selected: z.string(),
   acl_names: z.array(z.string()),

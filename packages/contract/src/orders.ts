@@ -6,7 +6,7 @@ import { ORDER_EVENTS } from './order-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } from './shapes.ts'
-import { ORDER_STATES, Order, Proxy, Statistics, ExtendForm, RefundForm } from './order.ts'
+import { ORDER_STATES, Order, OrderFail, Proxy, Statistics, ExtendForm, RefundForm } from './order.ts'
 
 const O = '/api/orders/order_list'
 const noBody = z.object({}).optional()
@@ -45,7 +45,9 @@ export const orders = {
       status: z.enum(['pending', 'success', 'timeout']),
       pay_status: z.union([z.literal(0), z.literal(1)]),
       delivery_num: z.number(),
-      proxy_num: z.number()
+      proxy_num: z.number(),
+      /** Why the payment that came does not pay for the order: it stays `pending` while it is reserved. */
+      fail: OrderFail.nullable()
     })
   }),
   payWebhook: route('POST', '/api/orders/pay_webhook', {

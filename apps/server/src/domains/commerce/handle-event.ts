@@ -1,4 +1,5 @@
 import { SYSTEM } from '../../infra/actor.ts'
+import { HOUR } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { notifyAdmins } from '../accounts/index.ts'
@@ -20,14 +21,18 @@ export async function handleEvent(ctx: AppContext, handlers: EventHandlers, even
     if (sentence !== null) {
       await notifyAdmins(unit, {
         subject: 'A payment needs your attention',
-        text: `The platform reported a payment that could not simply be delivered: ${sentence}.\n\nPlatform order: ${result.about?.platformOrderName ?? nameOf(event.payload)}.\n\nIt waits under Payments.`,
-        key: `payment:${eventId}`
+        text: `The platform reported a payment that could not simply be delivered: ${sentence}.\n\nPlatform order: ${result.about?.platformOrderName ?? nameOf(event.payload)}.\n\nIt waits under Payments.${result.customer === undefined ? '' : ' More of this kind by the same customer within the hour are listed there without another mail.'}`,
+        key: `payment:${causeOf(result, eventId, unit.now)}`
       })
     }
     return sentence
   })
   if (attention !== null) ctx.log.warn({ event: eventId, outcome: attention }, 'payment needs a look')
 }
+
+/** What one mail to the administrators is about. */
+const causeOf = ({ customer, outcome }: EventResult, eventId: string, now: Date): string =>
+  customer === undefined ? eventId : `${outcome}:${customer ?? 'unknown'}:${Math.floor(now.getTime() / HOUR)}`
 
 async function handle(
   unit: Unit,

@@ -1,7 +1,16 @@
 import { ATTENTION, fillIn, type AttentionOutcome, type EventOutcome, type Params } from '@netlet/contract'
 
 /** What a handler made of an event. `detail` fills the outcome's sentence, `about` names the orders it concerns. */
-export type EventResult = { outcome: EventOutcome; detail?: Params; about?: EventSubject }
+export type EventResult = {
+  outcome: EventOutcome
+  detail?: Params
+  about?: EventSubject
+  /**
+   * Whose payment it is, where customers cause such events for cents: an outcome is then mailed about once an hour for each
+   * of them (null: for all whom nobody knows). Without it each event is mailed about.
+   */
+  customer?: number | null
+}
 
 export type EventSubject = { platformOrderId: string; platformOrderName?: string | null; orderPublicId?: string | null }
 

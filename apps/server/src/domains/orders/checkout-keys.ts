@@ -1,11 +1,11 @@
 import { refuse } from '@netlet/contract'
-import { and, eq, gt } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import { createHash } from 'node:crypto'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { checkoutKeys } from './tables.ts'
+import { checkoutKeys, orders } from './tables.ts'
 
 type Reply = (typeof checkoutKeys.$inferSelect)['reply']
 
@@ -30,15 +30,24 @@ export const checkoutKey = (userId: number, key: string, body: unknown[]): Check
   bodyHash: createHash('sha256').update(JSON.stringify(body)).digest()
 })
 
-/** What was answered to the same key before; null where nothing was, or it has run out. */
+/**
+ * What was answered to the same key before; null where nothing was, or it has run out. Refuses where its order cannot be
+ * paid any more: its link leads nowhere, and only another key places another order.
+ */
 export async function replyTo(
   db: Executor,
   { userId, key, bodyHash }: CheckoutKey,
   now: Date
 ): Promise<Result<Reply | null>> {
   const [known] = await db
-    .select()
+    .select({
+      bodyHash: checkoutKeys.bodyHash,
+      reply: checkoutKeys.reply,
+      isOpen: sql<boolean>`${orders.deletedAt} is null
+        and (${orders.paidAt} is not null or ${orders.state} = 'placed' and ${orders.reservedUntil} > ${now})`
+    })
     .from(checkoutKeys)
+    .leftJoin(orders, sql`${orders.id} = (${checkoutKeys.reply} ->> 'id')::bigint`)
     .where(
       and(
         eq(checkoutKeys.userId, userId),
@@ -47,7 +56,8 @@ export async function replyTo(
       )
     )
   if (!known) return ok(null)
-  return known.bodyHash.equals(bodyHash) ? ok(known.reply) : refuse('idempotency_key_reused')
+  if (!known.bodyHash.equals(bodyHash)) return refuse('idempotency_key_reused')
+  return known.isOpen ? ok(known.reply) : refuse('idempotency_key_over', { params: { order: known.reply.order_id } })
 }
 
 /** Keeps a reply for repeats. One under the same key that has run out is replaced. */

@@ -29,7 +29,6 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
       paidAt: unit.now,
       platformOrderId,
       platformOrderNumber,
-      checkoutUrl: null,
       deletedAt: null
     },
     { platform_order: platformOrderNumber, amount }
@@ -45,7 +44,7 @@ export async function failOrder(unit: Unit, order: OrderRow, failure: Failure): 
 
 /** Its addresses are on their way to the agents. */
 export const startDelivering = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'start_delivery', failureColumns(null))
+  transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null })
 
 /** How many addresses work by now, and what keeps the others from working. @returns whether the failure is another one */
 export async function recordProgress(

@@ -19,6 +19,7 @@ export {
 export { endGrace, expireOrder, lockExpired, lockGraceEnded } from './expire.ts'
 export { orderMail, orderMailColumns, orderMailFrom } from './order-mail.ts'
 export {
+  awaitPayment,
   partlyRefundOrder,
   refundOrder,
   replacePayment,

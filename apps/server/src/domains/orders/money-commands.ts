@@ -28,6 +28,18 @@ export function refundOrder(unit: Unit, order: OrderRow, { amount, platformOrder
 }
 
 /**
+ * All of a payment that never counted was given back: the order is as if it had never come. It can be paid while its
+ * addresses are reserved; after that it times out, and a payment counts as a late one does.
+ */
+export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Promise<OrderRow> {
+  const { amount, platformOrderNumber: platform_order, reason } = back
+  const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
+  const noPayment = { payAmount: null, paidAt: null, platformOrderId: null, platformOrderNumber: null }
+  const changes = { ...noTask, ...noPayment, failCode: null, failParams: null, refundedAmount: '0.00' }
+  return transition(unit, order, 'await_payment', changes, { platform_order, amount, reason })
+}
+
+/**
  * A renewal was given back: its term is taken off again, unless it was served. Where nothing is left of the time, the order
  * expires.
  * @returns whether a term was taken off

@@ -1,7 +1,9 @@
-import { refuse } from '@netlet/contract'
+import { refuse, type Order } from '@netlet/contract'
 import { and, eq } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { failureOf } from './present.ts'
+import { isUnsettled } from './renew.ts'
 import { orders } from './tables.ts'
 
 export type PaymentStatus = {
@@ -9,6 +11,8 @@ export type PaymentStatus = {
   pay_status: 0 | 1
   delivery_num: number
   proxy_num: number
+  /** Why the payment that came does not count. */
+  fail: Order['fail']
 }
 
 /** What the payment dialog polls: one look-up by a unique key, the buyer's own order only. */
@@ -21,6 +25,8 @@ export async function paymentStatus(
   const [order] = await db
     .select({
       state: orders.state,
+      failCode: orders.failCode,
+      failParams: orders.failParams,
       paidAt: orders.paidAt,
       reservedUntil: orders.reservedUntil,
       deliveryNum: orders.deliveryNum,
@@ -29,12 +35,14 @@ export async function paymentStatus(
     .from(orders)
     .where(and(eq(orders.publicId, publicId), eq(orders.userId, userId)))
   if (!order) return refuse('not_found')
-  const paid = order.paidAt !== null
-  const late = order.state !== 'placed' || order.reservedUntil <= now
+  const paid = !isUnsettled(order)
+  const isHeld = order.paidAt !== null && !paid
+  const late = (order.state !== 'placed' && !isHeld) || order.reservedUntil <= now
   return ok({
     status: paid ? 'success' : late ? 'timeout' : 'pending',
     pay_status: paid ? 1 : 0,
     delivery_num: order.deliveryNum,
-    proxy_num: order.quantity
+    proxy_num: order.quantity,
+    fail: isHeld ? failureOf(order, 'customer') : null
   })
 }

@@ -52,7 +52,7 @@ export function presentOrder(
     grace_until: order.state === 'expired' && order.graceUntil && order.graceUntil > now ? iso(order.graceUntil) : null,
     reset_time: isoOrNull(order.resetTime),
     fail_reason: failure && failure.sentence,
-    fail: failure && { code: failure.code, params: failure.params },
+    fail: failureOf(order, viewer),
     acl_selected: order.rules.join(','),
     acl_names: order.rules.map(id => ruleNames.get(id) ?? `#${id}`),
     proxy_num: order.quantity,
@@ -64,6 +64,16 @@ export function presentOrder(
     checkout_url: open ? order.checkoutUrl : null,
     reserved_until: open ? iso(order.reservedUntil) : null
   }
+}
+
+/** Why an order is not as it should be, as the wire says it to this viewer. */
+export function failureOf(
+  { failCode, failParams }: Pick<OrderRow, 'failCode' | 'failParams'>,
+  viewer: Viewer
+): Order['fail'] {
+  if (!failCode) return null
+  const { code, params } = sayFailure(ORDER_FAILURES, failCode, failParams, viewer)
+  return { code, params }
 }
 
 /** A failure's sentence with the parameters that stand in it: a customer is told of no others. */

@@ -7,6 +7,12 @@ import { isLive } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
+/**
+ * Does no payment of it count? That of a failed order does only where nothing but the addresses was missing.
+ */
+export const isUnsettled = ({ paidAt, state, failCode }: Pick<OrderRow, 'paidAt' | 'state' | 'failCode'>): boolean =>
+  paidAt === null || (state === 'failed' && failCode !== 'out_of_stock')
+
 type Term = Pick<OrderRow, 'proxyTime'>
 
 /** `terms` times the order's term after `from`. */

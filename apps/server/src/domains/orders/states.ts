@@ -16,6 +16,8 @@ export const TRANSITIONS = {
    * the money of such a payment came back after a dispute.
    */
   fail: { from: ['paid', 'refunded'], to: 'failed' },
+  /** All of a payment that never counted was given back: the order waits for another one, as long as it is reserved. */
+  await_payment: { from: ['failed'], to: 'placed' },
   /** Addresses are leased and on their way to the agents. */
   start_delivery: { from: ['paid', 'failed'], to: 'delivering' },
   deliver_part: { from: ['delivering'], to: 'partly_delivered' },

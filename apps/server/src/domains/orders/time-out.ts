@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
-import { note, transition } from './transition.ts'
+import { note, transition, updateOrder } from './transition.ts'
 
 const BATCH = 100
 
@@ -39,7 +39,7 @@ async function releaseUnpaid(unit: Unit): Promise<number> {
 async function releaseFailed(unit: Unit): Promise<number> {
   const { tx, now } = unit
   const due = await tx
-    .select({ id: orders.id, userId: orders.userId })
+    .select({ id: orders.id })
     .from(orders)
     .where(
       and(
@@ -59,9 +59,9 @@ async function releaseFailed(unit: Unit): Promise<number> {
     .limit(BATCH)
     .for('update', { skipLocked: true })
   await release(tx, { orderIds: due.map(order => order.id) })
-  for (const { id, userId } of due) {
+  for (const { id } of due) {
+    await updateOrder(unit, id, { checkoutUrl: null })
     await note(unit, id, 'reservation_ended')
-    unit.publish('order', id, userId)
   }
   return due.length
 }

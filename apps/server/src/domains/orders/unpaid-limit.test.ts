@@ -61,6 +61,41 @@ test('a customer holds at most so many addresses unpaid, in one order or in many
   expect((await ask(8)).status).toBe(429)
 })
 
+test('an order that was paid for less than was ordered holds its addresses within the same limits', async () => {
+  buyer = await newBuyer()
+  await writeSettings(world.shop.ctx, { max_unpaid_orders: 3 })
+  const payShort = async (id: number) =>
+    expect(await world.pay(await world.row(id), { lines: { 999: 1 } })).toMatchObject({ outcome: 'lines_missing' })
+  for (const quantity of [32, 24]) await payShort((await ask(quantity)).data.id)
+  expect(await world.stock()).toBe(ALL - 56)
+  expect(await ask(16)).toMatchObject({
+    status: 429,
+    data: { reason: 'too_many_unpaid_addresses', params: { max: 64, held: 56 } }
+  })
+  await payShort((await ask(8)).data.id)
+  expect(await ask(8)).toMatchObject({ status: 429, data: { reason: 'too_many_reservations', held: 3 } })
+  // Of the right payment it is an order like any other.
+  const [last] = await ordersOf()
+  await world.pay(await world.row(last?.id ?? 0))
+  expect((await ask(8)).code).toBe(2000)
+  await writeSettings(world.shop.ctx, { max_unpaid_orders: 20 })
+})
+
+test('whoever pays too little again and again is stopped for the rest of the day', async () => {
+  buyer = await newBuyer()
+  let held = 0
+  for (; held < 8; held++) {
+    const asked = await ask(64)
+    if (asked.code !== 2000) break
+    await world.pay(await world.row(asked.data.id), { lines: { 999: 1 } })
+    await world.advance(31 * MINUTE)
+    await timeOutOrders(world.shop.ctx)
+  }
+  // All of it for two hours of a day.
+  expect(held).toBe(4)
+  expect(await ask(64)).toMatchObject({ status: 429, data: { reason: 'unpaid_too_often' } })
+})
+
 test('a cancelled order frees its addresses at once, and room for another', async () => {
   buyer = await newBuyer()
   const placed = await ask(64)
@@ -133,18 +168,41 @@ test('the same Idempotency-Key gives the same reply and one order, also at once 
   expect(replies.every(reply => reply.code === 2000)).toBe(true)
   for (const reply of replies) expect(reply.data).toEqual(replies[0]?.data)
   expect(await ordersOf()).toHaveLength(1)
-  // The answer stays the same when the order has moved on, and when the plan is not sold any more.
+  // The answer stays the same when the plan is not sold any more, and when the order was paid.
   const { db } = world.shop.ctx
   await db.update(variants).set({ isActive: false })
   expect((await ask(8, 'key-1')).data).toEqual(replies[0]?.data)
   await db.update(variants).set({ isActive: true })
-  await cancel(replies[0]?.data.id ?? 0)
+  await world.pay(await world.row(replies[0]?.data.id ?? 0))
   expect((await ask(8, 'key-1')).data).toEqual(replies[0]?.data)
-  expect(await world.stock()).toBe(ALL)
   // Another customer's key is another key.
   const other = await newBuyer()
   const theirs = await ask(8, 'key-1', undefined, other)
   expect(theirs.data.order_id).not.toBe(replies[0]?.data.order_id)
+})
+
+test('the key of an order that was cancelled, timed out or deleted is refused; another key places a new order', async () => {
+  buyer = await newBuyer()
+  const cancelled = await ask(8, 'key-c')
+  await cancel(cancelled.data.id)
+  const over = (order: string) => ({
+    status: 409,
+    data: { reason: 'idempotency_key_over', params: { order } },
+    msg: `Order ${order} of this Idempotency-Key was cancelled or has timed out. Send another key to place a new order.`
+  })
+  expect(await ask(8, 'key-c')).toMatchObject(over(cancelled.data.order_id))
+  expect(await ask(16, 'key-c')).toMatchObject({ data: { reason: 'idempotency_key_reused' } })
+  const silent = await ask(8, 'key-t')
+  const deleted = await ask(8, 'key-d')
+  await world.advance(31 * MINUTE)
+  // The clock decides, not the job that will soon follow it.
+  expect(await ask(8, 'key-t')).toMatchObject(over(silent.data.order_id))
+  await timeOutOrders(world.shop.ctx)
+  expect(await ask(8, 'key-t')).toMatchObject(over(silent.data.order_id))
+  await world.shop.ctx.db.execute(sql`update orders set deleted_at = now() where id = ${deleted.data.id}`)
+  expect(await ask(8, 'key-d')).toMatchObject(over(deleted.data.order_id))
+  expect(await world.stock()).toBe(ALL)
+  expect((await ask(8, 'key-new')).code).toBe(2000)
 })
 
 test('a key stands for one request: another body under it is refused, and so is a key that is none', async () => {

@@ -13,8 +13,9 @@ const ORDERS_A_DAY = 10
 type Unpaid = { open: number; addresses: number; orders: number; addressMinutes: number }
 
 /**
- * May this customer hold `quantity` more addresses? Paid orders do not count, and what was cancelled counts for as long as
- * it was held: whoever holds addresses, lets them time out or cancels them, and holds them again, is stopped for a while.
+ * May this customer hold `quantity` more addresses? Orders with a payment that counts do not count here; one that was paid
+ * for less than was ordered does, or a cent would hold what nobody pays for. What was cancelled counts for as long as it
+ * was held: whoever holds addresses, lets them time out or cancels them, and holds them again, is stopped for a while.
  * The caller holds the lock customerOrders.
  */
 export async function unpaidLimit(
@@ -34,10 +35,14 @@ export async function unpaidLimit(
   return done
 }
 
+/** No payment of it counts. Of a failed order the payment does only where nothing but the addresses was missing. */
+const unsettled = sql`(${orders.paidAt} is null
+  or ${orders.state} = 'failed' and ${orders.failCode} is distinct from 'out_of_stock')`
+
 /** What the customer holds unpaid at `now`, and held in the 24 hours before. */
 async function unpaidOf(db: Executor, userId: number, now: Date): Promise<Unpaid> {
   const since = new Date(now.getTime() - DAY)
-  const open = sql`${orders.state} = 'placed' and ${orders.reservedUntil} > ${now}`
+  const open = sql`${orders.state} in ('placed', 'failed') and ${orders.reservedUntil} > ${now}`
   const minutes = sql`greatest(0, extract(epoch from ${orders.reservedUntil} - greatest(${orders.createdAt}, ${since})) / 60)`
   const { rows } = await db.execute<Unpaid>(sql`
     select count(*) filter (where ${open}) as open,
@@ -45,7 +50,7 @@ async function unpaidOf(db: Executor, userId: number, now: Date): Promise<Unpaid
       count(*) as orders,
       coalesce(ceil(sum(${orders.quantity} * ${minutes})), 0)::bigint as "addressMinutes"
     from ${orders}
-    where ${orders.userId} = ${userId} and ${orders.paidAt} is null and ${orders.reservedUntil} > ${since}`)
+    where ${orders.userId} = ${userId} and ${unsettled} and ${orders.reservedUntil} > ${since}`)
   const [row] = rows
   if (!row) throw new Error('the counts are one row')
   return row

@@ -7,6 +7,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { endDelivery } from '../delivery/index.ts'
 import {
+  awaitPayment,
   lockOrder,
   note,
   partlyRefundOrder,
@@ -125,11 +126,16 @@ async function undo(
     const settings = await readSettings(unit.tx, ctx.secrets)
     await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
   }
+  if (order.state === 'failed' && !payment.accepted && order.platformOrderId === payment.platformOrderId) {
+    await awaitPayment(unit, order, { ...given, amount: payment.charged })
+    await mailRefunded(unit, ctx, order, { ...payment, ended: 'unpaid' })
+    return { outcome: 'refunded', detail }
+  }
   const isPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId
   if (isPurchase && order.state !== 'refunded') {
     await refundOrder(unit, order, given)
     await endDelivery(unit, [order.id])
-    await mailRefunded(unit, ctx, order, { ...payment, ended: true })
+    await mailRefunded(unit, ctx, order, { ...payment, ended: 'yes' })
     const unserved = await paidRenewals(unit, order.id)
     return unserved === null
       ? { outcome: 'refunded', detail }
@@ -143,7 +149,7 @@ async function undo(
     await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
     unit.publish('order', order.id, order.userId)
   }
-  await mailRefunded(unit, ctx, order, { ...payment, ended: false })
+  await mailRefunded(unit, ctx, order, { ...payment, ended: 'no' })
   return { outcome: 'refunded', detail }
 }
 

@@ -1,4 +1,5 @@
 import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
 import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
@@ -17,6 +18,7 @@ import {
   replacePayment,
   type OrderRow
 } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
 import { lockEarners, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
@@ -40,7 +42,14 @@ export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling):
     platformOrderName: paid.name.slice(0, 100),
     orderPublicId: named !== null && /^[\w-]{1,40}$/.test(named) ? named : null
   }
-  return { ...(await settle(unit, ctx, paid, named)), about }
+  const result = await settle(unit, ctx, paid, named)
+  return { ...result, about, customer: await customerOf(unit, about.orderPublicId) }
+}
+
+async function customerOf({ tx }: Unit, publicId: string | null): Promise<number | null> {
+  if (publicId === null) return null
+  const [order] = await tx.select({ userId: orders.userId }).from(orders).where(eq(orders.publicId, publicId))
+  return order?.userId ?? null
 }
 
 async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string | null): Promise<EventResult> {

@@ -86,18 +86,18 @@ export async function mailNotDelivered(
   })
 }
 
-/** @param ended whether the order ended with it */
+/** @param ended whether the order ended with it; 'unpaid': it waits for another payment, since this one never counted */
 export async function mailRefunded(
   unit: Unit,
   ctx: Telling,
   order: OrderRow,
-  { ended, ...payment }: ToldPayment & { ended: boolean }
+  { ended, ...payment }: ToldPayment & { ended: 'yes' | 'no' | 'unpaid' }
 ): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
-    data: { ...mail.data, ended: ended ? 'yes' : 'no' },
+    data: { ...mail.data, ended },
     template: 'payment-refunded',
     key: `refunded:${payment.platformOrderId}`
   })

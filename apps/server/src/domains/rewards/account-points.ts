@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Unit } from '../../infra/command.ts'
 import { grantPoints } from './grant.ts'
+import { takeCoins } from './take-coins.ts'
 
-/** Changes a user's coins or level points by an amount that an administrator names. The user's row is locked. */
+/**
+ * Changes a user's coins or level points by an amount that an administrator names. Coins that can be spent go before those
+ * that are pending. The user's row is locked, and holds as many.
+ */
 export async function changePoints(
   unit: Unit,
   userId: number,
   { kind, by }: { kind: 'coins' | 'level'; by: number }
 ): Promise<void> {
-  await grantPoints(unit, { userId, kind, point: by, reason: 'set_by_admin', cause: `admin:${randomUUID()}` })
+  const change = { userId, reason: 'set_by_admin', cause: `admin:${randomUUID()}` } as const
+  if (kind === 'coins' && by < 0) await takeCoins(unit, { ...change, point: -by })
+  else await grantPoints(unit, { ...change, kind, point: by })
 }

@@ -53,7 +53,8 @@ export async function exchangeCoins(
       .for('update', { skipLocked: true })
     if (!card) return refuse('no_gift_card')
     if (card.point !== point) return refuse('price_changed', { params: { point: card.point } })
-    const spendable = user.coins - (await pendingCoins(tx, userId, now))
+    // Of those from before coins were taken from pending ones, some may be owed: they are not the user's to spend.
+    const spendable = user.coins - Math.max(await pendingCoins(tx, userId, now), user.coinsOwed)
     if (spendable < card.point) return refuse('insufficient_coins')
     await tx
       .update(giftCards)

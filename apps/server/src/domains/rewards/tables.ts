@@ -16,11 +16,16 @@ export const coupons = pgTable(
     codeType: integer().notNull(),
     discount: money().notNull(),
     isUsed: boolean().notNull().default(false),
+    /** The platform's order that used it last: it is free again where that was given back before it was delivered. */
+    usedBy: text(),
     createdAt: createdAt()
   },
   t => [
     uniqueIndex('coupons_code_key').on(sql`lower(${t.code})`),
     index('coupons_holder').on(t.holderId, t.id),
+    index('coupons_used_by')
+      .on(t.usedBy)
+      .where(sql`${t.usedBy} is not null`),
     index('coupons_search').using('gin', sql`${t.code} gin_trgm_ops`),
     check('coupons_type', sql`${t.codeType} in (1, 2)`),
     check('coupons_discount', sql`${t.discount} >= 0`)

@@ -128,6 +128,57 @@ test('coins that were spent are owed, and kept from those that are earned next',
   expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 5, coinsOwed: 0 })
 })
 
+test('coins that were spent are taken from pending coins of other payments too: only the rest is owed', async () => {
+  const { inviter, buyer } = await pair()
+  const first = await pays(buyer.user.id, '100.00')
+  shop.advance(4 * DAY)
+  const second = await pays(buyer.user.id, '100.00')
+  shop.advance(4 * DAY)
+  const third = await pays(buyer.user.id, '100.00')
+  expect((await exchange(inviter, 100)).code).toBe(2000)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 200, coinsOwed: 0, pending: 200 })
+  await refunds(buyer.user.id, first)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 100, coinsOwed: 0, pending: 100 })
+  // What was earned by the second payment is gone: nothing matures.
+  shop.advance(4 * DAY)
+  expect(await exchange(inviter, 100)).toMatchObject({ status: 409, msg: 'Insufficient Coins' })
+  await refunds(buyer.user.id, second)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 0, coinsOwed: 0, pending: 0 })
+  await refunds(buyer.user.id, third)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 0, coinsOwed: 100, pending: 0 })
+  expect(await sumOf(inviter.user.id, 'coins')).toBe(0)
+  // Their money comes back: what is earned anew pays what is owed.
+  for (const payment of [third, second, first]) await restores(buyer.user.id, payment)
+  shop.advance(8 * DAY)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 200, coinsOwed: 0, pending: 0 })
+})
+
+test('coins that are owed from before are not exchanged', async () => {
+  const { inviter, buyer } = await pair()
+  await pays(buyer.user.id, '100.00', { coins_hold_days: 0 })
+  await pays(buyer.user.id, '50.00')
+  await shop.ctx.db.update(users).set({ coinsOwed: 90 }).where(eq(users.id, inviter.user.id))
+  // 150, of which 50 are pending, and 90 owed.
+  expect(await exchange(inviter, 61)).toMatchObject({ status: 409, msg: 'Insufficient Coins' })
+  expect((await exchange(inviter, 60)).code).toBe(2000)
+})
+
+test('an administrator takes spendable coins first, then pending ones; what is pending never exceeds the balance', async () => {
+  const { inviter, buyer } = await pair()
+  const id = inviter.user.id
+  const change = (by: number) =>
+    command(shop.ctx, SYSTEM, unit => accountPorts(shop.ctx).changePoints(unit, id, { kind: 'coins', by }))
+  const payment = await pays(buyer.user.id, '100.00')
+  await change(30)
+  await change(-90)
+  expect(await balanceOf(id)).toMatchObject({ coins: 40, coinsOwed: 0, pending: 40 })
+  await refunds(buyer.user.id, payment)
+  expect(await balanceOf(id)).toMatchObject({ coins: 0, coinsOwed: 60, pending: 0 })
+  await change(100)
+  expect(await balanceOf(id)).toMatchObject({ coins: 40, coinsOwed: 0, pending: 0 })
+  expect(await sumOf(id, 'coins')).toBe(40)
+})
+
 test('inviting somebody earns at the first payment that stands: again after one that was refunded, never twice', async () => {
   const { inviter, buyer } = await pair()
   expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 0 })
@@ -191,6 +242,7 @@ test('after any history a balance is the sum of its records, and what can be spe
     }),
     fc.record({ kind: fc.constantFrom('refund' as const, 'restore' as const), which: fc.nat(20) }),
     fc.record({ kind: fc.constant('spend' as const), point: fc.integer({ min: 1, max: 40 }) }),
+    fc.record({ kind: fc.constant('take' as const), part: fc.constantFrom(1, 2, 3) }),
     fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 8 }) })
   )
   await fc.assert(
@@ -204,6 +256,12 @@ test('after any history a balance is the sum of its records, and what can be spe
         if (one.kind === 'restore' && paid.length > 0)
           await restores(buyer.user.id, paid[one.which % paid.length] ?? '')
         if (one.kind === 'spend') await exchange(inviter, one.point)
+        if (one.kind === 'take') {
+          const by = -Math.floor((await balanceOf(inviter.user.id)).coins / one.part)
+          await command(shop.ctx, SYSTEM, unit =>
+            accountPorts(shop.ctx).changePoints(unit, inviter.user.id, { kind: 'coins', by })
+          )
+        }
         if (one.kind === 'wait') shop.advance(one.days * DAY)
         for (const id of ids) {
           const { coins, coinsOwed, levelPoints, pending } = await balanceOf(id)
@@ -211,6 +269,8 @@ test('after any history a balance is the sum of its records, and what can be spe
           expect(await sumOf(id, 'level')).toBe(levelPoints)
           expect(coins - pending).toBeGreaterThanOrEqual(0)
           expect(coinsOwed).toBeGreaterThanOrEqual(0)
+          // Nothing is owed while there is anything to take it from.
+          expect(Math.min(coins, coinsOwed)).toBe(0)
         }
       }
       // Once all is refunded, nothing is left but what was spent, which is owed.
@@ -219,7 +279,7 @@ test('after any history a balance is the sum of its records, and what can be spe
       expect(left).toMatchObject({ levelPoints: 0, pending: 0 })
       const { rows } = await shop.ctx.db.execute<{ spent: string }>(
         sql`select coalesce(-sum(point), 0) as spent from ${pointRecords}
-          where user_id = ${inviter.user.id} and reason_code = 'exchange'`
+          where user_id = ${inviter.user.id} and reason_code in ('exchange', 'set_by_admin')`
       )
       expect(left.coinsOwed - left.coins).toBe(Number(rows[0]?.spent))
     }),

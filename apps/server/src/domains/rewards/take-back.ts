@@ -3,15 +3,15 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { changeBalance, lockBalance } from '../accounts/index.ts'
 import { grantPoints } from './grant.ts'
-import { pendingCoins } from './pending-coins.ts'
 import { pointRecords } from './tables.ts'
+import { takeCoins } from './take-coins.ts'
 
 type PointRow = typeof pointRecords.$inferSelect
 
 /**
- * Takes back what a payment earned, once: level points as far as decay has left them, coins that nobody could spend yet,
- * and of spent coins what the balance holds. The rest is owed, and kept from what is earned next. The caller has locked
- * the earners (`lockEarners`).
+ * Takes back what a payment earned, once: level points as far as decay has left them, and as many coins as it gave from
+ * what the balance holds, pending ones too (`takeCoins`). Only the rest is owed, and kept from what is earned next. The
+ * caller has locked the earners (`lockEarners`).
  * @param payment the platform's id of the order that was refunded
  */
 export async function takeBackForPayment(unit: Unit, payment: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function takeBackForPayment(unit: Unit, payment: string): Promise<v
     )
     .returning()
   for (const record of taken.toSorted((a, b) => a.id - b.id))
-    await (record.kind === 'level' ? takeLevelPoints(unit, record) : takeCoins(unit, record))
+    await (record.kind === 'level' ? takeLevelPoints(unit, record) : takeBackCoins(unit, record))
 }
 
 const reasonOf = ({ reasonCode, reasonParams: params }: PointRow) => ({
@@ -66,23 +66,16 @@ async function leftOf(db: Executor, { id, userId, point }: PointRow): Promise<nu
   return Number((left + of - 1n) / of)
 }
 
-async function takeCoins(unit: Unit, record: PointRow): Promise<void> {
-  const { tx, now } = unit
-  const { userId, cause, maturesAt } = record
-  const balance = await lockBalance(tx, userId)
-  if (!balance) return
-  const [kept] = await tx
-    .select()
-    .from(pointRecords)
-    .where(eq(pointRecords.cause, `withheld:${cause}`))
-  const stillPending = maturesAt !== null && maturesAt > now
-  const fromPending = stillPending ? Math.min(record.point + (kept?.point ?? 0), balance.coins) : 0
-  const spendable = Math.max(0, balance.coins - (await pendingCoins(tx, userId, now)))
-  const fromSpendable = Math.min(record.point - fromPending, spendable)
-  const owed = record.point - fromPending - fromSpendable
-  const taken = { ...reasonOf(record), userId, kind: 'coins' as const }
-  await grantPoints(unit, { ...taken, point: -fromPending, cause: `refund:${record.id}:pending`, maturesAt })
-  await grantPoints(unit, { ...taken, point: -fromSpendable, cause: `refund:${record.id}` })
+async function takeBackCoins(unit: Unit, record: PointRow): Promise<void> {
+  const { userId, point, payment } = record
+  const cause = `refund:${record.id}`
+  const owed = await takeCoins(unit, {
+    ...reasonOf(record),
+    userId,
+    point,
+    cause,
+    ...(payment ? { first: payment } : {})
+  })
   if (owed > 0) await changeBalance(unit, userId, { coinsOwed: owed })
 }
 

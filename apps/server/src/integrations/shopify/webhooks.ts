@@ -51,12 +51,23 @@ const withExactId = <T extends { id: string; admin_graphql_api_id?: string | und
   id: entity.admin_graphql_api_id ? fromGid(entity.admin_graphql_api_id) : entity.id
 })
 
+/**
+ * Text that others choose: a checkout's attribute may have 100,000 characters. It is cut where it enters, since it stands in
+ * mails, outcomes and notes from here on; what we look up by it is shorter.
+ */
+const Text = (length: number) => z.string().transform(text => text.slice(0, length).toWellFormed())
+const NAME = 100
+const EMAIL = 320
+
+/** An amount that our columns hold, and not less than nothing. */
+const Amount = z.string().regex(/^\d{1,10}(\.\d{1,30})?$/)
+
 const LineItem = z.object({
   id: NumericId,
   product_id: NumericId.nullish(),
   variant_id: NumericId.nullish(),
-  title: z.string(),
-  variant_title: z.string().nullish(),
+  title: Text(NAME),
+  variant_title: Text(NAME).nullish(),
   quantity: z.number().int(),
   /** Less than `quantity` where the order was edited or given back since. */
   current_quantity: z.number().int().nullish(),
@@ -70,26 +81,26 @@ export const PaidOrder = z
     id: NumericId,
     admin_graphql_api_id: z.string().optional(),
     order_number: z.number().int(),
-    name: z.string(),
-    email: z.string().nullish(),
-    contact_email: z.string().nullish(),
-    currency: z.string(),
+    name: Text(NAME),
+    email: Text(EMAIL).nullish(),
+    contact_email: Text(EMAIL).nullish(),
+    currency: Text(10),
     financial_status: z.string().nullish(),
-    total_price: Money,
+    total_price: Amount,
     subtotal_price: Money,
-    total_discounts: Money,
-    discount_codes: z.array(z.object({ code: z.string(), amount: Money, type: z.string().nullish() })).default([]),
-    note: z.string().nullish(),
+    total_discounts: Amount,
+    discount_codes: z.array(z.object({ code: Text(255), amount: Money, type: z.string().nullish() })).default([]),
+    note: Text(NAME).nullish(),
     note_attributes: z
       .array(
         z.object({
-          name: z.string(),
-          value: z.union([z.string(), z.number(), z.boolean(), z.null()]).transform(value => String(value ?? ''))
+          name: Text(NAME),
+          value: z.union([Text(NAME), z.number(), z.boolean(), z.null()]).transform(value => String(value ?? ''))
         })
       )
       .default([]),
     line_items: z.array(LineItem).default([]),
-    customer: z.object({ id: NumericId, email: z.string().nullish() }).nullish(),
+    customer: z.object({ id: NumericId, email: Text(EMAIL).nullish() }).nullish(),
     created_at: z.string().nullish(),
     processed_at: z.string().nullish(),
     cancelled_at: z.string().nullish(),
@@ -104,7 +115,7 @@ export const CancelledOrder = z
   .object({
     id: NumericId,
     admin_graphql_api_id: z.string().optional(),
-    name: z.string(),
+    name: Text(NAME),
     cancelled_at: z.string().nullish(),
     cancel_reason: z.string().nullish()
   })
@@ -116,7 +127,9 @@ export const RefundEvent = z.object({
   id: NumericId,
   order_id: NumericId,
   transactions: z
-    .array(z.object({ kind: z.string(), status: z.string(), amount: Money, currency: z.string().nullish() }))
+    .array(z.object({ kind: z.string(), status: z.string(), amount: Amount, currency: z.string().nullish() }))
+    // Their sum has to be an amount of ours as well.
+    .max(100)
     .default([])
 })
 export type RefundEvent = z.infer<typeof RefundEvent>
@@ -128,7 +141,7 @@ export const DisputeEvent = z.object({
   /** 'chargeback' or 'inquiry': an inquiry takes no money yet. */
   type: z.string(),
   /** Null: not known. */
-  amount: Money.nullish(),
+  amount: Amount.nullish(),
   currency: z.string().nullish(),
   reason: z.string().nullish(),
   status: z.string()
@@ -160,7 +173,7 @@ export const ProductEvent = z
         z.object({
           id: NumericId,
           title: z.string(),
-          price: Money,
+          price: Amount,
           position: z.number().int(),
           option1: z.string().nullish(),
           option2: z.string().nullish(),

@@ -84,6 +84,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
             <div className={classes.track} aria-hidden>
               <div style={{ width: `${Math.min(100, (left / WHOLE) * 100)}%` }} />
             </div>
+            {data?.fail && <p role="alert">{t('pay.held')}</p>}
             <p className="dim">{blocked ? t('pay.blocked') : t('pay.hint')}</p>
           </>
         )}

@@ -127,7 +127,7 @@ export const paymentTemplates = {
       })
     }
   }),
-  'payment-refunded': template<PaymentMail & { ended: 'yes' | 'no' }>({
+  'payment-refunded': template<PaymentMail & { ended: 'yes' | 'no' | 'unpaid' }>({
     kind: 'payments',
     sample: { ...sample, ended: 'yes' },
     content: {
@@ -135,9 +135,12 @@ export const paymentTemplates = {
         subject: `Your payment was given back: ${data.product_name}`,
         heading: `Hello ${data.username}, your payment was given back`,
         paragraphs: [
-          data.ended === 'yes'
-            ? 'The order has ended and its proxies no longer work. Points that the payment earned were taken back.'
-            : 'What the payment had bought was taken off your order again.'
+          {
+            yes: 'The order has ended and its proxies no longer work. Points that the payment earned were taken back.',
+            no: 'What the payment had bought was taken off your order again.',
+            unpaid:
+              'It had not paid for the order. You can still pay the order while its IPs are reserved; after that, please place a new one.'
+          }[data.ended]
         ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
@@ -147,9 +150,11 @@ export const paymentTemplates = {
         subject: `您的付款已退回：${data.product_name}`,
         heading: `${data.username}，您好，您的付款已退回`,
         paragraphs: [
-          data.ended === 'yes'
-            ? '该订单已终止，代理不再可用。该付款所获得的积分已收回。'
-            : '该付款所购买的内容已从您的订单中撤销。'
+          {
+            yes: '该订单已终止，代理不再可用。该付款所获得的积分已收回。',
+            no: '该付款所购买的内容已从您的订单中撤销。',
+            unpaid: '该付款未能付清订单。在 IP 保留期间，您仍可为该订单付款；超时后请重新下单。'
+          }[data.ended]
         ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },

@@ -55,10 +55,17 @@ export function takeBack(books: Books, payment: ModelPayment, standing: ModelPay
     books.buyer.level -= earned.level
     const pending = books.pending.find(one => one.payment === payment)?.coins ?? 0
     books.pending = books.pending.filter(one => one.payment !== payment)
-    const rest = earned.coins - pending
+    let rest = earned.coins - pending
     const spent = Math.min(rest, books.inviter.spendable)
     books.inviter.spendable -= spent
-    books.inviter.owed += rest - spent
+    rest -= spent
+    // Then others that are pending: only what is left after them is owed.
+    for (const lot of books.pending.toSorted((a, b) => a.maturesAt - b.maturesAt)) {
+      const taken = Math.min(rest, lot.coins)
+      lot.coins -= taken
+      rest -= taken
+    }
+    books.inviter.owed += rest
   }
   if (books.invitation === payment) {
     books.invitation = null

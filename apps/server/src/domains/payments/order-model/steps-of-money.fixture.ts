@@ -32,6 +32,11 @@ async function givenBack(
     payment,
     model.payments.find(one => one.accepted && !one.refunded)
   )
+  if (order.purchase === payment && order.state === 'failed' && !payment.accepted) {
+    // It waits for another payment, and keeps what is reserved for it.
+    expect(outcome).toBe('refunded')
+    return void Object.assign(order, { state: 'placed', paid: false, purchase: null })
+  }
   if (order.purchase === payment && order.state !== 'refunded') {
     const renewals = model.payments.some(
       one => one.order === order && one.kind === 'renewal' && one.accepted && !one.refunded

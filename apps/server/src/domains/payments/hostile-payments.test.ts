@@ -1,0 +1,94 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HOUR } from '../../infra/clock.ts'
+import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
+import { nextId, NOTHING, paidOrder, tell } from './telling.fixture.ts'
+
+let world: OrderShop
+let buyer: Buyer
+/** At the beginning of an hour: mails are counted by the hours of the clock. */
+let time = Math.ceil(Date.now() / HOUR) * HOUR
+
+beforeAll(async () => {
+  world = await startOrderShop({ ranges: ['127.95.0.0/24'], now: () => new Date(time) })
+  buyer = await world.customer('buyer1')
+  await world.admin('boss1')
+  await world.admin('boss2')
+}, 60_000)
+afterAll(() => world?.close())
+
+/** Mails to administrators, each cause once to each of them, as the mail's job sends them. */
+async function notices(): Promise<{ key: string; text: string }[]> {
+  const { rows } = await world.shop.ctx.db.execute<{ key: string; text: string }>(
+    sql`select distinct on (data ->> 'key') data ->> 'key' as key, data -> 'data' ->> 'text' as text
+      from pgboss.job where name = 'send-mail' and data ->> 'template' = 'admin-notice' order by 1, created_on`
+  )
+  return rows
+}
+
+const payCents = async (who: Buyer) => {
+  const order = await world.place(who)
+  expect(await tell(world.shop.ctx, 'orders/paid', paidOrder(order.publicId, '0.01', { lines: NOTHING }))).toBe(
+    'lines_missing'
+  )
+}
+
+test('who pays cents again and again has administrators mailed once an hour', async () => {
+  const { ctx } = world.shop
+  for (let n = 0; n < 5; n++) await payCents(buyer)
+  expect(await notices()).toHaveLength(2)
+  for (let n = 0; n < 5; n++) await tell(ctx, 'orders/paid', paidOrder(`NL-nobody-${n}`, '0.01'))
+  expect(await notices()).toHaveLength(4)
+  // Another customer, another kind of trouble, and another hour are told.
+  await payCents(await world.customer('buyer2'))
+  expect(await notices()).toHaveLength(6)
+  const order = await world.place(buyer)
+  for (let n = 0; n < 2; n++) await tell(ctx, 'orders/paid', paidOrder(order.publicId, '20.00'))
+  expect(await notices()).toHaveLength(8)
+  time += HOUR
+  await payCents(buyer)
+  expect(await notices()).toHaveLength(10)
+})
+
+test('a long attribute, name or currency is cut before it stands in a mail, an outcome or a payment', async () => {
+  const { ctx } = world.shop
+  const long = 'x'.repeat(99) + '😀'.repeat(50_000)
+  const event = { ...paidOrder(long, '1.00'), name: long, email: `${long}@example.com` }
+  expect(await tell(ctx, 'orders/paid', event)).toBe('unknown_order')
+  const order = await world.place(buyer)
+  expect(await tell(ctx, 'orders/paid', { ...paidOrder(order.publicId, '1.00'), currency: long })).toBe(
+    'wrong_currency'
+  )
+  const { rows } = await ctx.db.execute<{ longest: number }>(
+    sql`select max(length(coalesce(detail::text, '') || coalesce(platform_order_name, ''))) as longest from platform_events`
+  )
+  expect(rows[0]?.longest).toBeLessThan(500)
+  expect(Math.max(...(await notices()).map(({ text }) => text.length))).toBeLessThan(1000)
+})
+
+test.each([
+  ['orders/paid', () => ({ ...paidOrder('NL-nobody', '1.00'), total_price: '-5.00' })],
+  ['orders/paid', () => ({ ...paidOrder('NL-nobody', '1.00'), total_price: '99999999999999999999.00' })],
+  ['orders/paid', () => ({ ...paidOrder('NL-nobody', '1.00'), total_discounts: '99999999999999999999.00' })],
+  ['disputes/create', () => disputed('99999999999999999999.00')],
+  ['disputes/create', () => disputed('-1.00')],
+  ['refunds/create', () => refunded(['99999999999999999999.00'])],
+  // Each of them fits, their sum does not.
+  ['refunds/create', () => refunded(Array.from({ length: 200 }, () => '9999999999.00'))]
+])('an amount that is no sum of money leaves its event unreadable: %s %#', async (topic, payload) => {
+  expect(await tell(world.shop.ctx, topic, payload())).toBe('unreadable')
+})
+
+const disputed = (amount: string) => ({
+  id: nextId(),
+  order_id: nextId(),
+  type: 'chargeback',
+  status: 'lost',
+  amount,
+  currency: 'USD'
+})
+const refunded = (amounts: string[]) => ({
+  id: nextId(),
+  order_id: nextId(),
+  transactions: amounts.map(amount => ({ kind: 'refund', status: 'success', amount, currency: 'USD' }))
+})

@@ -1,0 +1,64 @@
+import { and, eq, gt, sql } from 'drizzle-orm'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lockBalance } from '../accounts/index.ts'
+import { grantPoints, type Grant } from './grant.ts'
+import { pendingCoins } from './pending-coins.ts'
+import { pointRecords } from './tables.ts'
+
+/** Coins that mature together, of one payment where they were earned by one. */
+type Lot = { payment: string | null; maturesAt: Date; left: number }
+
+/**
+ * Takes coins from a user's locked balance: first those of `first` that are pending, then those that can be spent, then
+ * others that are pending, the soonest first. What is taken of pending coins is written with their payment and time, so
+ * that what is pending is never more than the balance.
+ * @param first the payment whose own coins go first
+ * @returns how many of `point` the balance did not hold
+ */
+export async function takeCoins(
+  unit: Unit,
+  {
+    point,
+    first,
+    cause,
+    ...taken
+  }: Pick<Grant, 'userId' | 'reason' | 'params' | 'cause'> & { point: number; first?: string }
+): Promise<number> {
+  const { tx, now } = unit
+  const { userId } = taken
+  const lots = await pendingLots(tx, userId, now)
+  const balance = await lockBalance(tx, userId)
+  const spendable = Math.max(0, (balance?.coins ?? 0) - (await pendingCoins(tx, userId, now)))
+  let rest = Math.min(point, balance?.coins ?? 0)
+  const missing = point - rest
+  const take = async (most: number, as: Pick<Grant, 'cause' | 'payment' | 'maturesAt'>) => {
+    const part = Math.min(rest, most)
+    await grantPoints(unit, { ...taken, ...as, kind: 'coins', point: -part })
+    rest -= part
+  }
+  const takeLot = ({ payment, maturesAt, left }: Lot) =>
+    take(left, {
+      cause: `${cause}:pending:${payment ?? ''}:${maturesAt.getTime()}`,
+      maturesAt,
+      ...(payment === null ? {} : { payment })
+    })
+  for (const lot of lots.filter(({ payment }) => payment !== null && payment === first)) await takeLot(lot)
+  await take(spendable, { cause })
+  for (const lot of lots.filter(({ payment }) => payment === null || payment !== first)) await takeLot(lot)
+  return missing + rest
+}
+
+/** A user's pending coins, the soonest first. */
+async function pendingLots(db: Executor, userId: number, now: Date): Promise<Lot[]> {
+  const { payment, maturesAt } = pointRecords
+  const sum = sql<string>`sum(${pointRecords.point})`
+  const rows = await db
+    .select({ payment, maturesAt, left: sum })
+    .from(pointRecords)
+    .where(and(eq(pointRecords.userId, userId), eq(pointRecords.kind, 'coins'), gt(maturesAt, now)))
+    .groupBy(payment, maturesAt)
+    .having(sql`${sum} > 0`)
+    .orderBy(maturesAt, payment)
+  return rows.flatMap(row => (row.maturesAt ? [{ ...row, maturesAt: row.maturesAt, left: Number(row.left) }] : []))
+}
