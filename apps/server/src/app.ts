@@ -11,7 +11,7 @@ import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
-import { ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
+import { mayDeliver, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
@@ -37,7 +37,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   catalogRoutes(mount, ctx, { app })
   commerceRoutes(mount, ctx)
   orderRoutes(mount, ctx, { ordersPaidBy })
-  deliveryRoutes(mount, ctx)
+  deliveryRoutes(mount, ctx, { mayDeliver })
   paymentRoutes(mount, ctx)
   inventoryRoutes(mount, ctx, { onRulesChanged: enqueueDenyLists, prices: rulePrices })
   fleetRoutes(mount, ctx, { variantsSellingFrom })

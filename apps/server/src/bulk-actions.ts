@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
 import { creditOrder, leaveServerRow, requestTaskIn } from './domains/delivery/index.ts'
 import { orderLabels, orderList, removeOrderIn } from './domains/orders/index.ts'
-import { ordersPaidBy } from './domains/payments/index.ts'
+import { mayDeliver, ordersPaidBy } from './domains/payments/index.ts'
 import { deleteGiftCardIn, giftCardList } from './domains/rewards/index.ts'
 import { giftCards } from './domains/rewards/tables.ts'
 import { matchingIds } from './infra/list/index.ts'
@@ -48,12 +48,14 @@ const giftCardRows: Rows = {
   }
 }
 
+const asked = { userId: null, mayDeliver }
+
 /** What each bulk action does, put together from the domains that own the rows. */
 export const bulkActions: BulkActions = {
-  'order.change': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'change', null) },
-  'order.reset': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'reset', null) },
-  'order.check': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'check', null) },
-  'order.deliver': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'deliver', null) },
+  'order.change': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'change', asked) },
+  'order.reset': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'reset', asked) },
+  'order.check': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'check', asked) },
+  'order.deliver': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'deliver', asked) },
   'order.delete': { ...orderRows, run: removeOrderIn },
   'order.leave_server': { ...orderRows, run: leaveServerRow },
   'order.credit_outage': { ...orderRows, run: creditOrder },

@@ -104,7 +104,10 @@ export const refusals = {
   order_refunded: [409, 'This order has been refunded'],
   order_without_payment: [409, 'Nothing that was paid for this order can be refunded'],
   refund_too_large: [400, 'At most {left} of this payment can be given back'],
-  refund_running: [409, 'A refund of this payment has just been started. Please wait until the platform reports it.'],
+  refund_running: [
+    409,
+    '{by} has just started a refund of payment {platform_order}. Please wait until the platform reports it.'
+  ],
   payment_resolved: [409, 'Somebody has already dealt with this: {resolution}'],
   payment_settled: [409, 'This payment already counts for order {order}'],
   payment_given_back: [409, 'The money of this payment was given back'],

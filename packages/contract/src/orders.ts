@@ -181,7 +181,11 @@ export const orders = {
     scope: 'renew',
     params: IdParams,
     body: noBody,
-    reply: z.object({ checkout_url: z.string() })
+    reply: z.object({
+      checkout_url: z.string(),
+      /** The term that it gives, as the plan is sold today. */
+      days: z.number()
+    })
   }),
   resetMany: route('POST', `${O}/one_key_reset/`, {
     summary: 'Other addresses for several orders',

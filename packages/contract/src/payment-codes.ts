@@ -12,6 +12,7 @@ export const MONEY_OUTCOMES = [
   'paid_twice',
   'renewal_too_late',
   'renewal_lines_missing',
+  'renewal_not_sold',
   'refunded',
   'renewals_unserved',
   'partly_refunded',
@@ -41,6 +42,8 @@ export const ATTENTION = {
   renewal_too_late: 'order {order_id} is {state} and cannot be renewed; refund {platform_order}',
   renewal_underpaid: 'renewal of order {order_id}: paid {paid} of {due}',
   renewal_lines_missing: 'renewal of order {order_id} was paid for less than was ordered: {missing}',
+  renewal_not_sold:
+    'renewal of order {order_id} was paid by what is not sold any more: {what}; renew it all the same, or refund {platform_order}',
   renewals_unserved:
     'order {order_id} was refunded and its lease has ended; its renewals ({amount}) were paid and not refunded',
   partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',

@@ -8,6 +8,8 @@ import { nextId, type PlatformOrder, type PlatformState } from './state.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
 const Refund = z.object({ amount: Amount.optional() }).default({})
+/** New quantities by variant, of lines that the order has. */
+const Edit = z.object({ quantities: z.record(z.string(), z.number().int().min(0)) })
 const DisputeBody = z
   .object({
     type: z.enum(['chargeback', 'inquiry']).default('chargeback'),
@@ -62,13 +64,23 @@ export function createGiveBack(options: {
 
 type ById = { Params: { id: string } }
 
-/** /sandbox/orders/…: refunds, cancellations and disputes. */
+/** /sandbox/orders/…: edits, refunds, cancellations and disputes. */
 export function giveBackRoutes(
   app: FastifyInstance,
   options: { store: Store<PlatformState>; giveBack: GiveBack; deliveries: Pick<Deliveries, 'emit'>; now: () => number }
 ): void {
   const { store, giveBack, deliveries, now } = options
   const find = (id: string) => store.data.orders.find(order => order.id === id)
+
+  app.patch<ById>('/sandbox/orders/:id', async (request, reply) => {
+    const order = find(request.params.id)
+    if (!order) return reply.code(404).send({ error: 'no such order' })
+    const { quantities } = Edit.parse(request.body)
+    order.lines = order.lines.map(line => ({ ...line, quantity: quantities[line.variantId] ?? line.quantity }))
+    order.updatedAt = new Date(now()).toISOString()
+    await store.save()
+    return order
+  })
 
   app.post<ById>('/sandbox/orders/:id/refund', async (request, reply) => {
     const order = find(request.params.id)

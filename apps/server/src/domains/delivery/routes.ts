@@ -5,15 +5,15 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { proxyDetail, proxyLines, proxyCsv } from './proxy-list.ts'
 import { serverOrderRoutes } from './servers/index.ts'
-import { requestTask } from './tasks.ts'
+import { requestTask, type Asked } from './tasks.ts'
 import { sendCsv } from '../../infra/list/index.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
 const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null : caller.id)
 
-export function deliveryRoutes(mount: Mount, ctx: AppContext): void {
+export function deliveryRoutes(mount: Mount, ctx: AppContext, { mayDeliver }: Pick<Asked, 'mayDeliver'>): void {
   const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
-    requestTask(ctx, call.caller, orderId, task, scopeOf(call.caller))
+    requestTask(ctx, call.caller, orderId, task, { userId: scopeOf(call.caller), mayDeliver })
   serverOrderRoutes(mount, ctx)
   mount(routes.orders.proxyDetail, async ({ params, query, caller, reply }) => {
     const scope = { orderId: params.id, userId: scopeOf(caller), now: ctx.now() }

@@ -20,6 +20,7 @@ import { advance } from './advance.ts'
 import { proxies } from './tables.ts'
 import { sweep } from './sweep.ts'
 import { requestTask, runTask } from './tasks.ts'
+import { mayDeliver } from '../payments/index.ts'
 
 /** No shop process runs here: the test itself does everything that one would, at once and in any order. */
 let stack: TestStack
@@ -77,7 +78,8 @@ async function placeMany(count: number): Promise<string[]> {
 
 const converge = (serverId: number) => convergeServer(stack.ctx, serverId, confirmOutcomes(stack.ctx))
 const settle = (eventId: string) => handleEvent(stack.ctx, eventHandlers, eventId)
-const request = (orderId: number, task: OrderTask) => requestTask(stack.ctx, SYSTEM, orderId, task, null)
+const request = (orderId: number, task: OrderTask) =>
+  requestTask(stack.ctx, SYSTEM, orderId, task, { userId: null, mayDeliver })
 
 async function runTasks(): Promise<void> {
   const waiting = await stack.ctx.db.select().from(orders).where(isNotNull(orders.task))

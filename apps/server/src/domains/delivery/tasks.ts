@@ -1,4 +1,4 @@
-import { refuse, type OrderTask } from '@netlet/contract'
+import { refuse, type OrderTask, type Refusal } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import { actsAsAdmin, SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -30,17 +30,22 @@ import { createProxies, servedShares, startDelivery, usersOf, type AcceptPayment
 
 /**
  * Asks for a piece of work on an order: it is queued, and the order's row shows it until it ends.
- * @param userId only the user's own order (null: anyone's)
  */
 export async function requestTask(
   ctx: AppContext,
   by: Actor,
   orderId: number,
   task: OrderTask,
-  userId: number | null
+  asked: Asked
 ): Promise<Result<RequestedTask>> {
-  return command(ctx, by, unit => requestTaskIn(unit, orderId, task, userId))
+  return command(ctx, by, unit => requestTaskIn(unit, orderId, task, asked))
 }
+
+/** Why a locked order must not be delivered now, by what the domains above know of its money; null where it may be. */
+export type MayDeliver = (unit: Unit, order: OrderRow) => Promise<Refusal | null>
+
+/** `userId`: only the user's own order (null: anyone's). */
+export type Asked = { userId: number | null; mayDeliver: MayDeliver }
 
 type RequestedTask = { task_id: string; status: 'queued' }
 
@@ -49,12 +54,14 @@ export async function requestTaskIn(
   unit: Unit,
   orderId: number,
   task: OrderTask,
-  userId: number | null
+  { userId, mayDeliver }: Asked
 ): Promise<Result<RequestedTask>> {
   const order = await lockOrder(unit, orderId)
   if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
   const refusal = unfit(order, task, unit.now)
   if (refusal) return refuse(refusal)
+  const held = task === 'deliver' ? await mayDeliver(unit, order) : null
+  if (held) return held
   const taskId = await queueTask(unit, order, task)
   if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
   enqueueTask(unit, task, { orderId, taskId, group: groupOf(order.userId, unit.by) })

@@ -65,7 +65,7 @@ function listen(id: number, userId: number) {
   return { heard: () => heard, stop }
 }
 
-const payment = { amount: '1.00', platformOrderId: '5', platformOrderNumber: '#5' }
+const payment = { days: 30, amount: '1.00', platformOrderId: '5', platformOrderNumber: '#5' }
 
 test('each change of an order is published for its customer', async () => {
   const id = await newOrder()

@@ -1,13 +1,16 @@
 /** What delivery and payments do to a locked order, each within their own command. */
 import type { OrderFailure, Params } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
-import { addTerms } from './renew.ts'
+import { addDays } from './renew.ts'
 import { transition, updateOrder, type OrderRow } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
 
-/** @param amount what the platform took, in decimals: '12.30' */
-export type Payment = { amount: string; platformOrderId: string; platformOrderNumber: string }
+/**
+ * What paid for an order.
+ * `amount`: what the platform took, in decimals: '12.30'; `days`: the term that it pays for.
+ */
+export type Payment = { amount: string; platformOrderId: string; platformOrderNumber: string; days: number }
 
 const failureColumns = (failure: Failure | null) => ({
   failCode: failure?.code ?? null,
@@ -19,7 +22,7 @@ const failureColumns = (failure: Failure | null) => ({
  * administrator had deleted brings it back.
  */
 export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise<OrderRow> {
-  const { amount, platformOrderId, platformOrderNumber } = payment
+  const { amount, platformOrderId, platformOrderNumber, days } = payment
   return transition(
     unit,
     order,
@@ -27,6 +30,7 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
     {
       payAmount: amount,
       paidAt: unit.now,
+      proxyTime: days,
       platformOrderId,
       platformOrderNumber,
       deletedAt: null
@@ -64,7 +68,7 @@ export const markPartlyDelivered = (unit: Unit, order: OrderRow): Promise<OrderR
 /** All addresses work. The first time its term starts, with those that were renewed while it was on its way. */
 export function markDelivered(unit: Unit, order: OrderRow): Promise<OrderRow> {
   const { now } = unit
-  const term = order.deliveredAt ? {} : { deliveredAt: now, expiredAt: addTerms(now, order, 1 + order.extraTerms) }
+  const term = order.deliveredAt ? {} : { deliveredAt: now, expiredAt: addDays(now, order.proxyTime + order.extraDays) }
   return transition(unit, order, 'deliver_all', { ...failureColumns(null), ...term })
 }
 

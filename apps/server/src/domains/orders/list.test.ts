@@ -8,7 +8,7 @@ import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
 import { addCidr, reserve } from '../inventory/index.ts'
 import { deliveryRoutes } from '../delivery/index.ts'
 import { orderRoutes } from './index.ts'
-import { ordersPaidBy } from '../payments/index.ts'
+import { mayDeliver, ordersPaidBy } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
 import { orders } from './tables.ts'
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   shop = await startTestShop({
     routes: (mount, ctx) => {
       orderRoutes(mount, ctx, { ordersPaidBy })
-      deliveryRoutes(mount, ctx)
+      deliveryRoutes(mount, ctx, { mayDeliver })
     }
   })
   const { db } = shop.ctx

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Payment } from './commands.ts'
 import { unservedTime } from './move-commands.ts'
-import { addTerms } from './renew.ts'
+import { addDays } from './renew.ts'
 import { isServed } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
@@ -42,16 +42,17 @@ export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Prom
 /**
  * A renewal was given back: its term is taken off again, unless it was served. Where nothing is left of the time, the order
  * expires.
+ * @param days what it had given
  * @returns whether a term was taken off
  */
-export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack): Promise<boolean> {
-  const expiredAt = order.expiredAt && addTerms(order.expiredAt, order, -1)
+export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack, days: number): Promise<boolean> {
+  const expiredAt = order.expiredAt && addDays(order.expiredAt, -days)
   const ahead = expiredAt !== null && (isServed(order.state) || unservedTime(order) > 0)
-  const waiting = !order.expiredAt && order.extraTerms > 0
+  const waiting = !order.expiredAt && order.extraDays > 0
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
     ...(ahead ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
-    ...(waiting ? { extraTerms: order.extraTerms - 1 } : {})
+    ...(waiting ? { extraDays: Math.max(0, order.extraDays - days) } : {})
   })
   await note(unit, order.id, 'payment_refunded', {
     platform_order: back.platformOrderNumber,
@@ -76,18 +77,13 @@ export async function restoreOrder(
   await transition(unit, order, accepted ? 'restore' : 'fail', changes, { platform_order, amount, reason })
 }
 
-/** The money of a renewal came back. @param termTaken whether its term was taken off: then it is added again */
-export async function restoreTerm(
-  unit: Unit,
-  order: OrderRow,
-  back: GivenBack,
-  { termTaken }: { termTaken: boolean }
-): Promise<void> {
-  const expiredAt = termTaken && order.expiredAt ? addTerms(order.expiredAt, order, 1) : null
+/** The money of a renewal came back. @param days of its term where that was taken off, to be added again; else null */
+export async function restoreTerm(unit: Unit, order: OrderRow, back: GivenBack, days: number | null): Promise<void> {
+  const expiredAt = days !== null && order.expiredAt ? addDays(order.expiredAt, days) : null
   await updateOrder(unit, order.id, {
     refundedAmount: takeRefund(back.amount),
     ...(expiredAt ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
-    ...(termTaken && !order.expiredAt ? { extraTerms: order.extraTerms + 1 } : {})
+    ...(days !== null && !order.expiredAt ? { extraDays: order.extraDays + days } : {})
   })
   await noteRestored(unit, order, back, expiredAt)
 }
@@ -118,11 +114,12 @@ export async function partlyRefundOrder(unit: Unit, order: OrderRow, back: Given
 
 /** Another payment takes the place of the one that a failed order could not be delivered for. */
 export async function replacePayment(unit: Unit, order: OrderRow, payment: Payment): Promise<OrderRow> {
-  const { amount: payAmount, platformOrderId, platformOrderNumber } = payment
+  const { amount: payAmount, platformOrderId, platformOrderNumber, days } = payment
   const changed = await updateOrder(unit, order.id, {
     payAmount,
     platformOrderId,
     platformOrderNumber,
+    proxyTime: days,
     deletedAt: null
   })
   if (!changed) throw new Error(`There is no order ${order.id}`)

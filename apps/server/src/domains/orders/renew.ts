@@ -13,11 +13,7 @@ import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 export const isUnsettled = ({ paidAt, state, failCode }: Pick<OrderRow, 'paidAt' | 'state' | 'failCode'>): boolean =>
   paidAt === null || (state === 'failed' && failCode !== 'out_of_stock')
 
-type Term = Pick<OrderRow, 'proxyTime'>
-
-/** `terms` times the order's term after `from`. */
-export const addTerms = (from: Date, { proxyTime }: Term, terms: number): Date =>
-  new Date(from.getTime() + terms * proxyTime * DAY)
+export const addDays = (from: Date, days: number): Date => new Date(from.getTime() + days * DAY)
 
 /** Is its time over, also where the job that ends it has not come by yet? */
 export const isOver = ({ state, expiredAt }: Pick<OrderRow, 'state' | 'expiredAt'>, now: Date): boolean =>
@@ -40,22 +36,23 @@ export function renewable(
 /**
  * Another term for a locked order that is `renewable`, counted from the present expiry, in its grace too; its customer is
  * reminded of the new date. An order that is still on its way has no expiry: its first term will be longer.
- * @param payment what the platform took, in decimals: '12.30'
+ * @param payment what the platform took, in decimals: '12.30', and the days that it pays for
  */
 export async function renewOrder(
   unit: Unit,
   order: OrderRow,
-  payment: { amount: string; platformOrderNumber: string }
+  { amount, platformOrderNumber, days }: { amount: string; platformOrderNumber: string; days: number }
 ): Promise<void> {
-  const expiredAt = order.expiredAt && addTerms(order.expiredAt, order, 1)
+  const expiredAt = order.expiredAt && addDays(order.expiredAt, days)
   await updateOrder(unit, order.id, {
-    ...(expiredAt ? { expiredAt } : { extraTerms: order.extraTerms + 1 }),
+    ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),
     reminderSentAt: null,
     lastReminderSentAt: null,
-    payAmount: sql`${orders.payAmount} + ${payment.amount}::numeric` as never
+    payAmount: sql`${orders.payAmount} + ${amount}::numeric` as never
   })
   await note(unit, order.id, 'renewed', {
-    platform_order: payment.platformOrderNumber,
+    platform_order: platformOrderNumber,
+    days,
     ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})
   })
 }

@@ -53,6 +53,7 @@ export const orders = pgTable(
     variantName: text().notNull(),
     quantity: integer().notNull(),
     cartStep: integer().notNull(),
+    /** Days: its first term until it is delivered, then its latest one, by which its customer is reminded. */
     proxyTime: integer().notNull(),
     variantPrice: money().notNull(),
     aclPrice: money().notNull(),
@@ -80,11 +81,14 @@ export const orders = pgTable(
     lastReminderSentAt: instant(),
     /** When all addresses worked for the first time: its term starts then. */
     deliveredAt: instant(),
-    /** Terms that renewals before the delivery added: the first term is longer by so many. */
-    extraTerms: integer().notNull().default(0),
+    /** Days that renewals before the delivery added: the first term is longer by so many. */
+    extraDays: integer().notNull().default(0),
     /** An expired order: until then its addresses stay held for its customer. Null: they are not held any more. */
     graceUntil: instant(),
-    /** When its lease ended: it expired, or was refunded. What is left until `expiredAt` then was never served. */
+    /**
+     * Since when it is not served: it expired or was refunded, or was brought back after that and nothing works yet. What
+     * is left until `expiredAt` then was never served.
+     */
     endedAt: instant(),
     /** What of `payAmount` the platform gave back. */
     refundedAmount: money().notNull().default('0'),
@@ -162,7 +166,7 @@ export const orders = pgTable(
       .on(t.graceUntil)
       .where(sql`${t.graceUntil} is not null`),
     check('orders_paid', sql`(${t.paidAt} is null) = (${t.payAmount} is null)`),
-    check('orders_extra_terms', sql`${t.extraTerms} >= 0`)
+    check('orders_extra_days', sql`${t.extraDays} >= 0`)
   ]
 )
 

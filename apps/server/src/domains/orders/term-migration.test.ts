@@ -19,13 +19,13 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** The migration's changes of rows; its tables and columns are there already. */
-async function migrateRows(): Promise<void> {
-  const file = readdirSync(folder).find(name => name.endsWith('_customer_orders.sql'))
+/** A migration's changes of rows; its tables and columns are there already. */
+async function migrateRows(name: string, count: number): Promise<void> {
+  const file = readdirSync(folder).find(one => one.endsWith(name))
   if (!file) throw new Error('the migration is not there')
   const statements = readFileSync(new URL(file, folder), 'utf8').split('--> statement-breakpoint')
   const changes = statements.filter(statement => /^\s*(--.*\n)?\s*UPDATE /.test(statement))
-  expect(changes).toHaveLength(3)
+  expect(changes).toHaveLength(count)
   for (const statement of changes) await db.execute(sql.raw(statement))
 }
 
@@ -40,13 +40,17 @@ test('orders that were delivered keep their end; those under way get theirs with
       when id in (${over}, ${never}) then 'expired' else 'delivered' end`)
   await db.execute(sql`insert into order_events (order_id, kind) values
     (${coming}, 'renewed'), (${coming}, 'renewed'), (${coming}, 'leased'), (${delivered}, 'renewed')`)
-  await migrateRows()
-  const { rows } = await db.execute(sql`select id, extra_terms as extra, expired_at is not null as ends,
+  // It was terms then, and days later.
+  await db.execute(sql`alter table orders rename column extra_days to extra_terms`)
+  await migrateRows('_customer_orders.sql', 3)
+  await db.execute(sql`alter table orders rename column extra_terms to extra_days`)
+  await migrateRows('_renewal_terms.sql', 2)
+  const { rows } = await db.execute(sql`select id, extra_days as extra, expired_at is not null as ends,
     delivered_at = paid_at as counted, last_reminder_sent_at is not null as reminded from orders order by id`)
   expect(rows).toEqual([
     { id: delivered, extra: 0, ends: true, counted: true, reminded: false },
     { id: reminded, extra: 0, ends: true, counted: true, reminded: true },
-    { id: coming, extra: 2, ends: false, counted: null, reminded: false },
+    { id: coming, extra: 60, ends: false, counted: null, reminded: false },
     { id: part, extra: 0, ends: false, counted: null, reminded: false },
     { id: over, extra: 0, ends: true, counted: true, reminded: false },
     { id: never, extra: 0, ends: true, counted: null, reminded: false }

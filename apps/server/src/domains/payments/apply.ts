@@ -14,7 +14,8 @@ import { lockEarners, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
 import { paymentOf, setAccepted, type PaymentRow } from './rows.ts'
-import { codesOf, detailsOf, renewBy } from './settle.ts'
+import { codesOf, detailsOf, purchaseTerm, renewBy } from './settle.ts'
+import { isPaidInTime } from './sold-today.ts'
 import { payments } from './tables.ts'
 import { mailReceipt } from './tell.ts'
 
@@ -40,7 +41,8 @@ export async function applyTo(
   if (other && other.id !== order.id) return refuse('payment_on_order', { params: { order: other.publicId } })
   if (payment.accepted && event.outcome !== 'too_late')
     return refuse('payment_settled', { params: { order: order.publicId } })
-  const settled = await settleOn(unit, ctx, order, payment)
+  const inTime = isPaidInTime(order, paid ?? {}, payment.createdAt)
+  const settled = await settleOn(unit, ctx, order, { payment, inTime })
   if (!settled.ok) return settled
   if (paid) await useCoupons(unit, order.userId, codesOf(paid))
   return ok(order)
@@ -56,30 +58,36 @@ async function orderPaidBy({ tx }: Unit, { orderId, platformOrderId }: PaymentRo
   return order?.platformOrderId === platformOrderId ? order : undefined
 }
 
-async function settleOn(unit: Unit, ctx: Applying, order: OrderRow, payment: PaymentRow): Promise<Result<null>> {
-  if (!order.paidAt) return buy(unit, ctx, order, payment)
-  if (order.state === 'failed') return deliverFailed(unit, ctx, order, payment)
+type Applied = { payment: PaymentRow; inTime: boolean }
+
+async function settleOn(unit: Unit, ctx: Applying, order: OrderRow, applied: Applied): Promise<Result<null>> {
+  const { payment } = applied
+  if (!order.paidAt) return buy(unit, ctx, order, applied)
+  if (order.state === 'failed') return deliverFailed(unit, ctx, order, applied)
   const settings = await readSettings(unit.tx, ctx.secrets)
   const renewal = await moveTo(unit, order, payment, 'renewal')
   if (await renewBy(unit, ctx, { order, payment: renewal, settings })) return ok(null)
   return refuse('order_cannot_renew', { params: { order: order.publicId, state: order.state } })
 }
 
-async function buy(unit: Unit, ctx: Applying, order: OrderRow, payment: PaymentRow): Promise<Result<null>> {
+async function buy(unit: Unit, ctx: Applying, order: OrderRow, { payment, inTime }: Applied): Promise<Result<null>> {
   const moved = await moveTo(unit, order, payment, 'purchase')
-  const paidOrder = await markPaid(unit, order, detailsOf(moved))
+  const days = await purchaseTerm(unit, order, inTime)
+  const paidOrder = await markPaid(unit, order, { ...detailsOf(moved), days })
   await setAccepted(unit, paidOrder, moved)
   await grantPoints(unit, await readSettings(unit.tx, ctx.secrets), order, detailsOf(moved))
   return deliver(unit, ctx, paidOrder, moved)
 }
 
-async function deliverFailed(unit: Unit, ctx: Applying, order: OrderRow, payment: PaymentRow): Promise<Result<null>> {
+async function deliverFailed(unit: Unit, ctx: Applying, order: OrderRow, applied: Applied): Promise<Result<null>> {
+  const { payment, inTime } = applied
   if (order.platformOrderId === payment.platformOrderId) return deliver(unit, ctx, order, payment)
   const first = order.platformOrderId ? await paymentOf(unit.tx, order.platformOrderId) : undefined
   if (first?.accepted) return refuse('order_has_payment', { params: { order: order.publicId } })
   await lockEarners(unit.tx, order.userId)
   const moved = await moveTo(unit, order, payment, 'purchase')
-  return deliver(unit, ctx, await replacePayment(unit, order, detailsOf(moved)), moved)
+  const days = await purchaseTerm(unit, order, inTime)
+  return deliver(unit, ctx, await replacePayment(unit, order, { ...detailsOf(moved), days }), moved)
 }
 
 async function deliver(unit: Unit, ctx: Applying, order: OrderRow, payment: PaymentRow): Promise<Result<null>> {

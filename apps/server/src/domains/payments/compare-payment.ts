@@ -1,17 +1,17 @@
 import { toCents, type Settings } from '@netlet/contract'
-import { eq, inArray } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { variants } from '../catalog/tables.ts'
-import { aclRules } from '../inventory/tables.ts'
 import type { OrderRow } from '../orders/index.ts'
 import type { OrderLine } from '../orders/tables.ts'
+import { soldToday } from './sold-today.ts'
 
 /** Why a payment settles nothing, as the order's failure names it. */
-export type Problem =
+export type OrderProblem =
   | { code: 'lines_missing'; params: { missing: string } }
   | { code: 'wrong_currency'; params: { currency: string; expected: string } }
   | { code: 'test_payment' }
+/** The same for renewals too. `what` is sold no longer, or not by these lines. */
+export type Problem = OrderProblem | { code: 'renewal_not_sold'; params: { what: string } }
 
 export type NeededLine = { name: string; quantity: number; paid: number }
 
@@ -29,21 +29,45 @@ type Rules = Pick<Settings, 'shop_currency' | 'accept_test_payments'>
 
 const isRefusedTest = (paid: PaidOrder, settings: Rules) => paid.test === true && !settings.accept_test_payments
 
-/** What keeps a payment from settling an order; null where nothing does. Prices are the platform's: they are not compared. */
-export async function problemOf(
+/**
+ * What keeps a payment from settling an order as its purchase; null where nothing does. Prices are the platform's: they are
+ * not compared. While its addresses are held it is paid by the lines that it was placed with, later by today's.
+ * @param inTime see `isPaidInTime`
+ */
+export async function purchaseProblem(
   db: Executor,
   order: OrderRow,
   paid: PaidOrder,
-  { settings, renewal }: { settings: Rules; renewal: boolean }
+  { settings, inTime }: { settings: Rules; inTime: boolean }
+): Promise<OrderProblem | null> {
+  const wrong = moneyProblem(paid, settings)
+  if (wrong) return wrong
+  const short = missing(compareLines(inTime ? order.lines : (await soldToday(db, order)).lines, paid))
+  return short === null ? null : { code: 'lines_missing', params: { missing: short } }
+}
+
+/** What keeps a payment from renewing an order: it is renewed as it is sold today, or not at all. */
+export async function renewalProblem(
+  db: Executor,
+  order: OrderRow,
+  paid: PaidOrder,
+  settings: Rules
 ): Promise<Problem | null> {
-  if (isRefusedTest(paid, settings)) return { code: 'test_payment' }
-  if (paid.currency !== settings.shop_currency)
-    return { code: 'wrong_currency', params: { currency: paid.currency, expected: settings.shop_currency } }
-  const short = missing(compareLines(order.lines, paid))
+  const wrong = moneyProblem(paid, settings)
+  if (wrong) return wrong
+  const { lines, withdrawn } = await soldToday(db, order)
+  if (withdrawn) return { code: 'renewal_not_sold', params: { what: withdrawn.name } }
+  const short = missing(compareLines(lines, paid))
   if (short === null) return null
-  // A renewal's link sells today's variants, which may be others than those of the order's first payment.
-  if (renewal && missing(compareLines(await linesOfToday(db, order), paid)) === null) return null
+  // Enough of what was sold once: the customer paid what it was asked for by an old link.
+  if (missing(compareLines(order.lines, paid)) === null) return { code: 'renewal_not_sold', params: { what: short } }
   return { code: 'lines_missing', params: { missing: short } }
+}
+
+function moneyProblem(paid: PaidOrder, settings: Rules): OrderProblem | null {
+  if (isRefusedTest(paid, settings)) return { code: 'test_payment' }
+  if (paid.currency === settings.shop_currency) return null
+  return { code: 'wrong_currency', params: { currency: paid.currency, expected: settings.shop_currency } }
 }
 
 /** Each line that an order needs, with how much of it the platform's order brings. A variant may be needed twice. */
@@ -66,21 +90,6 @@ function missing(lines: readonly NeededLine[]): string | null {
   return short.length === 0
     ? null
     : short.map(({ name, quantity, paid }) => `${name}: ${paid} of ${quantity}`).join(', ')
-}
-
-/** The lines that another term of an order is sold by today; those that are gone keep their old variant. */
-async function linesOfToday(db: Executor, { lines, variantId, rules }: OrderRow): Promise<OrderLine[]> {
-  const [variant] = await db.select({ id: variants.platformId }).from(variants).where(eq(variants.id, variantId))
-  const found = await db
-    .select({ id: aclRules.id, variant: aclRules.platformVariantId })
-    .from(aclRules)
-    .where(inArray(aclRules.id, rules))
-  const byRule = new Map(found.map(rule => [rule.id, rule.variant]))
-  return lines.map((line, at) => {
-    const rule = rules[at - 1]
-    const today = at === 0 ? variant?.id : rule === undefined ? undefined : byRule.get(rule)
-    return { ...line, variant: today ?? line.variant }
-  })
 }
 
 /** Does the platform's order say that its money was given back, or never came for good? */

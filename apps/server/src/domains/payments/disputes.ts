@@ -92,7 +92,7 @@ async function restore(
   payment: PaymentRow,
   amount: string
 ): Promise<boolean> {
-  const { accepted, kind, termTaken, platformOrderId, platformOrderNumber } = payment
+  const { accepted, kind, termTaken, days, platformOrderId, platformOrderNumber } = payment
   const back = { amount, platformOrderNumber, reason: 'dispute_won' }
   const goesOn = accepted && isServed(order.state)
   if (!payment.refundedAt) {
@@ -102,7 +102,8 @@ async function restore(
   if (accepted) await earnAgain(unit, ctx, order.userId, payment)
   const isPurchase = kind === 'purchase' && order.platformOrderId === platformOrderId
   if (isPurchase && order.state === 'refunded') await restoreOrder(unit, order, back, { accepted })
-  else if (kind === 'renewal' && accepted) await restoreTerm(unit, order, back, { termTaken })
+  else if (kind === 'renewal' && accepted)
+    await restoreTerm(unit, order, back, termTaken ? (days ?? order.proxyTime) : null)
   else {
     await note(unit, order.id, 'payment_restored', { platform_order: platformOrderNumber, amount, reason: back.reason })
     unit.publish('order', order.id, order.userId)

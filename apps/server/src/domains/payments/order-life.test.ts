@@ -89,7 +89,7 @@ test('a renewal before the delivery makes the first term longer, once for each p
   expect(await world.pay(order, { renewal: true, id: 5001 })).toMatchObject({ outcome: 'settled' })
   expect(await world.pay(order, { renewal: true, id: 5001 })).toMatchObject({ outcome: 'duplicate' })
   expect(await world.pay(order, { renewal: true, id: 5002 })).toMatchObject({ outcome: 'settled' })
-  expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null, extraTerms: 2 })
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null, extraDays: 60 })
   const { rows: mailed } = await world.shop.ctx.db.execute(
     sql`select data -> 'data' -> 'expires_at' as until from pgboss.job where data ->> 'key' in ('renewed:5001', 'renewed:5002')`
   )

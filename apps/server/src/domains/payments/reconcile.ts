@@ -4,7 +4,10 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { openPlatform, storeEvent } from '../commerce/index.ts'
+import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
+import type { PaymentRow } from './rows.ts'
+import { ourVariants } from './sold-today.ts'
+import { paymentStateOf } from './states.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
 /** How far back to look: the platform itself tries a webhook for some hours before it gives up. */
@@ -16,7 +19,8 @@ const PAID = new Set(['PAID', 'PARTIALLY_REFUNDED', 'REFUNDED'])
 type Event = { eventId: string; topic: string; payload: unknown }
 
 /**
- * Asks the platform for orders that changed, and records what no webhook ever told of: payments, refunds, cancellations.
+ * Asks the platform for orders that changed, and records what no webhook ever told of: payments, refunds, cancellations,
+ * and edits of orders whose payment is held.
  * A shop that was away for longer than the platform tries loses nothing.
  * @returns how many events were found
  */
@@ -25,25 +29,46 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   if (!platform.ok) return 0
   const changed = await platform.data.changedOrders(new Date(ctx.now().getTime() - LOOK_BACK))
   if (!changed.ok) throw new Error(changed.message)
-  const ours = changed.value.filter(order => order.attributes['order_id'] && PAID.has(order.financialStatus ?? ''))
+  const paid = changed.value.filter(order => PAID.has(order.financialStatus ?? ''))
+  const sold = await ourVariants(ctx.db, [...new Set(paid.flatMap(variantsOf))])
+  const ours = paid.filter(order => order.attributes['order_id'] || variantsOf(order).some(id => sold.has(id)))
   const ids = ours.map(({ id }) => id)
   if (ids.length === 0) return 0
   const anyOf = (column: unknown) => sql`${column} = any(${sql.param(ids)}::text[])`
   const [settled, returned] = await Promise.all([
-    ctx.db.select({ id: payments.platformOrderId }).from(payments).where(anyOf(payments.platformOrderId)),
+    ctx.db.select().from(payments).where(anyOf(payments.platformOrderId)),
     ctx.db.select({ key: paymentRefunds.key }).from(paymentRefunds).where(anyOf(paymentRefunds.platformOrderId))
   ])
-  const known = { payments: new Set(settled.map(({ id }) => id)), refunds: new Set(returned.map(({ key }) => key)) }
+  const known = {
+    payments: new Map(settled.map(payment => [payment.platformOrderId, payment])),
+    refunds: new Set(returned.map(({ key }) => key))
+  }
   const missed = ours.flatMap(order => missedEvents(order, known))
-  for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
-  return missed.length
+  let found = 0
+  for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found += 1
+  return found
 }
 
-function missedEvents(order: ShopifyOrder, known: { payments: Set<string>; refunds: Set<string> }): Event[] {
-  const { id, name } = order
+/** What an order holds, less what was taken off it since. */
+const variantsOf = ({ lines }: ShopifyOrder): string[] =>
+  lines.flatMap(({ variantId, currentQuantity }) => (variantId && currentQuantity > 0 ? [variantId] : []))
+
+/** Does a payment wait, while its order was edited on the platform since it was last told of? It may settle by now. */
+function isOutdated(payment: PaymentRow, { updatedAt }: ShopifyOrder): boolean {
+  if (paymentStateOf(payment) !== 'held') return false
+  return payment.reportedAt === null || payment.reportedAt < new Date(updatedAt)
+}
+
+type Known = { payments: ReadonlyMap<string, PaymentRow>; refunds: ReadonlySet<string> }
+
+function missedEvents(order: ShopifyOrder, known: Known): Event[] {
+  const { id, name, updatedAt } = order
   const events: Event[] = []
-  if (!known.payments.has(id))
-    events.push({ eventId: `reconciled:${id}`, topic: 'orders/paid', payload: asEvent(order) })
+  const payment = known.payments.get(id)
+  const payload = asEvent(order)
+  if (!payment) events.push({ eventId: `reconciled:${id}`, topic: 'orders/paid', payload })
+  else if (isOutdated(payment, order))
+    events.push({ eventId: `${EDITED}${id}:${updatedAt}`, topic: 'orders/paid', payload })
   if (order.cancelledAt && !known.refunds.has(`cancellation:${id}`)) {
     const payload = { id, name, cancelled_at: order.cancelledAt }
     events.push({ eventId: `reconciled:cancellation:${id}`, topic: 'orders/cancelled', payload })
@@ -80,6 +105,7 @@ function asEvent(order: ShopifyOrder) {
       current_quantity: currentQuantity,
       price
     })),
+    created_at: order.createdAt,
     cancelled_at: order.cancelledAt,
     updated_at: order.updatedAt,
     test: order.test

@@ -1,19 +1,18 @@
 import { fromCents, refuse, toCents } from '@netlet/contract'
 import { and, desc, eq, isNull, or } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
+import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { lockOrder, note } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
 import { sumRefunds } from './compare-payment.ts'
+import { refusedByRefund } from './refund-underway.ts'
 import type { PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
-
-/** For so long a refund that was started keeps another one of the same payment from being started. */
-const UNDERWAY = 10 * MINUTE
 
 type Form = { amount?: string | undefined; platform_order?: string | undefined }
 type Started = { amount: string; platform_order: string }
@@ -30,7 +29,7 @@ export async function refundOnPlatform(
 ): Promise<Result<Started>> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
-  const asked = await command(ctx, by, unit => request(unit, orderId, form))
+  const asked = await command(ctx, by, unit => request(unit, by, orderId, form))
   if (!asked.ok) return asked
   const { payment, amount, state } = asked.data
   const refunded = await platform.data.refund(payment.platformOrderId, {
@@ -47,27 +46,28 @@ export async function refundOnPlatform(
 
 async function request(
   unit: Unit,
+  { username: refundRequestedBy }: UserActor,
   orderId: number,
   { amount, platform_order }: Form
 ): Promise<Result<{ payment: PaymentRow; amount: string; state: string }>> {
   const { tx, now } = unit
+  const meant = await meantPayment(unit, orderId, platform_order)
+  // Whatever else is done with the payment's money comes before or after this, never between.
+  if (meant) await lock(tx, 'platformOrder', meant.platformOrderId)
   const order = await lockOrder(unit, orderId)
   if (!order || order.deletedAt) return refuse('not_found')
-  const own = and(eq(payments.orderId, orderId), isNull(payments.refundedAt))
-  const [payment] = await tx
-    .select()
-    .from(payments)
-    .where(
-      platform_order
-        ? and(own, or(eq(payments.platformOrderNumber, platform_order), eq(payments.platformOrderId, platform_order)))
-        : and(own, eq(payments.platformOrderId, order.platformOrderId ?? ''))
-    )
-    .orderBy(desc(payments.id))
-    .limit(1)
-    .for('update')
+  const [payment] = meant
+    ? await tx
+        .select()
+        .from(payments)
+        .where(and(eq(payments.id, meant.id), eq(payments.orderId, orderId), isNull(payments.refundedAt)))
+        .for('update')
+    : []
   if (!payment) return refuse('order_without_payment')
-  if (payment.refundRequestedAt && payment.refundRequestedAt.getTime() > now.getTime() - UNDERWAY)
-    return refuse('refund_running')
+  const running = refusedByRefund(payment, now)
+  if (running) return running
+  // Somebody has asked for the delivery of what this payment pays for.
+  if (!payment.accepted && order.task === 'deliver') return refuse('order_busy')
   // In the payment's currency: `refundedAmount` knows nothing of a payment that brought none of the shop's money.
   const refunds = await tx
     .select()
@@ -81,13 +81,28 @@ async function request(
   const wanted = amount ?? left
   if (toCents(wanted) <= 0n) return refuse('order_without_payment')
   if (toCents(wanted) > toCents(left)) return fieldRefusal('amount', 'refund_too_large', { left })
-  await tx.update(payments).set({ refundRequestedAt: now }).where(eq(payments.id, payment.id))
+  await tx.update(payments).set({ refundRequestedAt: now, refundRequestedBy }).where(eq(payments.id, payment.id))
   const detail = { platform_order: payment.platformOrderNumber, amount: wanted }
   await note(unit, order.id, 'refund_requested', detail)
   unit.audit('order.refund', order.id, { after: detail })
   return ok({ payment, amount: wanted, state: `${refunds.length}-${fromCents(sum)}` })
 }
 
+/** The latest payment of an order that this number of the platform names; without one, that of its purchase. */
+async function meantPayment({ tx }: Unit, orderId: number, platformOrder: string | undefined) {
+  const named = platformOrder
+    ? or(eq(payments.platformOrderNumber, platformOrder), eq(payments.platformOrderId, platformOrder))
+    : eq(payments.platformOrderId, orders.platformOrderId)
+  const [payment] = await tx
+    .select({ id: payments.id, platformOrderId: payments.platformOrderId })
+    .from(payments)
+    .innerJoin(orders, eq(orders.id, payments.orderId))
+    .where(and(eq(payments.orderId, orderId), isNull(payments.refundedAt), named))
+    .orderBy(desc(payments.id))
+    .limit(1)
+  return payment
+}
+
 async function forget({ tx }: Unit, paymentId: number): Promise<void> {
-  await tx.update(payments).set({ refundRequestedAt: null }).where(eq(payments.id, paymentId))
+  await tx.update(payments).set({ refundRequestedAt: null, refundRequestedBy: null }).where(eq(payments.id, paymentId))
 }

@@ -93,7 +93,7 @@ async function correct(
   const refundedAmount = givenBackOf(payment.amount, back.sum)
   await tx
     .update(payments)
-    .set({ refundedAmount, refundedAt: back.all ? now : null, refundRequestedAt: null })
+    .set({ refundedAmount, refundedAt: back.all ? now : null, refundRequestedAt: null, refundRequestedBy: null })
     .where(eq(payments.id, payment.id))
   if (!order) return { outcome: back.all ? 'refunded' : 'refund_kept' }
   unit.publish('platform_event')
@@ -142,7 +142,7 @@ async function undo(
       : { outcome: 'renewals_unserved', detail: { ...detail, amount: unserved } }
   }
   if (payment.kind === 'renewal' && payment.accepted) {
-    const termTaken = await takeBackTerm(unit, order, given)
+    const termTaken = await takeBackTerm(unit, order, given, payment.days ?? order.proxyTime)
     await unit.tx.update(payments).set({ termTaken }).where(eq(payments.id, payment.id))
   } else {
     const { platformOrderNumber: platform_order, reason } = given

@@ -12,6 +12,7 @@ import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { applyTo, type OpenEvent } from './apply.ts'
 import { findEntry } from './inbox.ts'
+import { refusedByRefund } from './refund-underway.ts'
 import { giveBack, isPaidRenewal } from './refunds.ts'
 import { addPayment, paymentOf, type PaymentRow } from './rows.ts'
 import { paymentAllows, paymentStateOf } from './states.ts'
@@ -118,6 +119,8 @@ async function takeOpen(
   const stale = staleEdit(version, entry, { now: {}, sent: {} })
   if (stale) return stale
   const known = platformOrderId ? await paymentOf(tx, platformOrderId) : undefined
+  const running = known && refusedByRefund(known, unit.now)
+  if (running) return running
   if (known || !paid) return { event, entry, paid, payment: known ?? null }
   // An event from before payments without an order were kept.
   const settings = await readSettings(tx, ctx.secrets)

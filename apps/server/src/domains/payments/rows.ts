@@ -96,9 +96,17 @@ export const givenBackOf = (amount: string, sum: bigint): string => {
   return fromCents(sum < most ? sum : most)
 }
 
-/** It counts from now on, and so does on its order what was given back of it before. */
-export async function setAccepted(unit: Unit, order: OrderRow, payment: PaymentRow): Promise<void> {
-  await unit.tx.update(payments).set({ accepted: true, ignoredAt: null }).where(eq(payments.id, payment.id))
+/**
+ * It counts from now on, and so does on its order what was given back of it before.
+ * @param days the term that it gives: of a purchase, its order's
+ */
+export async function setAccepted(
+  unit: Unit,
+  order: OrderRow,
+  payment: PaymentRow,
+  days: number = order.proxyTime
+): Promise<void> {
+  await unit.tx.update(payments).set({ accepted: true, ignoredAt: null, days }).where(eq(payments.id, payment.id))
   const { refundedAmount: amount, platformOrderNumber } = payment
   if (toCents(amount) > 0n) await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
 }

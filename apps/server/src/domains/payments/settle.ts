@@ -22,9 +22,20 @@ import { orders } from '../orders/tables.ts'
 import { lockEarners, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
-import { downToCents, isPaidBack, isUnpaid, problemOf, sumRefunds, type Problem } from './compare-payment.ts'
+import {
+  downToCents,
+  isPaidBack,
+  isUnpaid,
+  purchaseProblem,
+  renewalProblem,
+  sumRefunds,
+  type OrderProblem,
+  type Problem
+} from './compare-payment.ts'
+import { isRefundUnderway } from './refund-underway.ts'
 import { giveBack } from './refunds.ts'
 import { addPayment, paymentOf, refundsOf, reportedAt, setAccepted, updatePayment, type PaymentRow } from './rows.ts'
+import { isPaidInTime, ourVariants, soldToday } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
 import { mailNotDelivered, mailPayer, mailReceipt, mailRenewal, tagFailed } from './tell.ts'
 import { paymentRefunds } from './tables.ts'
@@ -69,20 +80,44 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
     refunds: await refundsOf(tx, paid.id)
   })
   if (payment.refundedAt) return paidBack(unit, order, payment)
-  // It names none: a sale of something else.
-  if (!order && !named) return { outcome: 'ignored' }
   if (!order) {
-    if (named) {
-      tagFailed(unit, paid.id, 'No such order in the shop, or its account was deleted')
-      mailPayer(unit, paid)
-    }
-    return { outcome: 'unknown_order', detail: { order_id: named ?? 'missing' } }
+    // It names none, and has nothing of ours: a sale of something else.
+    if (!named && !(await holdsOurs(unit, paid))) return { outcome: 'ignored' }
+    tagFailed(unit, paid.id, 'No such order in the shop, or its account was deleted')
+    mailPayer(unit, paid)
+    return { outcome: 'unknown_order', detail: { order_id: named || 'missing' } }
   }
-  const problem = await problemOf(tx, order, paid, { settings, renewal })
-  const settling = { order, paid, payment, problem, settings }
-  const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
+  return settleOn(unit, ctx, { order, paid, payment, settings })
+}
+
+type Settled = { order: OrderRow; paid: PaidOrder; payment: PaymentRow; settings: Settings }
+
+/** Judges a payment, and does what it pays for, as the kind that it says it is. */
+async function settleOn(unit: Unit, ctx: Settling, settled: Settled): Promise<EventResult> {
+  const { order, paid, payment, settings } = settled
+  let result: EventResult
+  if (payment.kind === 'renewal') {
+    result = await renew(unit, ctx, { ...settled, problem: await renewalProblem(unit.tx, order, paid, settings) })
+  } else {
+    const inTime = isPaidInTime(order, paid, payment.createdAt)
+    const problem = await purchaseProblem(unit.tx, order, paid, { settings, inTime })
+    result = await purchase(unit, ctx, { ...settled, problem, days: await purchaseTerm(unit, order, inTime) })
+  }
   await useCoupons(unit, order.userId, codesOf(paid))
   return result.outcome === 'settled' ? withPartGivenBack(order, payment) : result
+}
+
+/** Days that a purchase pays for: what was promised while its addresses were held, later what is sold today. */
+export async function purchaseTerm({ tx }: Unit, order: OrderRow, inTime: boolean): Promise<number> {
+  return inTime ? order.proxyTime : (await soldToday(tx, order)).days
+}
+
+/** Does a payment that names no order bring one of our plans or rules? */
+async function holdsOurs({ tx }: Unit, { line_items }: PaidOrder): Promise<boolean> {
+  const ids = line_items.flatMap(({ variant_id, quantity, current_quantity }) =>
+    variant_id && (current_quantity ?? quantity) > 0 ? [variant_id] : []
+  )
+  return (await ourVariants(tx, ids)).size > 0
 }
 
 /**
@@ -94,7 +129,7 @@ async function judgeAgain(unit: Unit, ctx: Settling, paid: PaidOrder, known: Pay
   const duplicate = { outcome: 'duplicate' } as const
   const at = reportedAt(paid)
   const isOld = at !== null && known.reportedAt !== null && at < known.reportedAt
-  if (paymentStateOf(known) !== 'held' || isOld) return duplicate
+  if (paymentStateOf(known) !== 'held' || isOld || isRefundUnderway(known, unit.now)) return duplicate
   if (isPaidBack(paid)) return giveBack(unit, ctx, { ...paidBackOf(paid), reason: 'cancelled' })
   const refunds = await refundsOf(tx, paid.id)
   if (sumRefunds(refunds, downToCents(paid.total_price)).all) return duplicate
@@ -108,17 +143,19 @@ async function judgeAgain(unit: Unit, ctx: Settling, paid: PaidOrder, known: Pay
     { settings, refunds }
   )
   if (!order) return duplicate
-  const problem = await problemOf(tx, order, paid, { settings, renewal })
-  const standsOn = order.platformOrderId === payment.platformOrderId
-  // It waits as before, with what is missing now.
-  if (problem && standsOn && order.state === 'failed') await failOrder(unit, order, problem)
-  if (problem && (renewal || order.paidAt)) return duplicate
-  if (renewal && !renewable(order, unit.now).ok) return duplicate
-  if (!renewal && order.paidAt && !(await isWanting(unit, order))) return duplicate
-  const settling = { order, paid, payment, problem, settings }
-  const result = renewal ? await renew(unit, ctx, settling) : await purchase(unit, ctx, settling)
-  await useCoupons(unit, order.userId, codesOf(paid))
-  return result.outcome === 'settled' ? withPartGivenBack(order, payment) : result
+  if (renewal) {
+    const waits = !renewable(order, unit.now).ok || (await renewalProblem(tx, order, paid, settings)) !== null
+    return waits ? duplicate : settleOn(unit, ctx, { order, paid, payment, settings })
+  }
+  if (order.paidAt) {
+    const inTime = isPaidInTime(order, paid, payment.createdAt)
+    const problem = await purchaseProblem(tx, order, paid, { settings, inTime })
+    const standsOn = order.platformOrderId === payment.platformOrderId
+    // It waits as before, with what is missing now.
+    if (problem && standsOn && order.state === 'failed') await failOrder(unit, order, problem)
+    if (problem || !(await isWanting(unit, order))) return duplicate
+  }
+  return settleOn(unit, ctx, { order, paid, payment, settings })
 }
 
 /** The order that a held payment was for; one that named none may have been mended on the platform. */
@@ -178,28 +215,22 @@ async function paidBack(unit: Unit, order: OrderRow | undefined, payment: Paymen
   return { outcome: 'paid_back', detail: { order_id: order.publicId, platform_order } }
 }
 
-type Payment = {
-  order: OrderRow
-  paid: PaidOrder
-  payment: PaymentRow
-  problem: Problem | null
-  settings: Settings
-}
-
+/** @param purchased.days the term that it pays for */
 async function purchase(
   unit: Unit,
   ctx: Settling,
-  { order, payment, problem, settings }: Payment
+  purchased: Settled & { problem: OrderProblem | null; days: number }
 ): Promise<EventResult> {
+  const { order, payment, problem, settings, days } = purchased
   const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber }
   if (order.paidAt) {
     // The right payment after one that fell short: the order need not wait for anybody.
     if (problem || !(await isWanting(unit, order))) return paidTwice(unit, ctx, order, payment)
     await lockEarners(unit.tx, order.userId)
-    const replaced = await replacePayment(unit, order, detailsOf(payment))
+    const replaced = await replacePayment(unit, order, { ...detailsOf(payment), days })
     return delivered(unit, ctx, replaced, payment)
   }
-  const paidOrder = await markPaid(unit, order, detailsOf(payment))
+  const paidOrder = await markPaid(unit, order, { ...detailsOf(payment), days })
   if (problem) {
     // The addresses stay reserved until the reservation's end: an administrator may accept what was paid.
     await failOrder(unit, paidOrder, problem)
@@ -208,7 +239,7 @@ async function purchase(
     await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
     return { outcome: problem.code, detail: { ...detail, ...params } }
   }
-  await setAccepted(unit, order, payment)
+  await setAccepted(unit, paidOrder, payment)
   await grantPoints(unit, settings, order, detailsOf(payment))
   return delivered(unit, ctx, paidOrder, payment)
 }
@@ -232,12 +263,16 @@ async function paidTwice(unit: Unit, ctx: Settling, order: OrderRow, payment: Pa
   return { outcome: 'paid_twice', detail: { order_id: order.publicId, platform_order } }
 }
 
-async function renew(unit: Unit, ctx: Settling, { order, payment, problem, settings }: Payment): Promise<EventResult> {
+async function renew(
+  unit: Unit,
+  ctx: Settling,
+  { order, payment, problem, settings }: Settled & { problem: Problem | null }
+): Promise<EventResult> {
   const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber }
   if (problem) {
     const params = 'params' in problem ? problem.params : {}
     await holdRenewal(unit, order, payment, { code: problem.code, ...params })
-    tagFailed(unit, payment.platformOrderId, fillIn(ORDER_FAILURES[problem.code], params))
+    tagFailed(unit, payment.platformOrderId, fillIn(RENEWAL_FAILURES[problem.code], params))
     await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
     const outcome = problem.code === 'lines_missing' ? ('renewal_lines_missing' as const) : problem.code
     return { outcome, detail: { ...detail, ...params } }
@@ -249,11 +284,17 @@ async function renew(unit: Unit, ctx: Settling, { order, payment, problem, setti
   return { outcome: 'renewal_too_late', detail: { ...detail, state: order.state } }
 }
 
-/** Renews a locked order by a payment. @returns false where it cannot be renewed: nothing has changed then */
+/** What the platform's order is told where a renewal is held. */
+const RENEWAL_FAILURES = { ...ORDER_FAILURES, renewal_not_sold: 'Not sold any more, or not by these lines: {what}' }
+
+/**
+ * Renews a locked order by a payment, for the term that its plan is sold with today.
+ * @returns false where it cannot be renewed: nothing has changed then
+ */
 export async function renewBy(
   unit: Unit,
   ctx: Settling,
-  { order, payment, settings }: Pick<Payment, 'order' | 'payment' | 'settings'>
+  { order, payment, settings }: Omit<Settled, 'paid'>
 ): Promise<boolean> {
   const { platformOrderId } = payment
   if (!renewable(order, unit.now).ok) return false
@@ -262,13 +303,14 @@ export async function renewBy(
     await lockEarners(unit.tx, order.userId)
     if (!(await restoreAddresses(unit, order))) return false
   }
-  await renewOrder(unit, order, detailsOf(payment))
-  await setAccepted(unit, order, payment)
+  const { days } = await soldToday(unit.tx, order)
+  await renewOrder(unit, order, { ...detailsOf(payment), days })
+  await setAccepted(unit, order, payment, days)
   await grantPoints(unit, settings, order, detailsOf(payment))
   await reviveDelivery(unit, order)
   enqueueTags(unit, { platformOrderId, tags: ['delivered', 'renew'] }, 'renew')
   const renewed = await lockOrder(unit, order.id)
-  await mailRenewal(unit, ctx, order, { ...payment, expiresAt: renewed?.expiredAt ?? null })
+  await mailRenewal(unit, ctx, order, { ...payment, days, expiresAt: renewed?.expiredAt ?? null })
   return true
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import { orders } from '../orders/tables.ts'
 
@@ -28,12 +28,16 @@ export const payments = pgTable(
     /** When the last of it was given back. */
     refundedAt: instant(),
     ignoredAt: instant(),
+    /** The term that it gave: null while it gives none. */
+    days: integer(),
     /** A refunded renewal whose term was taken off its order again. */
     termTaken: boolean().notNull().default(false),
     /** The platform's own time of the latest report that was judged: an older one that comes late says nothing new. */
     reportedAt: instant(),
     /** When an administrator asked the platform for a refund that it has not reported yet. */
     refundRequestedAt: instant(),
+    /** Who did. */
+    refundRequestedBy: text(),
     createdAt: createdAt()
   },
   t => [

@@ -53,18 +53,18 @@ export function mailPayer(unit: Unit, paid: PaidOrder): void {
   })
 }
 
-/** @param expiresAt when the order ends now; null where its time starts with the delivery */
+/** @param expiresAt when the order ends now; null where its time starts with the delivery. `days`: what was added */
 export async function mailRenewal(
   unit: Unit,
   ctx: Telling,
   order: OrderRow,
-  { expiresAt, ...payment }: ToldPayment & { expiresAt: Date | null }
+  { expiresAt, days, ...payment }: ToldPayment & { days: number; expiresAt: Date | null }
 ): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
-    data: { ...mail.data, expires_at: isoOrNull(expiresAt) },
+    data: { ...mail.data, days, expires_at: isoOrNull(expiresAt) },
     template: 'renewal-confirmed',
     key: `renewed:${payment.platformOrderId}`
   })

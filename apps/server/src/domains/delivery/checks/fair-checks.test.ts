@@ -13,6 +13,7 @@ import { deliveryJobs } from '../jobs.ts'
 import { checkTaskQueue } from '../queues.ts'
 import { proxies } from '../tables.ts'
 import { checkSlice, requestTaskIn } from '../tasks.ts'
+import { mayDeliver } from '../../payments/index.ts'
 
 const jobs = deliveryJobs({ acceptPayment: () => async () => undefined }).filter(
   ({ queue }) => queue === checkTaskQueue
@@ -84,7 +85,7 @@ async function addDelivered({ ctx: { db } }: TestShop, port: number, quantities:
 }
 
 async function ask({ ctx }: TestShop, orderId: number) {
-  const asked = await command(ctx, SYSTEM, unit => requestTaskIn(unit, orderId, 'check', null))
+  const asked = await command(ctx, SYSTEM, unit => requestTaskIn(unit, orderId, 'check', { userId: null, mayDeliver }))
   if (!asked.ok) throw new Error(asked.reason)
   return asked.data.task_id
 }

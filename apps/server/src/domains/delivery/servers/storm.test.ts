@@ -22,6 +22,7 @@ import { storeEvent } from '../../commerce/index.ts'
 import { leaveServer } from './leave-server.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
+import { mayDeliver } from '../../payments/index.ts'
 
 /** Nothing works on jobs here: the test does all that workers would, at once and in any order. */
 let stack: ServersStack
@@ -133,7 +134,11 @@ test('servers go away, come back, are paused, drained and given up while orders 
       () => rescueOrders(ctx),
       () => setStatus(some(others).id, some(['active', 'active', 'paused', 'draining'])),
       () => command(ctx, SYSTEM, unit => leaveServer(unit, some(ids), { serverId: some(others).id })),
-      () => requestTask(ctx, SYSTEM, some(ids), some<OrderTask>(['change', 'reset', 'deliver']), null).then(runTasks),
+      () =>
+        requestTask(ctx, SYSTEM, some(ids), some<OrderTask>(['change', 'reset', 'deliver']), {
+          userId: null,
+          mayDeliver
+        }).then(runTasks),
       runTasks,
       () => command(ctx, SYSTEM, unit => advance(unit, ids.toSorted(() => random(3) - 1).slice(0, 4))),
       () => timeOutOrders(ctx),
@@ -178,7 +183,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
     await timeOutOrders(ctx)
     await expireOrders(ctx)
     for (const { id } of await db.select({ id: orders.id }).from(orders).where(eq(orders.state, 'failed')))
-      await requestTask(ctx, SYSTEM, id, 'deliver', null)
+      await requestTask(ctx, SYSTEM, id, 'deliver', { userId: null, mayDeliver })
     await runTasks()
     for (const server of all) if (server !== doomed) await stack.converge(server.id)
     await sweep(ctx)

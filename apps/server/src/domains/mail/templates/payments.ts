@@ -50,6 +50,10 @@ const WHY_NOT = {
     'zh-CN': '付款到账时，订单的地址已被释放。'
   },
   paid_twice: { en: 'The order had been paid before.', 'zh-CN': '该订单此前已付款。' },
+  renewal_not_sold: {
+    en: 'The plan or an access rule of the order is no longer sold as it was paid.',
+    'zh-CN': '该订单所付款的套餐或访问规则已不再出售。'
+  },
   renewal_too_late: { en: 'The order could no longer be renewed.', 'zh-CN': '该订单已无法续费。' }
 } as const
 export type WhyNotDelivered = keyof typeof WHY_NOT
@@ -77,15 +81,19 @@ export const paymentTemplates = {
       })
     }
   }),
-  'renewal-confirmed': template<PaymentMail & { expires_at: string | null }>({
+  'renewal-confirmed': template<PaymentMail & { days: number; expires_at: string | null }>({
     kind: 'payments',
-    sample: { ...sample, expires_at: '2026-03-06T10:00:00.000Z' },
+    sample: { ...sample, days: 30, expires_at: '2026-03-06T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
         subject: `Your order is renewed: ${data.product_name}`,
         heading: `Thank you, ${data.username}, your order is renewed`,
         paragraphs: ['Your proxies go on with the same addresses.'],
-        facts: [...factsEn(data), ['Valid until', data.expires_at ? day(data.expires_at) : 'Starts with the delivery']],
+        facts: [
+          ...factsEn(data),
+          ['Term', `${data.days} days`],
+          ['Valid until', data.expires_at ? day(data.expires_at) : 'Starts with the delivery']
+        ],
         button: { label: 'Show my proxies', url: data.dashboard_url },
         footer: sender(shop)
       }),
@@ -93,7 +101,11 @@ export const paymentTemplates = {
         subject: `您的订单已续费：${data.product_name}`,
         heading: `${data.username}，感谢您，您的订单已续费`,
         paragraphs: ['您的代理将继续使用相同的地址。'],
-        facts: [...factsZh(data), ['有效期至', data.expires_at ? day(data.expires_at) : '自交付时起算']],
+        facts: [
+          ...factsZh(data),
+          ['时长', `${data.days} 天`],
+          ['有效期至', data.expires_at ? day(data.expires_at) : '自交付时起算']
+        ],
         button: { label: '查看我的代理', url: data.dashboard_url },
         footer: sender(shop)
       })

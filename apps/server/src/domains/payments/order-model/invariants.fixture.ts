@@ -1,5 +1,6 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 import { expect } from 'vitest'
+import { DAY } from '../../../infra/clock.ts'
 import { users } from '../../accounts/tables.ts'
 import { audit } from '../../inventory/index.ts'
 import { orders } from '../../orders/tables.ts'
@@ -8,7 +9,7 @@ import { compareFigures } from '../figures.ts'
 import { payments } from '../tables.ts'
 import { wrongBooks } from '../books-check.fixture.ts'
 import { pendingCoinsOf } from './books.fixture.ts'
-import { freeFor, isServed, kept, lost, type Model, type ModelOrder, type Real } from './model.fixture.ts'
+import { freeFor, isServed, kept, lost, TERM, type Model, type ModelOrder, type Real } from './model.fixture.ts'
 import { readPlacements, takeResting, type Placement } from './placement.fixture.ts'
 
 /** What holds after every step, whatever the steps were. */
@@ -45,14 +46,14 @@ async function expectOrders(model: Model, real: Real): Promise<void> {
       state: row?.state,
       expiredAt: hasTime ? (row?.expiredAt?.getTime() ?? null) : null,
       graceUntil: row?.graceUntil?.getTime() ?? null,
-      extraTerms: row?.extraTerms,
+      extraDays: row?.extraDays,
       paid: row?.paidAt !== null,
       purchase: row?.platformOrderId ?? null
     }).toEqual({
       state: order.state,
       expiredAt: hasTime ? order.expiredAt : null,
       graceUntil: order.graceUntil,
-      extraTerms: order.extraTerms,
+      extraDays: (order.extraTerms * TERM) / DAY,
       paid: order.paid,
       purchase: order.purchase ? String(order.purchase.id) : null
     })

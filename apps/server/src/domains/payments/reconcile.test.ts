@@ -1,0 +1,57 @@
+import type { InboxEntry, Page } from '@netlet/contract'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { control } from '../../../../sandbox/src/testing/harness.ts'
+import { inState, PLAN_VARIANT, ruleVariant } from '../../testing/buying.ts'
+import { eventually } from '../../testing/test-stack.ts'
+import { missedWebhooks } from '../commerce/missed-webhooks.ts'
+import { reconcilePayments } from './reconcile.ts'
+import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
+
+let shop: PaymentStack
+
+beforeAll(async () => {
+  shop = await startPaymentStack('127.28.0.0/25')
+}, 120_000)
+afterAll(() => shop?.stack.close())
+
+/** Pays a cart whose webhook is lost. @returns the platform's id of its order */
+async function payUnheard(checkoutUrl: string, instead: object = {}): Promise<string> {
+  const { platform } = shop.stack
+  const cart = await fetch(checkoutUrl, { redirect: 'manual' })
+  const token = new URL(cart.headers.get('location') ?? '', checkoutUrl).pathname.split('/').at(-1)
+  await control(platform, 'POST', '/webhooks/faults', { action: 'drop', next: 1 })
+  const { order } = await control<{ order: { id: string } }>(platform, 'POST', `/checkouts/${token}/pay`, instead)
+  return order.id
+}
+
+const entryOf = (platformOrder: string) =>
+  eventually('the entry of the inbox', async () => {
+    const found = await shop.admin.get<Page<InboxEntry>>(`/api/payments/inbox/?limit=10&search=${platformOrder}`)
+    return found.data.data.find(({ outcome }) => outcome !== null)
+  })
+
+test('a payment for a plan that names no order, and of which no webhook told, is found', async () => {
+  const { checkout_url } = await shop.placed()
+  const bare = new URL(checkout_url)
+  for (const name of bare.searchParams.keys()) if (name.startsWith('attributes')) bare.searchParams.delete(name)
+  expect(bare.href).not.toBe(checkout_url)
+  const id = await payUnheard(bare.href)
+  expect(await reconcilePayments(shop.stack.ctx)).toBe(1)
+  expect(await entryOf(id)).toMatchObject({ outcome: 'unknown_order', needs_hand: true, payment: 'held' })
+})
+
+test('a held payment whose order was edited on the platform settles, though no webhook told of it', async () => {
+  const { order_id, checkout_url } = await shop.placed()
+  const lines = [PLAN_VARIANT, ruleVariant(1)].map(variantId => ({ variantId, quantity: 4 }))
+  const id = await payUnheard(checkout_url, { lines })
+  const { ctx, platform } = shop.stack
+  await reconcilePayments(ctx)
+  await inState(shop.buyer, order_id, 'failed')
+  await control(platform, 'PATCH', `/orders/${id}`, { quantities: { [PLAN_VARIANT]: 8, [ruleVariant(1)]: 8 } })
+  await reconcilePayments(ctx)
+  await inState(shop.buyer, order_id, 'delivered')
+  await eventually('nothing to be found', async () => (await reconcilePayments(ctx)) === 0)
+  // The platform tells of a payment once: that nobody told of the edit does not mean that webhooks are lost.
+  const later = new Date(ctx.now().getTime() + 20 * 60_000)
+  expect(await missedWebhooks(ctx.db, later)).toBe(2)
+})

@@ -1,0 +1,177 @@
+import type { InboxEntry } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { paidEvent } from '../../testing/buying.ts'
+import type { OrderRow } from '../orders/index.ts'
+import { timeOutOrders } from '../orders/index.ts'
+import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
+import { one, tell } from './told.fixture.ts'
+
+let world: OrderShop
+let buyer: Buyer
+let admin: Buyer
+
+beforeAll(async () => {
+  world = await startOrderShop({ ranges: ['127.90.0.0/24'], ruleCount: 1 })
+  buyer = await world.customer('buyer1')
+  admin = await world.admin('boss1')
+}, 120_000)
+afterAll(() => world?.close())
+beforeEach(async () => {
+  await world.endAll()
+  const { db } = world.shop.ctx
+  await db.execute(sql`update variants set proxy_time = 30, platform_id = '11', is_active = true`)
+  await db.execute(sql`update acl_rules set valid = true`)
+})
+
+const termIs = (days: number) => world.shop.ctx.db.execute(sql`update variants set proxy_time = ${days}`)
+
+let ids = 910_000
+const nextId = () => (ids += 1)
+
+async function delivered(): Promise<OrderRow> {
+  const order = await world.place(buyer)
+  await world.pay(order)
+  await world.confirm()
+  return world.row(order.id)
+}
+
+/** By how many days an order ends later, or earlier, than before. */
+const movedBy = async ({ id, expiredAt }: OrderRow) =>
+  ((await world.row(id)).expiredAt?.getTime() ?? 0) / DAY - (expiredAt?.getTime() ?? 0) / DAY
+
+const refund = (id: number, { amount }: OrderRow) =>
+  tell(world, 'refunds/create', {
+    id: nextId(),
+    order_id: id,
+    transactions: [{ kind: 'refund', status: 'success', amount }]
+  })
+
+test('a renewal gives the term that the plan is sold with when it is paid, and its mail says so', async () => {
+  const order = await delivered()
+  await termIs(7)
+  expect(await world.pay(order, { renewal: true, id: nextId() })).toMatchObject({ outcome: 'settled' })
+  expect(await movedBy(order)).toBe(7)
+  const { days, mailed } = await one<{ days: number; mailed: number }>(
+    world.shop.ctx,
+    sql`select p.days, (j.data -> 'data' ->> 'days')::int as mailed from payments p
+      join pgboss.job j on j.data ->> 'key' = 'renewed:' || p.platform_order_id
+      where p.order_id = ${order.id} and p.kind = 'renewal'`
+  )
+  expect({ days, mailed }).toEqual({ days: 7, mailed: 7 })
+})
+
+test('the link to a renewal says which term it gives', async () => {
+  const order = await delivered()
+  await termIs(7)
+  await world.shop.ctx.db.execute(sql`update variants set is_active = true`)
+  const reply = await buyer.post<{ checkout_url: string; days: number }>(
+    `/api/orders/order_list/${order.id}/order-renew-checkout/`
+  )
+  expect(reply.data.days).toBe(7)
+  expect(new URL(reply.data.checkout_url).searchParams.get('note')).toContain('for 7 days')
+})
+
+test('a renewal that is given back takes the days that it gave, and gives them again when its dispute is won', async () => {
+  const order = await delivered()
+  await termIs(7)
+  const id = nextId()
+  await world.pay(order, { renewal: true, id })
+  await termIs(90)
+  const dispute = { id: nextId(), order_id: id, type: 'chargeback', amount: order.amount, currency: 'USD' }
+  await tell(world, 'disputes/create', { ...dispute, status: 'needs_response' })
+  expect(await movedBy(order)).toBe(0)
+  await tell(world, 'disputes/update', { ...dispute, status: 'won' })
+  expect(await movedBy(order)).toBe(7)
+})
+
+test('a renewal before the delivery adds its own days to the first term; given back, it takes them off', async () => {
+  const order = await world.place(buyer)
+  await world.pay(order)
+  await termIs(7)
+  const id = nextId()
+  await world.pay(order, { renewal: true, id })
+  await termIs(3)
+  await world.pay(order, { renewal: true, id: nextId() })
+  await refund(id, order)
+  await world.confirm()
+  const { deliveredAt, expiredAt } = await world.row(order.id)
+  expect(((expiredAt?.getTime() ?? 0) - (deliveredAt?.getTime() ?? 0)) / DAY).toBe(33)
+})
+
+test('a purchase gives what was promised while its addresses are held, and what is sold today when it comes later', async () => {
+  const [inTime, late, lateTold] = [await world.place(buyer), await world.place(buyer), await world.place(buyer)]
+  const paidAt = world.shop.ctx.now().toISOString()
+  await termIs(7)
+  await world.pay(inTime)
+  await world.advance(HOUR)
+  await timeOutOrders(world.shop.ctx)
+  await world.pay(late)
+  // The platform took it on in time, and its webhook was late.
+  const told = paidEvent({ publicId: lateTold.publicId, amount: '20.00', lines: { '11': 8, '901': 8 } })
+  await tell(world, 'orders/paid', { ...told, processed_at: paidAt })
+  await world.confirm()
+  const terms = [inTime, late, lateTold].map(async ({ id }) => {
+    const { deliveredAt, expiredAt } = await world.row(id)
+    return ((expiredAt?.getTime() ?? 0) - (deliveredAt?.getTime() ?? 0)) / DAY
+  })
+  expect(await Promise.all(terms)).toEqual([30, 7, 30])
+})
+
+test('a payment that an administrator applies gives the term of when it was paid', async () => {
+  const order = await world.place(buyer)
+  await world.advance(31 * MINUTE)
+  await termIs(7)
+  const entry = await held(paidEvent({ publicId: 'NL-nobody', amount: '20.00', lines: { '11': 8 } }))
+  expect(await act(entry, 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
+  await world.confirm()
+  const { deliveredAt, expiredAt } = await world.row(order.id)
+  expect(((expiredAt?.getTime() ?? 0) - (deliveredAt?.getTime() ?? 0)) / DAY).toBe(7)
+})
+
+/** Tells of a payment that is held, and gives its entry of the inbox. */
+async function held(event: object): Promise<InboxEntry> {
+  const { id } = await tell(world, 'orders/paid', event)
+  return (await admin.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
+}
+const act = (entry: InboxEntry, action: string, body: object) =>
+  admin.post(`/api/payments/inbox/${entry.id}/${action}/`, { version: entry.version, ...body })
+
+test.each([
+  ['its plan was withdrawn', sql`update variants set is_active = false`, 'Here'],
+  ['its access rule was withdrawn', sql`update acl_rules set valid = false`, 'Rule 1'],
+  ['its plan is another variant of the platform now', sql`update variants set platform_id = '12'`, 'Here: 0 of 8']
+])('a renewal by a kept link is held once %s; an administrator may apply it', async (_why, withdraw, what) => {
+  const order = await delivered()
+  await world.shop.ctx.db.execute(withdraw)
+  const lines = { '11': 8, '901': 8 }
+  const entry = await held(paidEvent({ publicId: order.publicId, amount: '20.00', renewal: true, lines }))
+  expect(entry).toMatchObject({
+    outcome: 'renewal_not_sold',
+    needs_hand: true,
+    payment: 'held',
+    params: { order_id: order.publicId, what }
+  })
+  expect(entry.summary).toContain(what)
+  expect(await movedBy(order)).toBe(0)
+  expect(await act(entry, 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
+  expect(await movedBy(order)).toBe(30)
+  expect((await admin.get<{ entry: InboxEntry }>(`/api/payments/inbox/${entry.id}/`)).data.entry).toMatchObject({
+    needs_hand: false,
+    resolution: 'applied',
+    payment: 'accepted'
+  })
+})
+
+test('a purchase by variants that were replaced meanwhile counts while its addresses are held, and not later', async () => {
+  const [inTime, late] = [await world.place(buyer), await world.place(buyer)]
+  await world.shop.ctx.db.execute(sql`update variants set platform_id = '12'`)
+  const lines = { '11': 8, '901': 8 }
+  expect(await world.pay(inTime, { lines })).toMatchObject({ outcome: 'settled' })
+  await world.advance(31 * MINUTE)
+  expect(await world.pay(late, { lines })).toMatchObject({
+    outcome: 'lines_missing',
+    detail: { missing: 'Here: 0 of 8' }
+  })
+})

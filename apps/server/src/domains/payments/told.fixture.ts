@@ -1,0 +1,33 @@
+import { sql, type SQL } from 'drizzle-orm'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { eventHandlers } from '../../workers.ts'
+import { handleEvent } from '../commerce/handle-event.ts'
+import { storeEvent } from '../commerce/index.ts'
+import type { OrderShop } from './order-shop.fixture.ts'
+
+export type Told = { id: number; outcome: string; detail: Record<string, string> | null; needs_hand: boolean }
+
+let events = 0
+
+/** The platform tells of something, and it is handled. @returns the event as it stands in the inbox */
+export async function tell({ shop: { ctx } }: OrderShop, topic: string, payload: object): Promise<Told> {
+  events += 1
+  const eventId = `told-${events}`
+  await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic, payload }))
+  await handleEvent(ctx, eventHandlers, eventId)
+  return one<Told>(
+    ctx,
+    sql`select id::int, outcome, detail, needs_hand from platform_events where event_id = ${eventId}`
+  )
+}
+
+/** The one row of a query. */
+export async function one<Row extends Record<string, unknown>>(
+  { db }: OrderShop['shop']['ctx'],
+  query: SQL
+): Promise<Row> {
+  const { rows } = await db.execute(query)
+  if (!rows[0]) throw new Error('no row')
+  return rows[0] as Row
+}
