@@ -1,4 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { ServerStatus } from '@netlet/contract'
 import type { AgentState } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import { isoOrNull } from '../../infra/clock.ts'
@@ -36,16 +37,25 @@ export type Repair =
  * nobody wants is taken off. A lost state on the agent's disk is only the largest difference there can be.
  */
 export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 0): Promise<Repair> {
-  const [server] = await ctx.db
-    .select()
-    .from(servers)
-    .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
-  if (!server) return { kind: 'gone' }
   let repair: Repair = { kind: 'busy' }
   // Under the lock, nothing that the agent is told between the two looks can be taken for a difference.
-  await withServerLock(ctx.db, serverId, async () => void (repair = await compare(ctx, server)), { waitMs })
+  await withServerLock(
+    ctx.db,
+    serverId,
+    async () => {
+      const [server] = await ctx.db
+        .select()
+        .from(servers)
+        .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
+      repair = server ? await compare(ctx, server) : { kind: 'gone' }
+    },
+    { waitMs }
+  )
   return repair
 }
+
+/** Of such a server nothing stays that the console does not know: its orders are elsewhere, or go there. */
+const LEAVING: ServerStatus[] = ['given_up', 'draining', 'returning']
 
 async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const agent = agentOf(server, ctx.secrets)
@@ -108,7 +118,8 @@ async function removeUnknownUsers(
   users: number
 ): Promise<{ removed: string[]; waiting: number }> {
   const count = unknownUsers.length
-  if (count > SAFE_REMOVALS && count > users * SAFE_SHARE && !server.removalsAllowed) {
+  const allowed = server.removalsAllowed || LEAVING.includes(server.status)
+  if (count > SAFE_REMOVALS && count > users * SAFE_SHARE && !allowed) {
     await requestRemovalApproval(ctx, server, count, users)
     return { removed: [], waiting: count }
   }

@@ -28,11 +28,7 @@ export async function lockServer({ tx }: Unit, id: number): Promise<ServerRow | 
 export async function changeStatus(unit: Unit, server: ServerRow, status: ServerStatus): Promise<void> {
   if (server.status === status) return
   const givenUp = status === 'given_up'
-  await unit.tx
-    .update(servers)
-    // Whatever its agent still holds is nobody's.
-    .set({ status, ...(givenUp ? { removalsAllowed: true } : {}) })
-    .where(eq(servers.id, server.id))
+  await unit.tx.update(servers).set({ status }).where(eq(servers.id, server.id))
   if (givenUp) {
     await unit.tx.delete(agentUsers).where(and(eq(agentUsers.serverId, server.id), isNull(agentUsers.orderId)))
     await closeOutage(unit, server.id)
@@ -72,7 +68,6 @@ export const takeBackServer = (ctx: AppContext, by: Actor, id: number): Promise<
     if (server.status === 'returning') return presented(unit, id)
     if (server.status !== 'given_up') return refuse('server_not_given_up')
     await changeStatus(unit, server, 'returning')
-    await unit.tx.update(servers).set({ removalsAllowed: true }).where(eq(servers.id, id))
     await bumpPrefixes(unit, id)
     enqueueFullSync(unit, id)
     unit.audit('server.take_back', id, { before: { status: server.status }, after: { status: 'returning' } })
