@@ -84,6 +84,6 @@ function isConnectionLoss(error: unknown): boolean {
 /** The same again, later, may succeed: the database was away, out of something, or chose to end this transaction. */
 export function isTemporaryFailure(error: unknown): boolean {
   const state = sqlState(error) ?? ''
-  // 57014: the statement took too long, and would again.
-  return isConnectionLoss(error) || (/^(08|40|53|55|57)/.test(state) && state !== '57014')
+  // 57014: the statement took too long, and would again. 25006: read-only, as a database is while it fails over.
+  return isConnectionLoss(error) || state === '25006' || (/^(08|40|53|55|57)/.test(state) && state !== '57014')
 }
