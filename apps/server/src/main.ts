@@ -1,14 +1,20 @@
+import { sql } from 'drizzle-orm'
 import { createHttpApp } from './app.ts'
 import { openApp } from './open-app.ts'
 import { readConfig } from './infra/config.ts'
 import { StartupError } from './infra/db/migrate.ts'
+import { watchDatabase } from './infra/db/watchdog.ts'
 
 // serve: API and web. worker: background jobs. all: both in one process, for small installations.
 const MODES = ['serve', 'worker', 'all'] as const
 type Mode = (typeof MODES)[number]
 
 /** How long requests that are being answered may take when the process is asked to end. */
-const CLOSE_MS = 5000
+const CLOSE_MS = 3000
+/** After this the process ends whatever still runs: what started it kills it soon after (Docker after 10 s). */
+const END_MS = 8000
+/** The exit code of a process that cannot reach its database any more, though a new one could. */
+const STUCK = 75
 
 async function start(mode: Mode): Promise<void> {
   const config = readConfig(process.env)
@@ -27,10 +33,25 @@ async function start(mode: Mode): Promise<void> {
   const address = app?.server.address()
   process.send?.({ ready: true, port: typeof address === 'object' ? address?.port : undefined })
 
+  const unwatch = watchDatabase({
+    databaseUrl: config.databaseUrl,
+    log: ctx.log,
+    answers: async () => {
+      await ctx.db.execute(sql`select 1`)
+      return ctx.jobs.healthy()
+    },
+    onStuck: () => process.exit(STUCK)
+  })
   let stopping = false
   const stop = async () => {
     if (stopping) return
     stopping = true
+    unwatch()
+    // An agent, a platform or a database that is silent must not hold the process. Its jobs are found by their heartbeat.
+    setTimeout(() => {
+      ctx.log.warn('not all that ran has ended in time')
+      process.exit(1)
+    }, END_MS)
     // A connection whose request never comes would otherwise keep the process for as long as it likes.
     const deadline = setTimeout(() => app?.server.closeAllConnections(), CLOSE_MS)
     await app?.close()

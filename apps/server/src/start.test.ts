@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from './testing/database.ts'
+import { startRelay } from './testing/relay.ts'
 import { withClient } from './testing/server.ts'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
@@ -86,6 +87,27 @@ test('with its port in use it names the port and the setting', async () => {
     other.close()
   }
 })
+
+test('asked to end while its database is silent, it ends before it would be killed', async () => {
+  const relay = await startRelay(database.url)
+  const env = { DATABASE_URL: relay.url, APP_SECRET: SECRET, PUBLIC_URL, HOST: '127.0.0.1', PORT: '0' }
+  const child = fork(main, ['all'], {
+    env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'silent', ...env },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    execArgv: []
+  })
+  try {
+    await once(child, 'message')
+    relay.mute()
+    const asked = Date.now()
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    expect(Date.now() - asked).toBeLessThan(10_000)
+  } finally {
+    child.kill('SIGKILL')
+    relay.stop()
+  }
+}, 60_000)
 
 test('with a database of a newer version it does not touch it', async () => {
   const newer = await createTestDatabase()

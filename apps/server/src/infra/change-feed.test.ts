@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { startRelay } from '../testing/relay.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { withClient } from '../testing/server.ts'
 import { openChangeFeed, type ChangeFeed, type ChangeFeedOptions, type FeedEvent } from './change-feed.ts'
@@ -191,60 +190,8 @@ test('a feed that stops while it connects again leaves no connection either', as
   await eventually(() => expect(between.ended()).toBe(true))
 })
 
-/** A TCP relay to the database that can refuse, or fall silent. */
 async function relay(url: string) {
-  const target = new URL(url)
-  const sockets = new Set<Socket>()
-  let isOpen = true
-  let isFrozen = false
-  let accepted = 0
-  const server = createServer(incoming => {
-    if (!isOpen) return void incoming.destroy()
-    accepted++
-    const outgoing = connect(Number(target.port), target.hostname)
-    for (const [from, to] of [
-      [incoming, outgoing],
-      [outgoing, incoming]
-    ] as const) {
-      sockets.add(from)
-      if (isFrozen) from.pause()
-      from.on('data', data => to.write(data))
-      if (isFrozen) from.pause()
-      from.on('error', () => undefined)
-      from.on('close', () => {
-        sockets.delete(from)
-        to.destroy()
-      })
-    }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = new URL(url)
-  address.hostname = '127.0.0.1'
-  address.port = String((server.address() as AddressInfo).port)
-  opened.push(async () => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return {
-    url: address.href,
-    close() {
-      isOpen = false
-      for (const socket of sockets) socket.destroy()
-    },
-    reopen() {
-      isOpen = true
-    },
-    freeze() {
-      isFrozen = true
-      for (const socket of sockets) socket.pause()
-    },
-    thaw() {
-      isFrozen = false
-      for (const socket of sockets) socket.resume()
-    },
-    accepted: () => accepted,
-    /** Has the side that came to us left? */
-    ended: () => [...sockets].every(socket => socket.destroyed)
-  }
+  const started = await startRelay(url)
+  opened.push(async () => started.stop())
+  return started
 }

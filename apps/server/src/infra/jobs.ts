@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
-import type { Executor } from './db/client.ts'
+import { SESSION_OPTIONS, type Executor } from './db/client.ts'
 import { createYielding, type Importance, type Yielding } from './job-yielding.ts'
 import type { Log } from './log.ts'
 
@@ -9,6 +9,9 @@ export type JobQueue<T extends object> = { name: string; options: Omit<Queue, 'n
 
 /** Where a job ends that failed as often as it may: kept for an administrator to look at and to send again. */
 const DEAD_LETTER = 'dead-letter'
+
+/** How long running jobs may go on when the process is asked to end; then they are handed to another one. */
+const STOP_MS = 4_000
 
 /** A job of this priority or more is also taken by the workers that are reserved for urgent ones. */
 export const URGENT = 10
@@ -89,6 +92,7 @@ export type Jobs = Sender & {
  * @param worker false: this process only enqueues; maintenance and cron are left to workers
  * @param pollSeconds how often an idle worker looks for jobs that no notification told of: tries again after a failure, and
  * jobs that were to start later
+ * @param answerMs how long one of its statements waits for an answer
  */
 export async function openJobs(options: {
   databaseUrl: string
@@ -96,10 +100,14 @@ export async function openJobs(options: {
   log: Log
   queues: JobQueue<object>[]
   pollSeconds?: number
+  answerMs?: number
 }): Promise<Jobs> {
-  const { log, worker, pollSeconds = 2 } = options
+  const { log, worker, pollSeconds = 2, answerMs = 30_000 } = options
   const yielding = createYielding()
+  // The queue hands these to the driver. A connection that vanished without a word is thrown away.
+  const patience = { keepAlive: true, query_timeout: answerMs, options: SESSION_OPTIONS }
   const boss = new PgBoss({
+    ...patience,
     connectionString: options.databaseUrl,
     application_name: 'netlet jobs',
     max: worker ? 8 : 3,
@@ -151,7 +159,7 @@ export async function openJobs(options: {
       }
     },
     async stop() {
-      await boss.stop({ graceful: true, timeout: 10_000 })
+      await boss.stop({ graceful: true, timeout: STOP_MS })
     }
   }
 }

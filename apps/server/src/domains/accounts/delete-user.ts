@@ -1,8 +1,9 @@
 import { refuse } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
-import { sqlState, type Executor, type Transaction } from '../../infra/db/client.ts'
+import { eq } from 'drizzle-orm'
+import { allowLongStatements, sqlState, type Executor, type Transaction } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { forgetInAuditLog } from '../../infra/forget-in-audit-log.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { done, type Result } from '../../infra/result.ts'
@@ -76,7 +77,7 @@ async function remove(unit: Unit, { forget }: DeletionPorts, user: UserRow): Pro
   const { tx } = unit
   const { id, username, email, language } = user
   // It looks through all of the audit log.
-  await tx.execute(sql`set local statement_timeout = '5min'`)
+  await allowLongStatements(tx, 5 * MINUTE)
   for (const part of forget) await part(unit, { id, username, email })
   await forgetInAuditLog(tx, { userId: id, username, email, replacement: nameOfDeleted(id) })
   await tx.delete(emailCodes).where(eq(lower(emailCodes.email), email.toLowerCase()))

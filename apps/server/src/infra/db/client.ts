@@ -1,7 +1,9 @@
+import { sql } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { Pool, types } from 'pg'
 import { PreparingSession } from './session.ts'
+import { SILENCE, WatchedClient } from './watched-client.ts'
 
 // int8 (counts and sums) as numbers: ours stay far below 2^53, and a string that looks like a number invites mistakes.
 types.setTypeParser(types.builtins.INT8, Number)
@@ -16,18 +18,43 @@ export type Executor = NodePgDatabase<Schema> | Transaction
 /** Connections of one process, besides those of its job queue and its change feed. */
 export const POOL_MAX = 20
 
-/** Opens a pool. Call `closeDatabase` at the end. */
-export function openDatabase(url: string, { max = POOL_MAX }: { max?: number } = {}): Database {
+/** A query that runs this long is a bug or an attack; jobs that need longer work in batches. */
+const STATEMENT_MS = 30_000
+/** How much longer a query waits for an answer than the server works on it. */
+const ANSWER_MS = 5_000
+
+/**
+ * What a connection needs so that neither side waits for ever for one that has vanished without a word: a NAT or a load
+ * balancer that restarts forgets its connections. The server drops our locks with the session.
+ */
+export const SESSION_OPTIONS =
+  '-c timezone=UTC -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 -c tcp_user_timeout=60000'
+
+const clients = new WeakMap<object, WatchedClient>()
+
+/**
+ * Opens a pool. Call `closeDatabase` at the end.
+ * @param answerMs how long a query waits for an answer; then its connection is thrown away
+ */
+export function openDatabase(
+  url: string,
+  { max = POOL_MAX, answerMs = STATEMENT_MS + ANSWER_MS }: { max?: number; answerMs?: number } = {}
+): Database {
   const pool = new Pool({
     connectionString: url,
+    Client: WatchedClient,
     max,
     application_name: 'netlet',
-    // A query that runs this long is a bug or an attack; jobs that need longer work in batches.
-    statement_timeout: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: answerMs,
     idle_in_transaction_session_timeout: 30_000,
     connectionTimeoutMillis: 10_000,
+    // What nobody uses is closed, whether it still answers or not.
+    idleTimeoutMillis: 10_000,
     // The inventory's functions are short: compiling them costs far more than running them.
-    options: '-c jit=off -c timezone=UTC'
+    options: `-c jit=off ${SESSION_OPTIONS}`
   })
   // An idle connection that the server closes is not an error of ours: the pool opens another.
   pool.on('error', () => {})
@@ -40,13 +67,28 @@ export function openDatabase(url: string, { max = POOL_MAX }: { max?: number } =
   const dialect = new PgDialect({ casing: 'snake_case' })
   db.transaction = async (work, config) => {
     const client = await pool.connect()
+    let broken = false
     try {
-      return await new PreparingSession(client, dialect).transaction(work, config)
+      return await new PreparingSession(client, dialect).transaction(async tx => {
+        if (client instanceof WatchedClient) clients.set(tx, client)
+        return work(tx)
+      }, config)
+    } catch (error) {
+      broken = isConnectionLoss(error)
+      throw error
     } finally {
-      client.release()
+      if (client instanceof WatchedClient) client.longestMs = undefined
+      client.release(broken)
     }
   }
   return db
+}
+
+/** Lets the statements of a transaction run for up to `milliseconds`: for the few that look through whole tables. */
+export async function allowLongStatements(tx: Transaction, milliseconds: number): Promise<void> {
+  await tx.execute(sql`set local statement_timeout = ${sql.raw(String(Math.trunc(milliseconds)))}`)
+  const client = clients.get(tx)
+  if (client) client.longestMs = milliseconds + ANSWER_MS
 }
 
 export async function closeDatabase(db: Database): Promise<void> {
@@ -76,7 +118,13 @@ function isConnectionLoss(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     const code = (e as { code?: unknown }).code
     if (code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P01' || code === '57P03') return true
-    if (/connection terminated|timeout exceeded when trying to connect/i.test(e.message)) return true
+    if (e.message === SILENCE) return true
+    if (
+      /connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/i.test(
+        e.message
+      )
+    )
+      return true
   }
   return false
 }
@@ -84,6 +132,6 @@ function isConnectionLoss(error: unknown): boolean {
 /** The same again, later, may succeed: the database was away, out of something, or chose to end this transaction. */
 export function isTemporaryFailure(error: unknown): boolean {
   const state = sqlState(error) ?? ''
-  // 57014: the statement took too long, and would again.
-  return isConnectionLoss(error) || (/^(08|40|53|55|57)/.test(state) && state !== '57014')
+  // 57014: the statement took too long, and would again. 25006: read-only, as a database is while it fails over.
+  return isConnectionLoss(error) || state === '25006' || (/^(08|40|53|55|57)/.test(state) && state !== '57014')
 }

@@ -29,10 +29,7 @@ export function healthRoutes(
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const database = await ctx.db.execute(sql`select 1`).then(
-      () => true,
-      () => false
-    )
+    const database = await takesWrites(ctx.db)
     const jobs = database && (await ctx.jobs.healthy())
     return reply.code(database && jobs ? 200 : 503).send({ database, jobs })
   })
@@ -40,6 +37,18 @@ export function healthRoutes(
     if (!mayRead(request, metricsToken)) return reply.code(404).send()
     return reply.type(registry.contentType).send(await registry.metrics())
   })
+}
+
+/** A database that fails over answers reads before it takes writes: a shop that is ready needs both. */
+async function takesWrites(db: AppContext['db']): Promise<boolean> {
+  try {
+    const { rows } = await db.execute<{ read_only: boolean }>(
+      sql`select pg_is_in_recovery() or current_setting('transaction_read_only')::bool as read_only`
+    )
+    return rows[0]?.read_only === false
+  } catch {
+    return false
+  }
 }
 
 /** From this machine itself, or with the token. Behind a proxy in front everyone looks local, so then only the token counts. */

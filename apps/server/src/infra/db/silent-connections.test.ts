@@ -1,0 +1,112 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { startRelay } from '../../testing/relay.ts'
+import { openJobs, queue } from '../jobs.ts'
+import { createLog } from '../log.ts'
+import { allowLongStatements, closeDatabase, isTemporaryFailure, openDatabase } from './client.ts'
+import { watchDatabase } from './watchdog.ts'
+
+const log = createLog('test', 'silent')
+let database: TestDatabase
+let relay: Awaited<ReturnType<typeof startRelay>>
+beforeAll(async () => {
+  database = await createTestDatabase()
+  relay = await startRelay(database.url)
+})
+afterAll(async () => {
+  relay?.stop()
+  await database?.drop()
+})
+
+test('a connection that fell silent fails once, as something temporary, and another one takes its place', async () => {
+  const db = openDatabase(relay.url, { max: 1, answerMs: 500 })
+  try {
+    await db.execute(sql`select 1`)
+    relay.mute()
+    const failure = await db.execute(sql`select 1`).catch((error: unknown) => error)
+    expect(isTemporaryFailure(failure)).toBe(true)
+    expect((await db.execute(sql`select 2 as n`)).rows).toEqual([{ n: 2 }])
+  } finally {
+    await closeDatabase(db)
+  }
+})
+
+test('a transaction whose connection falls silent ends without waiting again for its rollback', async () => {
+  const db = openDatabase(relay.url, { max: 1, answerMs: 1500 })
+  try {
+    const started = Date.now()
+    const failure = await db
+      .transaction(async tx => {
+        await tx.execute(sql`select 1`)
+        relay.mute()
+        await tx.execute(sql`select 2`)
+      })
+      .catch((error: unknown) => error)
+    expect(isTemporaryFailure(failure)).toBe(true)
+    expect(Date.now() - started).toBeLessThan(3000)
+    expect((await db.transaction(tx => tx.execute(sql`select 2 as n`))).rows).toEqual([{ n: 2 }])
+  } finally {
+    await closeDatabase(db)
+  }
+})
+
+test('a transaction that was allowed long statements is waited for', async () => {
+  const db = openDatabase(database.url, { max: 1, answerMs: 300 })
+  try {
+    await db.transaction(async tx => {
+      await allowLongStatements(tx, 10_000)
+      await tx.execute(sql`select pg_sleep(0.6)`)
+    })
+    await expect(db.transaction(tx => tx.execute(sql`select pg_sleep(0.6)`))).rejects.toThrow()
+  } finally {
+    await closeDatabase(db)
+  }
+})
+
+test('the job queue works on after its connections fell silent', async () => {
+  const waiting = queue<{ n: number }>('test.silence')
+  const db = openDatabase(database.url, { max: 1 })
+  const own = await startRelay(database.url)
+  const options = { databaseUrl: own.url, worker: true, log, queues: [waiting], pollSeconds: 1, answerMs: 1000 }
+  const jobs = await openJobs(options)
+  try {
+    const done: number[] = []
+    await jobs.work(waiting, async ({ n }) => void done.push(n))
+    await jobs.send(db, waiting, { n: 1 })
+    await vi.waitFor(() => expect(done).toEqual([1]), { timeout: 20_000 })
+    own.mute()
+    await jobs.send(db, waiting, { n: 2 })
+    await vi.waitFor(() => expect(done).toEqual([1, 2]), { timeout: 20_000 })
+  } finally {
+    // It says goodbye to each of its connections, and the silent ones do not answer.
+    own.stop()
+    await jobs.stop()
+    await closeDatabase(db)
+  }
+}, 60_000)
+
+test('a process that gets no answer though new connections work is reported as stuck', async () => {
+  const stuck = vi.fn<() => void>()
+  const watched = { databaseUrl: database.url, log, everyMs: 50, patienceMs: 200 }
+  const unwatch = watchDatabase({ ...watched, answers: () => new Promise(() => {}), onStuck: stuck })
+  await vi.waitFor(() => expect(stuck).toHaveBeenCalledOnce(), { timeout: 10_000 })
+  unwatch()
+})
+
+test('a process is not stuck while it is answered, nor while the database is away', async () => {
+  const [stuck, asked] = [vi.fn<() => void>(), vi.fn<() => void>()]
+  const answering = (answer: boolean) => async () => {
+    asked()
+    return answer
+  }
+  const watched = { log, everyMs: 20, patienceMs: 60, onStuck: stuck }
+  const away = 'postgres://nobody@127.0.0.1:9/nothing'
+  const unwatch = [
+    watchDatabase({ ...watched, databaseUrl: database.url, answers: answering(true) }),
+    watchDatabase({ ...watched, databaseUrl: away, answers: answering(false) })
+  ]
+  await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(20), { timeout: 10_000 })
+  for (const end of unwatch) end()
+  expect(stuck).not.toHaveBeenCalled()
+})
