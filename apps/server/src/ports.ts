@@ -5,7 +5,7 @@ import { forgetPayer } from './domains/commerce/index.ts'
 import { leases } from './domains/inventory/tables.ts'
 import { exportOrders, forgetBuyer, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
-import { exportPayments, holdsMoneyOf } from './domains/payments/index.ts'
+import { exportPayments, holdsMoneyOf, isOpen } from './domains/payments/index.ts'
 import {
   changePoints,
   exportCodes,
@@ -27,7 +27,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   owed,
   forget: [
     // Before the rows that say which events are the person's.
-    async (unit, { id, email }) => forgetPayer(unit, { email, ...(await platformNamesOf(unit.tx, id)) }),
+    async (unit, { id, email }) => forgetPayer(unit, { email, ...(await platformNamesOf(unit.tx, id)) }, isOpen),
     async (unit, { id }) => forgetBuyer(unit, id),
     async (unit, { email }) => forgetSender(unit, email),
     async (unit, person) => forgetInvited(unit, person, nameOfDeleted(person.id)),

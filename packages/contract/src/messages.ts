@@ -166,7 +166,10 @@ export const refusals = {
   move_target_gone: [400, 'The server or group to move to does not exist, or does not sell'],
   nothing_to_move: [409, 'This order holds no addresses there'],
   nothing_to_credit: [409, 'This order had no working addresses on the server during the outage'],
-  order_was_delivered: [409, 'This order has not expired undelivered. Only such an order can be reopened.'],
+  order_was_delivered: [
+    409,
+    'Nothing of this order is left to deliver. Only one that ended undelivered, or with time left, can be reopened.'
+  ],
   server_group_sells: [409, 'Variants still sell from this server group: {variants}'],
   server_gone: [400, 'One of the selected servers does not exist any more'],
   invalid_domains: [400, '{problem}'],

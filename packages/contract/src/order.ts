@@ -53,6 +53,8 @@ export const Order = z.object({
   expired_at: Time.nullable(),
   /** An expired order: until then it can be renewed, and gets the same proxies back. */
   grace_until: Time.nullable(),
+  /** For administrators: it has ended undelivered, or with time left that is paid for, and can be delivered after all. */
+  can_reopen: z.boolean(),
   reset_time: Time.nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),

@@ -67,6 +67,7 @@ export const order: Order = {
   task_done: null,
   task_error: null,
   task_fail: null,
+  can_reopen: false,
   checkout_url: null,
   reserved_until: null
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, not, sql, type SQL } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { platformEvents } from './tables.ts'
 
@@ -11,8 +11,13 @@ const PERSONAL =
 /**
  * Takes a person out of the platform's events that have been handled: those of the person's orders, and those that name
  * the e-mail address. What is still to be handled stays whole, since its payer may have to be told.
+ * @param isOpen which events wait for an administrator: the payments know
  */
-export async function forgetPayer({ tx }: Unit, { email, publicIds, platformOrderIds }: Payer): Promise<void> {
+export async function forgetPayer(
+  { tx }: Unit,
+  { email, publicIds, platformOrderIds }: Payer,
+  isOpen: SQL
+): Promise<void> {
   const payload = platformEvents.payload
   const address = email.toLowerCase()
   const found = await tx
@@ -21,7 +26,7 @@ export async function forgetPayer({ tx }: Unit, { email, publicIds, platformOrde
     .where(
       and(
         isNotNull(platformEvents.processedAt),
-        sql`not (${platformEvents.needsHand} and ${platformEvents.resolution} is null)`,
+        not(isOpen),
         sql`${platformEvents.topic} not like 'products/%'`,
         sql`(lower(${payload} ->> 'email') = ${address}
           or lower(${payload} ->> 'contact_email') = ${address}

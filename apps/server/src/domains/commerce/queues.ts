@@ -2,11 +2,17 @@ import { queue } from '../../infra/jobs.ts'
 
 type EventJob = { eventId: string }
 
-/** Settles one stored orders/paid event. */
-export const settlePaymentQueue = queue<EventJob>('settle-payment')
+/**
+ * The sweep asks again each minute for every event that was not handled, and a job that waits for its next try stops no
+ * second one: so jobs bridge short faults only, or one event that cannot be handled would gather a job a minute.
+ */
+const SWEPT = { retryLimit: 8, retryDelayMax: 15 }
+
+/** Handles one stored event about money: a payment, a refund, a cancellation or a dispute. */
+export const settlePaymentQueue = queue<EventJob>('settle-payment', SWEPT)
 
 /** Applies one stored product event. A queue of its own: no payment waits behind an import of products. */
-export const applyProductEventQueue = queue<EventJob>('apply-product-event')
+export const applyProductEventQueue = queue<EventJob>('apply-product-event', SWEPT)
 
 export const sweepEventsQueue = queue<object>('sweep-platform-events', { retryLimit: 0, deleteAfterSeconds: 3600 })
 

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { shopBase, type WebhookRegistration } from '../../integrations/shopify/index.ts'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
@@ -87,7 +88,7 @@ async function record(
           ? 'This shop has registered none, so it hears of no payment at once. If the other one is given up, open Health in the console and take its webhooks over. Otherwise give one of the two keys of its own.'
           : "This shop's own webhooks stand, and the other ones were left alone. Give each installation keys of its own, or take over the webhooks under Health in the console."
       }`,
-      key: `webhooks:foreign:${foreign.join(' ')}`
+      key: `webhooks:foreign:${iso(unit.now)}`
     })
   })
 }

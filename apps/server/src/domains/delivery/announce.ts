@@ -6,7 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueTags } from '../commerce/index.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { orderMailColumns, orderMailFrom } from '../orders/index.ts'
+import { isServed, orderMailColumns, orderMailFrom } from '../orders/index.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
 
 /** Tells the customer and the platform that an order's proxies work. */
@@ -19,6 +19,8 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
       .where(eq(orders.id, orderId))
     if (!row) return
     const { order, about } = row
+    // It was given back, or ended, meanwhile.
+    if (!isServed(order.state)) return
     const mail = orderMailFrom(about)
     const [delivery] = await unit.tx
       .select({ id: orderEvents.id })

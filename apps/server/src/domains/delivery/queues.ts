@@ -9,11 +9,14 @@ export const deliveredQueue = queue<{ orderId: number }>('order-delivered', { po
 /** `group`: whose work it is, see `groupOf`. */
 export type TaskJob = { orderId: number; taskId: string; group?: string }
 
+/** The sweep asks again each minute for tasks that are not done: jobs bridge short faults only. */
+const SWEPT = { retryLimit: 8, retryDelayMax: 15 }
+
 /** A piece of work on one order that someone asked for. */
-export const orderTaskQueue = queue<TaskJob>('order-task')
+export const orderTaskQueue = queue<TaskJob>('order-task', SWEPT)
 
 /** Checks wait for the world outside, so they have a queue of their own: nobody's new password waits behind them. */
-export const checkTaskQueue = queue<TaskJob>('check-order')
+export const checkTaskQueue = queue<TaskJob>('check-order', SWEPT)
 
 /** How long a check works before the others that wait get their turn. In milliseconds. */
 export const CHECK_SLICE_MS = 5_000

@@ -49,8 +49,9 @@ test('what is asked every few seconds finds its rows by an index', async () => {
       'orders_reservations'
     ],
     expiries: [
-      sql`select * from orders where state = 'delivered' and expired_at <= now() order by expired_at, id limit 50`,
-      'orders_expiry'
+      sql`select * from orders where state in ('delivering', 'partly_delivered', 'delivered') and expired_at <= now()
+        order by expired_at, id limit 50 for update skip locked`,
+      'orders_live'
     ],
     'graces that are over': [
       sql`select * from orders where state = 'expired' and grace_until <= now() order by grace_until limit 50`,
@@ -62,7 +63,21 @@ test('what is asked every few seconds finds its rows by an index', async () => {
     ],
     'failed reservations': [
       sql`select id from orders where state = 'failed' and expired_at is null and reserved_until <= now()`,
-      'orders_expiry'
+      'orders_failed'
+    ],
+    reminders: [
+      sql`select id from orders where state = 'delivered' and expired_at > now() and expired_at <= now() + interval '3 days'
+        order by expired_at, id limit 100`,
+      'orders_live'
+    ],
+    'deliveries that wait for no agent': [
+      sql`select id from orders where state in ('delivering', 'partly_delivered') and id > 0 and not exists (
+        select 1 from agent_users where order_id = orders.id and generation <> applied_generation) order by id limit 100`,
+      'orders_underway'
+    ],
+    'orders that lost addresses': [
+      sql`select id from orders where fail_code = 'addresses_lost' and state in ('delivering', 'partly_delivered', 'delivered')`,
+      'orders_incomplete'
     ],
     'the list': [sql`select id from orders where deleted_at is null order by id desc limit 11`, 'orders_listed'],
     'the list by end': [

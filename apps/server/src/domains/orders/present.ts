@@ -9,6 +9,7 @@ import {
   type TaskFailure
 } from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
+import { canReopen } from './move-commands.ts'
 import { isOver } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
@@ -50,6 +51,7 @@ export function presentOrder(
     delivered_at: isoOrNull(order.deliveredAt),
     expired_at: isoOrNull(order.expiredAt),
     grace_until: order.state === 'expired' && order.graceUntil && order.graceUntil > now ? iso(order.graceUntil) : null,
+    can_reopen: viewer === 'admin' && canReopen(order),
     reset_time: isoOrNull(order.resetTime),
     fail_reason: failure && failure.sentence,
     fail: failureOf(order, viewer),

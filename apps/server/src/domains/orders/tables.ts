@@ -144,9 +144,19 @@ export const orders = pgTable(
     index('orders_never_paid')
       .on(t.createdAt)
       .where(sql`${t.state} in ('timed_out', 'cancelled') and ${t.paidAt} is null`),
-    index('orders_expiry')
-      .on(t.expiredAt)
-      .where(sql`${t.state} in ('delivered', 'failed')`),
+    // What each minute's jobs look for.
+    index('orders_live')
+      .on(t.expiredAt, t.id)
+      .where(sql`${t.state} in ('delivering', 'partly_delivered', 'delivered')`),
+    index('orders_underway')
+      .on(t.id)
+      .where(sql`${t.state} in ('delivering', 'partly_delivered')`),
+    index('orders_incomplete')
+      .on(t.id)
+      .where(sql`${t.failCode} = 'addresses_lost'`),
+    index('orders_failed')
+      .on(t.reservedUntil)
+      .where(sql`${t.state} = 'failed'`),
     check(
       'orders_state',
       sql`${t.state} in ('placed', 'timed_out', 'cancelled', 'paid', 'delivering', 'partly_delivered', 'delivered', 'expired', 'failed', 'refunded')`

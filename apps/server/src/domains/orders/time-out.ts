@@ -43,7 +43,6 @@ async function releaseFailed(unit: Unit): Promise<number> {
     .from(orders)
     .where(
       and(
-        // Its time does not run: that separates it in the index of expiries.
         eq(orders.state, 'failed'),
         isNull(orders.expiredAt),
         lte(orders.reservedUntil, now),

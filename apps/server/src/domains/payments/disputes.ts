@@ -20,6 +20,7 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   if (dispute.order_id === null) return { outcome: 'ignored' }
   const platformOrderId = dispute.order_id
   const key = `dispute:${dispute.id}`
+  await lock(unit.tx, 'platformOrder', platformOrderId)
   if (dispute.type === 'chargeback' && TAKEN.has(dispute.status)) {
     const payment = await paymentOf(unit.tx, platformOrderId)
     const amount =
@@ -53,7 +54,6 @@ async function winBack(
   { platformOrderId, key }: { platformOrderId: string; key: string }
 ): Promise<EventResult> {
   const { tx, now } = unit
-  await lock(tx, 'platformOrder', platformOrderId)
   const reversed = await tx
     .insert(paymentRefunds)
     .values({ key, platformOrderId, amount: '0.00', reversedAt: now, createdAt: now })

@@ -53,7 +53,11 @@ export const markRefunded = (
     const { payment, event } = open
     if (payment && paymentStateOf(payment) === 'accepted' && event.outcome !== 'too_late')
       return refuse('payment_settled', { params: { order: open.entry.order ?? '' } })
-    for (const { id: paymentId, platformOrderId } of await refundedBy(unit, open)) {
+    const back = await refundedBy(unit, open)
+    // Before any order is locked, and in one sequence.
+    for (const platformOrder of back.map(one => one.platformOrderId).toSorted())
+      await lock(unit.tx, 'platformOrder', platformOrder)
+    for (const { id: paymentId, platformOrderId } of back) {
       const key = `operator:${id}:${paymentId}`
       await giveBack(unit, ctx, { platformOrderId, key, amount: null, reason: 'refund' })
       tagEnded(unit, platformOrderId, 'payment_refunded', `Refunded: ${why}`)

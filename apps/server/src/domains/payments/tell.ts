@@ -99,6 +99,7 @@ export async function mailRefunded(
     ...mail,
     data: { ...mail.data, ended },
     template: 'payment-refunded',
-    key: `refunded:${payment.platformOrderId}`
+    // Once for each time that it is given back: a dispute that was won brings the money again.
+    key: `refunded:${payment.platformOrderId}:${iso(unit.now)}`
   })
 }

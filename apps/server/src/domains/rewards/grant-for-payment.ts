@@ -84,7 +84,7 @@ export async function rewardInvitation(
   // A payment that was given back, and whose money came back, earns them again.
   const cause = `invite:${userId}:${payment}`
   const before = or(eq(pointRecords.cause, cause), like(pointRecords.cause, `${cause}:%`))
-  const times = await unit.tx.$count(pointRecords, before)
+  const times = await unit.tx.$count(pointRecords, and(eq(pointRecords.payment, payment), before))
   await grantPoints(unit, {
     userId: invited.inviterId,
     kind: 'level',

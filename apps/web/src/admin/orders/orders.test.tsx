@@ -184,7 +184,7 @@ describe('the orders of the console', () => {
   })
 
   it('reopen one that expired undelivered, and no other', async () => {
-    const undelivered: Order = { ...order, state: 'expired', is_expired: true, delivery_num: 0, delivered_at: null }
+    const undelivered: Order = { ...order, state: 'expired', is_expired: true, can_reopen: true }
     answer(orders.reopen, undelivered)
     const { user } = open('/dashboard/index/orders', [undelivered, { ...order, id: 9, order_id: 'WORKS' }])
     await choose(user, `Actions: ${order.order_id}`, 'Reopen')
