@@ -183,8 +183,8 @@ describe('the orders of the console', () => {
     expect(within(await rowOf(order.order_id)).queryByText('in 3 days')).toBeNull()
   })
 
-  it('reopen one that expired undelivered, and no other', async () => {
-    const undelivered: Order = { ...order, state: 'expired', is_expired: true, delivery_num: 0, delivered_at: null }
+  it('reopen one that ended with time that was not served, and no other', async () => {
+    const undelivered: Order = { ...order, state: 'expired', is_expired: true, can_reopen: true }
     answer(orders.reopen, undelivered)
     const { user } = open('/dashboard/index/orders', [undelivered, { ...order, id: 9, order_id: 'WORKS' }])
     await choose(user, `Actions: ${order.order_id}`, 'Reopen')

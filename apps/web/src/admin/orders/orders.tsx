@@ -72,8 +72,6 @@ const queued = (t: T) => t('orders.queued')
 /** What the server moves: addresses of an order whose time runs, or that is still to be delivered. */
 const isHeld = (order: Order) =>
   paid(order) && !order.is_expired && !['failed', 'expired', 'refunded'].includes(order.state)
-const isUndelivered = (order: Order) =>
-  paid(order) && order.state === 'expired' && order.delivery_num === 0 && order.delivered_at === null
 
 async function copyProxies(order: Order): Promise<void> {
   const { proxy_lines } = await call(orders.copyProxies, { params: { id: order.id } }, { timeout: COPY_TIMEOUT })
@@ -178,7 +176,7 @@ export const Orders = defineResource({
       name: 'reopen',
       icon: IconRotateClockwise,
       route: orders.reopen,
-      when: isUndelivered,
+      when: order => order.can_reopen,
       confirm: (t, order) => ({
         title: t('orders.reopenTitle'),
         body: t('orders.reopenBody', { order: order.order_id })
