@@ -53,7 +53,9 @@ export const Order = z.object({
   expired_at: Time.nullable(),
   /** An expired order: until then it can be renewed, and gets the same proxies back. */
   grace_until: Time.nullable(),
-  /** For administrators: it has ended undelivered, or with time left that is paid for, and can be delivered after all. */
+  /** Days that a renewal adds, as its plan is sold today. */
+  renewal_days: z.number(),
+  /** It ended before it worked, or with time that is paid for and was not served: an administrator may reopen it. */
   can_reopen: z.boolean(),
   reset_time: Time.nullable(),
   /** The English sentence of `fail`. */

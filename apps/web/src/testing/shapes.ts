@@ -55,6 +55,8 @@ export const order: Order = {
   created_at: '2026-06-15T08:00:00.000Z',
   delivered_at: '2026-06-15T08:01:00.000Z',
   grace_until: null,
+  renewal_days: 30,
+  can_reopen: false,
   expired_at: '2126-07-15T08:00:00.000Z',
   reset_time: null,
   fail_reason: null,
@@ -67,7 +69,6 @@ export const order: Order = {
   task_done: null,
   task_error: null,
   task_fail: null,
-  can_reopen: false,
   checkout_url: null,
   reserved_until: null
 }

@@ -12,6 +12,13 @@ export async function variantsSellingFrom(db: Executor, groupId: number): Promis
   return rows.map(variant => variant.name)
 }
 
+/** Days for which a variant is sold today, also one that is sold no longer. */
+export async function termOf(db: Executor, variantId: number): Promise<number> {
+  const [variant] = await db.select({ days: variants.proxyTime }).from(variants).where(eq(variants.id, variantId))
+  if (!variant) throw new Error(`There is no variant ${variantId}`)
+  return variant.days
+}
+
 /** The platform's ids of the products that the shop has, those withdrawn already left out. */
 export async function productsOnPlatform(db: Executor): Promise<string[]> {
   const rows = await db

@@ -3,6 +3,7 @@ import { iso, isoOrNull } from '../../infra/clock.ts'
 import { inBatches } from '../../infra/batches.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { termOf } from '../catalog/index.ts'
 import { removeDesiredUsers } from '../fleet/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { endGrace, expireOrder, lockExpired, lockGraceEnded, orderMail, type OrderRow } from '../orders/index.ts'
@@ -76,6 +77,7 @@ async function tellCustomer(unit: Unit, order: OrderRow, publicUrl: string): Pro
       proxies: order.quantity,
       expired_at: iso(order.expiredAt ?? unit.now),
       grace_until: isoOrNull(order.graceUntil),
+      renewal_days: await termOf(unit.tx, order.variantId),
       renew_url: `${publicUrl}/dashboard/index/proxies?renew=${order.id}`,
       shop_url: `${publicUrl}/product`
     },

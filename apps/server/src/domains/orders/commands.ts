@@ -63,13 +63,13 @@ export async function recordProgress(
 }
 
 export const markPartlyDelivered = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'deliver_part')
+  transition(unit, order, 'deliver_part', { endedAt: null })
 
 /** All addresses work. The first time its term starts, with those that were renewed while it was on its way. */
 export function markDelivered(unit: Unit, order: OrderRow): Promise<OrderRow> {
   const { now } = unit
   const term = order.deliveredAt ? {} : { deliveredAt: now, expiredAt: addDays(now, order.proxyTime + order.extraDays) }
-  return transition(unit, order, 'deliver_all', { ...failureColumns(null), ...term })
+  return transition(unit, order, 'deliver_all', { ...failureColumns(null), ...term, endedAt: null })
 }
 
 /** The proxies have another password from now on. */

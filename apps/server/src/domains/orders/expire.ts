@@ -26,7 +26,7 @@ export function expireOrder(unit: Unit, order: OrderRow, graceHours: number): Pr
   const graceUntil = graceHours > 0 ? new Date(unit.now.getTime() + graceHours * HOUR) : null
   const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
   const detail = graceUntil ? { grace_until: graceUntil.toISOString() } : {}
-  return transition(unit, order, 'expire', { graceUntil, endedAt: unit.now, ...noTask }, detail)
+  return transition(unit, order, 'expire', { graceUntil, endedAt: order.endedAt ?? unit.now, ...noTask }, detail)
 }
 
 /** Expired orders that nobody renewed in their grace, locked. */

@@ -4,6 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { among, anyAmong, defineList, type List, type ListInput, type Match } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
+import { variants } from '../catalog/tables.ts'
 import { ruleNames } from '../inventory/index.ts'
 import { countKept } from './figures.ts'
 import { findByOrderId, findByText, findProducts, findUsers, productsIn, type FindPorts, type Found } from './find.ts'
@@ -116,9 +117,10 @@ const viewerOf = (userId: number | null): Viewer => (userId === null ? 'admin' :
 
 const selectOrders = (db: Executor) =>
   db
-    .select({ order: orders, username: users.username, email: users.email })
+    .select({ order: orders, username: users.username, email: users.email, renewalDays: variants.proxyTime })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
+    .innerJoin(variants, eq(variants.id, orders.variantId))
     .$dynamic()
 
 /** One order, if it is the user's own (null: anyone's). */

@@ -17,7 +17,7 @@ const addRefund = (amount: string) => sql`${orders.refundedAmount} + ${amount}::
 /** All of its purchase was given back: it ends, and a task that was under way ends with it. */
 export function refundOrder(unit: Unit, order: OrderRow, { amount, platformOrderNumber, reason }: GivenBack) {
   const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
-  const endedAt = order.state === 'expired' ? order.endedAt : unit.now
+  const endedAt = order.endedAt ?? unit.now
   return transition(
     unit,
     order,

@@ -43,7 +43,7 @@ export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
   return transition(unit, order, 'reopen', {
     ...term,
     deliveryNum: 0,
-    endedAt: null,
+    endedAt: order.deliveredAt ? unit.now : null,
     graceUntil: null,
     reminderSentAt: null,
     lastReminderSentAt: null,

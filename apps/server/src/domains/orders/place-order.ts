@@ -111,6 +111,7 @@ export async function placeOrder(
         ...mail.data,
         proxies: placing.quantity,
         amount,
+        days: variant.proxyTime,
         reserved_until: iso(reservedUntil),
         checkout_url: checkoutUrl
       },

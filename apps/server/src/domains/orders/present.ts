@@ -13,13 +13,14 @@ import { canReopen } from './move-commands.ts'
 import { isOver } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
-export type OrderWithPeople = { order: OrderRow; username: string; email: string }
+/** `renewalDays`: the term that its plan is sold with today. */
+export type OrderWithPeople = { order: OrderRow; username: string; email: string; renewalDays: number }
 
 export type Viewer = 'customer' | 'admin'
 
 /** An order as the wire shows it to this viewer. `ruleNames` maps the ids of access rules to their names. */
 export function presentOrder(
-  { order, username, email }: OrderWithPeople,
+  { order, username, email, renewalDays }: OrderWithPeople,
   ruleNames: ReadonlyMap<number, string>,
   { now, viewer }: { now: Date; viewer: Viewer }
 ): Order {
@@ -51,6 +52,7 @@ export function presentOrder(
     delivered_at: isoOrNull(order.deliveredAt),
     expired_at: isoOrNull(order.expiredAt),
     grace_until: order.state === 'expired' && order.graceUntil && order.graceUntil > now ? iso(order.graceUntil) : null,
+    renewal_days: renewalDays,
     can_reopen: viewer === 'admin' && canReopen(order),
     reset_time: isoOrNull(order.resetTime),
     fail_reason: failure && failure.sentence,

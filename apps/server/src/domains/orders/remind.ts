@@ -4,6 +4,7 @@ import { DAY, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
+import { variants } from '../catalog/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { orderMailColumns, orderMailFrom } from './order-mail.ts'
 import { orders } from './tables.ts'
@@ -40,9 +41,10 @@ const lastDue = (now: Date) =>
 async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise<number> {
   const { tx, now } = unit
   const due = await tx
-    .select({ order: orders, about: orderMailColumns })
+    .select({ order: orders, about: orderMailColumns, renewalDays: variants.proxyTime })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
+    .innerJoin(variants, eq(variants.id, orders.variantId))
     .where(
       and(
         eq(orders.state, 'delivered'),
@@ -55,7 +57,7 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
     .orderBy(asc(orders.id))
     .limit(batch)
     .for('update', { of: orders, skipLocked: true })
-  for (const { order, about } of due) {
+  for (const { order, about, renewalDays } of due) {
     const expiresAt = iso(order.expiredAt ?? now)
     const last = isLastDue(order, now)
     // Where the end is so near that both are due, one mail says it.
@@ -70,6 +72,7 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
         proxies: order.deliveryNum,
         expires_at: expiresAt,
         last,
+        renewal_days: renewalDays,
         renew_url: `${publicUrl}/dashboard/index/proxies?renew=${order.id}`
       },
       key: `reminder:${order.id}:${last ? 'last' : 'first'}:${expiresAt}`

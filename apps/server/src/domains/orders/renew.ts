@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
+import { unservedTime } from './move-commands.ts'
 import { isLive } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
@@ -35,7 +36,8 @@ export function renewable(
 
 /**
  * Another term for a locked order that is `renewable`, counted from the present expiry, in its grace too; its customer is
- * reminded of the new date. An order that is still on its way has no expiry: its first term will be longer.
+ * reminded of the new date. An order that is still on its way has no expiry: its first term will be longer. One that was
+ * renewed in an earlier grace and has not worked since keeps the time that it was not served.
  * @param payment what the platform took, in decimals: '12.30', and the days that it pays for
  */
 export async function renewOrder(
@@ -43,7 +45,9 @@ export async function renewOrder(
   order: OrderRow,
   { amount, platformOrderNumber, days }: { amount: string; platformOrderNumber: string; days: number }
 ): Promise<void> {
-  const expiredAt = order.expiredAt && addDays(order.expiredAt, days)
+  const unserved = unservedTime(order)
+  const from = unserved > 0 ? new Date(unit.now.getTime() + unserved) : order.expiredAt
+  const expiredAt = from && addDays(from, days)
   await updateOrder(unit, order.id, {
     ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),
     reminderSentAt: null,
@@ -57,6 +61,9 @@ export async function renewOrder(
   })
 }
 
-/** An expired order was renewed in its grace: the addresses that were held for it are on their way to the agents again. */
+/**
+ * An expired order was renewed in its grace: the addresses that were held for it are on their way to the agents again.
+ * From now on it is not the customer who lets time pass.
+ */
 export const reviveOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'revive', { graceUntil: null, endedAt: null, deliveryNum: 0 })
+  transition(unit, order, 'revive', { graceUntil: null, endedAt: unit.now, deliveryNum: 0 })

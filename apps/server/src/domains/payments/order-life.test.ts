@@ -1,3 +1,4 @@
+import type { Order } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -168,6 +169,45 @@ test('a renewal in the grace whose addresses are gone brings others, and is none
   } finally {
     await ctx.db.update(servers).set({ status: 'active' })
   }
+})
+
+test('what was renewed in its grace and never worked again is reopened for the time that it was not served', async () => {
+  const order = await delivered()
+  await expire(order)
+  await world.advance(10 * HOUR)
+  await world.pay(order, { renewal: true })
+  const renewed = await world.row(order.id)
+  const unserved = (renewed.expiredAt?.getTime() ?? 0) - now().getTime()
+  // Its agent says nothing for all of its new term.
+  await expire(renewed)
+  await world.advance(25 * HOUR)
+  await endGraces(world.shop.ctx)
+  expect(await world.row(order.id)).toMatchObject({ state: 'expired', deliveryNum: 0 })
+  await world.confirm()
+  const reopened = await admin.post<Order>(path(order, 'reopen'), {})
+  expect(reopened).toMatchObject({ code: 2000, data: { state: 'delivering' } })
+  const left = Date.parse(reopened.data.expired_at ?? '') - now().getTime()
+  // The clock runs meanwhile.
+  expect(Math.abs(left - unserved)).toBeLessThan(MINUTE)
+  await world.confirm()
+  // It was served from then on, and is not reopened once more.
+  await expire(await world.row(order.id))
+  expect((await admin.post(path(order, 'reopen'), {})).status).toBe(409)
+})
+
+test('a renewal in the second grace of an order that did not work in between adds to what was not served', async () => {
+  const order = await delivered()
+  await expire(order)
+  await world.pay(order, { renewal: true })
+  const first = await world.row(order.id)
+  const unserved = (first.expiredAt?.getTime() ?? 0) - now().getTime()
+  await expire(first)
+  await world.pay(order, { renewal: true })
+  const second = await world.row(order.id)
+  const left = (second.expiredAt?.getTime() ?? 0) - now().getTime()
+  expect(Math.abs(left - unserved - 30 * DAY)).toBeLessThan(MINUTE)
+  await world.confirm()
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt: second.expiredAt })
 })
 
 test('after the grace the addresses return to stock and a renewal is refused', async () => {

@@ -38,7 +38,12 @@ function Ask({ order, onAnswered }: { order: Order; onAnswered: () => void }) {
   const t = useT()
   const { startRenewal } = useOrderActions(order)
   useEffect(() => {
-    const names = { product: order.product_name, variant: order.variant_name, order: order.order_id }
+    const names = {
+      product: order.product_name,
+      variant: order.variant_name,
+      order: order.order_id,
+      days: order.renewal_days
+    }
     const question = { title: t('renew.title'), body: t('renew.body', names) }
     const ask = async () => {
       if (await confirm(question)) startRenewal()

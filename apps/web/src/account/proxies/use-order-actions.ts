@@ -32,8 +32,8 @@ export function useOrderActions(order: Order | undefined) {
 
   const renew = useMutation({
     mutationFn: (_tab: CheckoutTab) => call(orders.renew, chosen()),
-    onSuccess: ({ checkout_url }, tab) => {
-      if (tab.open(checkout_url)) notify('info', t('proxy.renewOpened'))
+    onSuccess: ({ checkout_url, days }, tab) => {
+      if (tab.open(checkout_url)) notify('info', t('proxy.renewOpened', { days }))
       // No tab was let open: this one leads to the checkout, from where the browser's own button leads back.
       else if (webAddress(checkout_url)) window.location.assign(checkout_url)
     },

@@ -183,7 +183,7 @@ describe('the orders of the console', () => {
     expect(within(await rowOf(order.order_id)).queryByText('in 3 days')).toBeNull()
   })
 
-  it('reopen one that expired undelivered, and no other', async () => {
+  it('reopen one that ended with time that was not served, and no other', async () => {
     const undelivered: Order = { ...order, state: 'expired', is_expired: true, can_reopen: true }
     answer(orders.reopen, undelivered)
     const { user } = open('/dashboard/index/orders', [undelivered, { ...order, id: 9, order_id: 'WORKS' }])

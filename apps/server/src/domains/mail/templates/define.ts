@@ -24,5 +24,12 @@ export const template = <Data extends object>(definition: MailTemplate<Data>): M
 /** '2026-11-21 10:00 UTC'. */
 export const day = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`
 
+/** A term as a fact of a mail: '1 day', '30 days'. A mail that was queued before terms were told has none. */
+export const daysEn = (label: string, count: number | undefined): [string, string][] =>
+  count === undefined ? [] : [[label, count === 1 ? '1 day' : `${count} days`]]
+/** The same in Chinese: '30 天'. */
+export const daysZh = (label: string, count: number | undefined): [string, string][] =>
+  count === undefined ? [] : [[label, `${count} 天`]]
+
 /** Who sends, for the last line of a mail. */
 export const sender = (shop: TemplateContext): string => `Netlet, ${shop.shopUrl}`

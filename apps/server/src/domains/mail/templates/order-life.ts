@@ -1,12 +1,13 @@
-import { day, sender, template } from './define.ts'
+import { day, daysEn, daysZh, sender, template } from './define.ts'
 
 type OrderRef = { username: string; order_id: string; product_name: string }
-type Received = { proxies: number; amount: string; reserved_until: string; checkout_url: string }
+type Received = { proxies: number; amount: string; days?: number; reserved_until: string; checkout_url: string }
 type Expired = {
   proxies: number
   expired_at: string
   /** Null: the addresses are not held. */
   grace_until: string | null
+  renewal_days?: number
   renew_url: string
   shop_url: string
 }
@@ -25,6 +26,7 @@ export const orderLifeTemplates = {
       ...orderRef,
       proxies: 8,
       amount: '20.00',
+      days: 30,
       reserved_until: '2026-01-05T10:30:00.000Z',
       checkout_url: 'https://my-shop.example.com/cart/72000000000101:8'
     },
@@ -40,6 +42,7 @@ export const orderLifeTemplates = {
           ['Plan', data.product_name],
           ['Proxies', String(data.proxies)],
           ['Price', data.amount],
+          ...daysEn('Term', data.days),
           ['Held until', day(data.reserved_until)]
         ],
         button: { label: 'Pay this order', url: data.checkout_url },
@@ -54,6 +57,7 @@ export const orderLifeTemplates = {
           ['套餐', data.product_name],
           ['代理数量', String(data.proxies)],
           ['价格', data.amount],
+          ...daysZh('时长', data.days),
           ['保留至', day(data.reserved_until)]
         ],
         button: { label: '支付此订单', url: data.checkout_url },
@@ -96,6 +100,7 @@ export const orderLifeTemplates = {
       proxies: 8,
       expired_at: '2026-02-04T10:00:00.000Z',
       grace_until: '2026-02-05T10:00:00.000Z',
+      renewal_days: 30,
       renew_url: 'https://shop.example.com/dashboard/index/proxies?renew=1',
       shop_url: 'https://shop.example.com/product'
     },
@@ -113,7 +118,8 @@ export const orderLifeTemplates = {
           ['Plan', data.product_name],
           ['Proxies', String(data.proxies)],
           ['Expired', day(data.expired_at)],
-          ...(data.grace_until ? ([['Renew until', day(data.grace_until)]] as [string, string][]) : [])
+          ...(data.grace_until ? ([['Renew until', day(data.grace_until)]] as [string, string][]) : []),
+          ...(data.grace_until ? daysEn('A renewal adds', data.renewal_days) : [])
         ],
         button: data.grace_until
           ? { label: 'Renew this order', url: data.renew_url }
@@ -133,7 +139,8 @@ export const orderLifeTemplates = {
           ['套餐', data.product_name],
           ['代理数量', String(data.proxies)],
           ['到期时间', day(data.expired_at)],
-          ...(data.grace_until ? ([['续费截止', day(data.grace_until)]] as [string, string][]) : [])
+          ...(data.grace_until ? ([['续费截止', day(data.grace_until)]] as [string, string][]) : []),
+          ...(data.grace_until ? daysZh('续费增加时长', data.renewal_days) : [])
         ],
         button: data.grace_until
           ? { label: '续费此订单', url: data.renew_url }

@@ -1,4 +1,4 @@
-import { day, sender, template } from './define.ts'
+import { day, daysEn, daysZh, sender, template } from './define.ts'
 
 type OrderMail = { username: string; order_id: string; product_name: string; proxies: number; expires_at: string }
 
@@ -43,9 +43,14 @@ export const orderTemplates = {
       })
     }
   }),
-  'expiry-reminder': template<OrderMail & { last: boolean; renew_url: string }>({
+  'expiry-reminder': template<OrderMail & { last: boolean; renewal_days?: number; renew_url: string }>({
     kind: 'expiry',
-    sample: { ...sample, last: false, renew_url: 'https://shop.example.com/dashboard/index/proxies?renew=1' },
+    sample: {
+      ...sample,
+      last: false,
+      renewal_days: 30,
+      renew_url: 'https://shop.example.com/dashboard/index/proxies?renew=1'
+    },
     content: {
       en: (data, shop) => ({
         subject: `Your proxies expire on ${day(data.expires_at)}`,
@@ -59,7 +64,8 @@ export const orderTemplates = {
           ['Order', data.order_id],
           ['Plan', data.product_name],
           ['Proxies', String(data.proxies)],
-          ['Expires', day(data.expires_at)]
+          ['Expires', day(data.expires_at)],
+          ...daysEn('A renewal adds', data.renewal_days)
         ],
         button: { label: 'Renew this order', url: data.renew_url },
         footer: sender(shop)
@@ -72,7 +78,8 @@ export const orderTemplates = {
           ['订单', data.order_id],
           ['套餐', data.product_name],
           ['代理数量', String(data.proxies)],
-          ['到期时间', day(data.expires_at)]
+          ['到期时间', day(data.expires_at)],
+          ...daysZh('续费增加时长', data.renewal_days)
         ],
         button: { label: '续费此订单', url: data.renew_url },
         footer: sender(shop)

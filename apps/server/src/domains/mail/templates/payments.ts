@@ -1,4 +1,4 @@
-import { sender, template, day } from './define.ts'
+import { day, daysEn, daysZh, sender, template } from './define.ts'
 
 type PaymentMail = {
   username: string
@@ -81,7 +81,7 @@ export const paymentTemplates = {
       })
     }
   }),
-  'renewal-confirmed': template<PaymentMail & { days: number; expires_at: string | null }>({
+  'renewal-confirmed': template<PaymentMail & { days?: number; expires_at: string | null }>({
     kind: 'payments',
     sample: { ...sample, days: 30, expires_at: '2026-03-06T10:00:00.000Z' },
     content: {
@@ -91,7 +91,7 @@ export const paymentTemplates = {
         paragraphs: ['Your proxies go on with the same addresses.'],
         facts: [
           ...factsEn(data),
-          ['Term', `${data.days} days`],
+          ...daysEn('Term added', data.days),
           ['Valid until', data.expires_at ? day(data.expires_at) : 'Starts with the delivery']
         ],
         button: { label: 'Show my proxies', url: data.dashboard_url },
@@ -103,7 +103,7 @@ export const paymentTemplates = {
         paragraphs: ['您的代理将继续使用相同的地址。'],
         facts: [
           ...factsZh(data),
-          ['时长', `${data.days} 天`],
+          ...daysZh('增加时长', data.days),
           ['有效期至', data.expires_at ? day(data.expires_at) : '自交付时起算']
         ],
         button: { label: '查看我的代理', url: data.dashboard_url },

@@ -52,6 +52,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   often(1, latest.map(money.cancelOnPlatform)),
   often(1, latest.map(money.openChargeback)),
   often(1, latest.map(money.loseChargeback)),
+  often(3, latest.map(money.winChargeback)),
   often(1, latest.map(money.winUnopened)),
   often(1, latest.map(money.inquire)),
   often(6, fc.constantFrom('one', 'all', 'all', 'oneTooMany', 'pendingToo').map(money.spend)),

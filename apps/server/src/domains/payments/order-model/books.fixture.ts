@@ -28,7 +28,7 @@ export function mature(books: Books, now: number): void {
 /** `cents` × a rate of at most two decimals, in whole points. */
 const pointsFor = (cents: number, rate: number): number => Math.floor((cents * Math.round(rate * 100)) / 10_000)
 
-/** A payment counts from now on. Once for a payment. */
+/** A payment counts from now on, or again: what it earns matures as it did the first time. Once for a payment. */
 export function earn(books: Books, payment: ModelPayment, now: number): void {
   if (books.earned.has(payment)) return
   const level = pointsFor(payment.charged, RATES.billing_rate)
@@ -37,7 +37,9 @@ export function earn(books: Books, payment: ModelPayment, now: number): void {
   books.buyer.level += level
   const withheld = Math.min(books.inviter.owed, coins)
   books.inviter.owed -= withheld
-  books.pending.push({ payment, coins: coins - withheld, maturesAt: now + HOLD })
+  payment.maturesAt ??= now + HOLD
+  books.pending.push({ payment, coins: coins - withheld, maturesAt: payment.maturesAt })
+  mature(books, now)
   rewardInvitation(books, payment)
 }
 

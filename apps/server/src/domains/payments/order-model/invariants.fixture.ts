@@ -40,18 +40,18 @@ async function expectOrders(model: Model, real: Real): Promise<void> {
   const gone = new Set(model.servers.filter(({ status }) => status === 'given_up').map(({ id }) => id))
   for (const order of model.orders) {
     const row = rows.find(({ id }) => id === order.id)
-    // The time of a refunded order runs no more.
-    const hasTime = order.state !== 'refunded'
     expect({
       state: row?.state,
-      expiredAt: hasTime ? (row?.expiredAt?.getTime() ?? null) : null,
+      expiredAt: row?.expiredAt?.getTime() ?? null,
+      endedAt: row?.endedAt?.getTime() ?? null,
       graceUntil: row?.graceUntil?.getTime() ?? null,
       extraDays: row?.extraDays,
       paid: row?.paidAt !== null,
       purchase: row?.platformOrderId ?? null
     }).toEqual({
       state: order.state,
-      expiredAt: hasTime ? order.expiredAt : null,
+      expiredAt: order.expiredAt,
+      endedAt: order.endedAt,
       graceUntil: order.graceUntil,
       extraDays: (order.extraTerms * TERM) / DAY,
       paid: order.paid,

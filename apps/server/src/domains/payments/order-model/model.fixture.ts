@@ -23,6 +23,8 @@ export type ModelOrder = {
   reservedUntil: number
   expiredAt: number | null
   graceUntil: number | null
+  /** Since when it is not served, where it ended or came back after that. */
+  endedAt: number | null
   extraTerms: number
   /** What is kept from others for it. */
   shares: Share[]
@@ -49,6 +51,13 @@ export type ModelPayment = {
   /** Every refund that the platform reported of it, to be reported again. */
   refunds: { id: number; amount: string }[]
   dispute: number | null
+  /** The bank gave the money back to the shop. */
+  disputeWon: boolean
+  cancelled: boolean
+  /** Its term was taken off its order again. */
+  termTaken: boolean
+  /** When its coins may be spent. */
+  maturesAt: number | null
 }
 
 /** Coins of one payment that wait until they may be spent. */
@@ -104,6 +113,12 @@ export const OF_SERVER = 64
 export const ORDERS = 4
 
 const SERVED: OrderState[] = ['delivering', 'partly_delivered', 'delivered']
+/** What of its time an order that has ended was not served, in milliseconds. */
+export const unserved = ({ state, endedAt, expiredAt }: ModelOrder): number =>
+  (state === 'expired' || state === 'refunded') && endedAt !== null && expiredAt !== null
+    ? Math.max(0, expiredAt - endedAt)
+    : 0
+
 export const isServed = ({ state }: ModelOrder): boolean => SERVED.includes(state)
 
 const sum = (shares: Share[]): number => shares.reduce((total, { addresses }) => total + addresses, 0)
@@ -139,10 +154,11 @@ export function letGo(order: ModelOrder): void {
 export function advance(order: ModelOrder): void {
   if (!isServed(order)) return
   if (order.pending.size === 0 && lost(order) === 0) {
-    order.state = 'delivered'
+    Object.assign(order, { state: 'delivered', endedAt: null })
     return
   }
-  if (order.live.size > 0 && order.state === 'delivering') order.state = 'partly_delivered'
+  if (order.live.size > 0 && order.state === 'delivering')
+    Object.assign(order, { state: 'partly_delivered', endedAt: null })
 }
 
 export const centsOf = (amount: string): number => Number(toCents(amount))

@@ -154,6 +154,28 @@ test('coins that were spent before their payment was given back are owed, and ke
   expect(await go(way)).toEqual(['placed', 'delivering', 'delivered', 'refunded'])
 })
 
+test('chargebacks that are won give terms and books back, also when coins were spent meanwhile', async () => {
+  const { place, pay, confirm, wait, spend, renew, openChargeback, winChargeback } = makeSteps
+  const way = [
+    place(0, 1),
+    pay(0),
+    renew(0),
+    confirm(0),
+    wait(8 * DAY),
+    spend('all'),
+    openChargeback(0),
+    winChargeback(0),
+    winChargeback(0),
+    openChargeback(1),
+    confirm(0),
+    wait(8 * DAY),
+    winChargeback(1),
+    spend('oneTooMany'),
+    spend('all')
+  ]
+  expect(await go(way)).toEqual(['placed', 'delivering', 'delivered', 'refunded', 'expired'])
+})
+
 test('an order whose server falls silent before it is delivered goes to another, also when that is given up', async () => {
   const { place, pay, silence, wait, rescue, giveUp, confirm, answer, takeBack, renew } = makeSteps
   const way = [

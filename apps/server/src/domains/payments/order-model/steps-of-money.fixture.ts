@@ -7,8 +7,18 @@ import { exchangeCoins } from '../../rewards/exchange.ts'
 import { createGiftCard } from '../../rewards/index.ts'
 import { cancelPayment, disputePayment, refundPayment } from '../index.ts'
 import { refundOnPlatform } from '../refund-on-platform.ts'
-import { amountOf, halfOf, mature, takeBack } from './books.fixture.ts'
-import { centsOf, isServed, letGo, TERM, type Model, type ModelPayment, type Real, type Step } from './model.fixture.ts'
+import { amountOf, earn, halfOf, mature, takeBack } from './books.fixture.ts'
+import {
+  centsOf,
+  isServed,
+  letGo,
+  TERM,
+  unserved,
+  type Model,
+  type ModelPayment,
+  type Real,
+  type Step
+} from './model.fixture.ts'
 import { takePlacement } from './placement.fixture.ts'
 import { onPayment, step } from './step.fixture.ts'
 import { nextPlatformId } from './steps-of-orders.fixture.ts'
@@ -42,14 +52,16 @@ async function givenBack(
       one => one.order === order && one.kind === 'renewal' && one.accepted && !one.refunded
     )
     expect(outcome).toBe(renewals ? 'renewals_unserved' : 'refunded')
-    Object.assign(order, { state: 'refunded', graceUntil: null })
+    Object.assign(order, { state: 'refunded', graceUntil: null, endedAt: order.endedAt ?? model.now })
     await takePlacement(model, real, [order])
     return letGo(order)
   }
   expect(outcome).toBe('refunded')
   if (payment.kind !== 'renewal' || !payment.accepted) return
+  payment.termTaken = order.expiredAt === null || isServed(order) || unserved(order) > 0
+  if (!payment.termTaken) return
   if (order.expiredAt === null) order.extraTerms -= 1
-  else if (isServed(order)) order.expiredAt -= TERM
+  else order.expiredAt -= TERM
 }
 
 async function reportRefund({ world }: Real, payment: ModelPayment, { id, amount }: { id: number; amount: string }) {
@@ -95,6 +107,7 @@ export const refundInConsole = (nth: number, part: 'rest' | 'half'): Step =>
 export const cancelOnPlatform = (nth: number): Step =>
   onPayment('cancelOnPlatform', nth, async (payment, model, real) => {
     const { ctx } = real.world.shop
+    payment.cancelled = true
     const event = CancelledOrder.parse({ id: payment.id, name: `#${payment.id}`, cancelled_at: 'now' })
     const { outcome } = await command(ctx, SYSTEM, unit => cancelPayment(unit, event, ctx))
     await givenBack({ payment, model, real }, null, outcome)
@@ -129,6 +142,39 @@ export const loseChargeback = (nth: number): Step =>
     const outcome = await reportDispute(real, payment, { id: payment.dispute, status: 'lost' })
     if (!isNew) return expect(outcome).toBe('duplicate')
     await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
+  })
+
+/** What of a payment the platform has given back by now, in cents. */
+function backOf({ charged, refunds, cancelled, dispute, disputeWon }: ModelPayment): number {
+  const taken = cancelled || (dispute !== null && !disputeWon) ? charged : 0
+  return Math.min(
+    charged,
+    refunds.reduce((sum, { amount }) => sum + centsOf(amount), taken)
+  )
+}
+
+/** The shop wins a dispute that had taken the money: the books are as before, and a lease that ended can be reopened. */
+export const winChargeback = (nth: number): Step =>
+  onPayment('winChargeback', nth, async (payment, model, real) => {
+    if (payment.dispute === null) return
+    const outcome = await reportDispute(real, payment, { id: payment.dispute, status: 'won' })
+    if (payment.disputeWon) return expect(outcome).toBe('duplicate')
+    payment.disputeWon = true
+    const back = backOf(payment)
+    // It was given back by other means as well.
+    if (back === payment.charged) return expect(outcome).toBe('ignored')
+    Object.assign(payment, { back, refunded: false })
+    const { order, accepted } = payment
+    expect(outcome).toBe(accepted && isServed(order) ? 'restored' : 'dispute_won')
+    if (accepted) earn(model.books, payment, model.now)
+    if (payment === order.purchase && order.state === 'refunded') {
+      order.state = accepted ? 'expired' : 'failed'
+      return
+    }
+    if (payment.kind !== 'renewal' || !accepted || !payment.termTaken) return
+    payment.termTaken = false
+    if (order.expiredAt === null) order.extraTerms += 1
+    else order.expiredAt += TERM
   })
 
 /** The shop wins a dispute before it hears of its opening: that takes nothing any more. */

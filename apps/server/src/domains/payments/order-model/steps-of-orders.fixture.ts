@@ -10,6 +10,7 @@ import {
   ORDERS,
   RESERVED,
   TERM,
+  unserved,
   type Model,
   type ModelOrder,
   type ModelPayment,
@@ -43,6 +44,7 @@ export const place = (rule: number, blocks: number): Step =>
       reservedUntil: model.now + RESERVED,
       expiredAt: null,
       graceUntil: null,
+      endedAt: null,
       extraTerms: 0,
       shares: [],
       pending: new Set(),
@@ -79,7 +81,11 @@ function addPayment(model: Model, order: ModelOrder, kind: ModelPayment['kind'])
     back: 0,
     refunded: false,
     refunds: [],
-    dispute: null
+    dispute: null,
+    disputeWon: false,
+    cancelled: false,
+    termTaken: false,
+    maturesAt: null
   }
   model.payments.push(payment)
   return payment
@@ -143,9 +149,12 @@ export const renew = (nth: number): Step =>
     expect(outcome).toBe('settled')
     accept(model, payment)
     if (order.expiredAt === null) order.extraTerms += 1
-    else order.expiredAt += TERM
+    else {
+      const left = unserved(order)
+      order.expiredAt = (left > 0 ? model.now + left : order.expiredAt) + TERM
+    }
     if (!inGrace) return
-    Object.assign(order, { graceUntil: null, state: 'delivering' })
+    Object.assign(order, { graceUntil: null, endedAt: model.now, state: 'delivering' })
     order.waiting.clear()
     await takePlacement(model, real, [order])
   })

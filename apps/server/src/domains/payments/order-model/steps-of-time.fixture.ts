@@ -51,7 +51,11 @@ export async function expireNow(model: Model, real: Real): Promise<void> {
   const ended: ModelOrder[] = []
   for (const order of model.orders) {
     if (!isServed(order) || order.expiredAt === null || order.expiredAt > model.now) continue
-    Object.assign(order, { state: 'expired', graceUntil: model.now + GRACE })
+    Object.assign(order, {
+      state: 'expired',
+      graceUntil: model.now + GRACE,
+      endedAt: order.endedAt ?? model.now
+    })
     ended.push(order)
   }
   await takePlacement(model, real, ended)
