@@ -17,7 +17,7 @@ import {
   type OrderRow
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { lockEarners, rewardInvitation, takeBackForPayment } from '../rewards/index.ts'
+import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { downToCents, sumRefunds } from './compare-payment.ts'
 import { givenBackOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
@@ -121,6 +121,8 @@ async function undo(
   const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber, amount: given.amount }
   await lockEarners(unit.tx, order.userId)
   await takeBackForPayment(unit, payment.platformOrderId)
+  const isDelivered = payment.accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
+  if (!isDelivered) await freeCoupons(unit, payment.platformOrderId)
   const standing = await standingPayment(unit, order.userId)
   if (standing !== null) {
     const settings = await readSettings(unit.tx, ctx.secrets)
