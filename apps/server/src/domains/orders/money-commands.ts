@@ -1,5 +1,6 @@
 /** What refunds and later payments change of a locked order, each within the caller's command. */
 import { sql } from 'drizzle-orm'
+import { HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Payment } from './commands.ts'
 import { unservedTime } from './move-commands.ts'
@@ -40,18 +41,28 @@ export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Prom
 }
 
 /**
- * A renewal was given back: its term is taken off again, unless it was served. Where nothing is left of the time, the order
- * expires.
- * @returns whether a term was taken off
+ * A renewal was given back: its term is taken off again, unless it was served. What the other payments bought stays, also
+ * where an administrator had shortened the time, and so does what is shorter than that by then. A grace ends no later than
+ * it would have without the renewal.
+ * @param terms how many terms the payments bought that still count
+ * @returns whether time was taken off
  */
-export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack): Promise<boolean> {
-  const expiredAt = order.expiredAt && addTerms(order.expiredAt, order, -1)
-  const ahead = expiredAt !== null && (isServed(order.state) || unservedTime(order) > 0)
+export async function takeBackTerm(
+  unit: Unit,
+  order: OrderRow,
+  back: GivenBack,
+  { terms, graceHours }: { terms: number; graceHours: number }
+): Promise<boolean> {
+  const expiredAt = order.expiredAt && withoutTerm(order, order.expiredAt, terms)
+  const canEnd = isServed(order.state) || unservedTime(order) > 0
+  const ahead = expiredAt !== null && canEnd && expiredAt.getTime() !== order.expiredAt?.getTime()
   const waiting = !order.expiredAt && order.extraTerms > 0
+  const grace = expiredAt && order.graceUntil && new Date(expiredAt.getTime() + graceHours * HOUR)
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
     ...(ahead ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
-    ...(waiting ? { extraTerms: order.extraTerms - 1 } : {})
+    ...(waiting ? { extraTerms: order.extraTerms - 1 } : {}),
+    ...(grace && order.graceUntil && grace < order.graceUntil ? { graceUntil: grace } : {})
   })
   await note(unit, order.id, 'payment_refunded', {
     platform_order: back.platformOrderNumber,
@@ -60,6 +71,15 @@ export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack)
     ...(ahead ? { expired_at: expiredAt.toISOString() } : {})
   })
   return ahead || waiting
+}
+
+/** A term less than `expiredAt`, but not less than what is paid for, where that is left. */
+function withoutTerm(order: OrderRow, expiredAt: Date, terms: number): Date {
+  const less = addTerms(expiredAt, order, -1)
+  if (!order.deliveredAt) return less
+  const bought = addTerms(order.deliveredAt, order, terms)
+  const least = bought < expiredAt ? bought : expiredAt
+  return less > least ? less : least
 }
 
 /**

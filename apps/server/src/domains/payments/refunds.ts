@@ -5,7 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { EventResult } from '../commerce/index.ts'
-import { endDelivery } from '../delivery/index.ts'
+import { endDelivery, expireTakenBack } from '../delivery/index.ts'
 import {
   awaitPayment,
   lockOrder,
@@ -144,8 +144,11 @@ async function undo(
       : { outcome: 'renewals_unserved', detail: { ...detail, amount: unserved } }
   }
   if (payment.kind === 'renewal' && payment.accepted) {
-    const termTaken = await takeBackTerm(unit, order, given)
+    const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)
+    const termTaken = await takeBackTerm(unit, order, given, { terms: await paidTerms(unit, order.id), graceHours })
     await unit.tx.update(payments).set({ termTaken }).where(eq(payments.id, payment.id))
+    const left = await lockOrder(unit, order.id)
+    if (left) await expireTakenBack(unit, ctx, left, graceHours)
   } else {
     const { platformOrderNumber: platform_order, reason } = given
     await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
@@ -166,6 +169,10 @@ async function standingPayment({ tx }: Unit, userId: number): Promise<string | n
     .limit(1)
   return row?.platformOrderId ?? null
 }
+
+/** How many terms of an order its payments bought that count and were not given back. */
+const paidTerms = ({ tx }: Unit, orderId: number): Promise<number> =>
+  tx.$count(payments, and(eq(payments.orderId, orderId), payments.accepted, isNull(payments.refundedAt)))
 
 /** Renewals that count, and that nobody has given back. */
 export const isPaidRenewal = and(eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))

@@ -8,7 +8,17 @@ import { createGiftCard } from '../../rewards/index.ts'
 import { cancelPayment, disputePayment, refundPayment } from '../index.ts'
 import { refundOnPlatform } from '../refund-on-platform.ts'
 import { amountOf, halfOf, mature, takeBack } from './books.fixture.ts'
-import { centsOf, isServed, letGo, TERM, type Model, type ModelPayment, type Real, type Step } from './model.fixture.ts'
+import {
+  centsOf,
+  GRACE,
+  isServed,
+  letGo,
+  TERM,
+  type Model,
+  type ModelPayment,
+  type Real,
+  type Step
+} from './model.fixture.ts'
 import { takePlacement } from './placement.fixture.ts'
 import { onPayment, step } from './step.fixture.ts'
 import { nextPlatformId } from './steps-of-orders.fixture.ts'
@@ -49,7 +59,14 @@ async function givenBack(
   expect(outcome).toBe('refunded')
   if (payment.kind !== 'renewal' || !payment.accepted) return
   if (order.expiredAt === null) order.extraTerms -= 1
-  else if (isServed(order)) order.expiredAt -= TERM
+  else if (isServed(order)) {
+    order.expiredAt -= TERM
+    if (order.expiredAt > model.now) return
+    const grace = order.expiredAt + GRACE
+    Object.assign(order, { state: 'expired', graceUntil: grace > model.now ? grace : null })
+    await takePlacement(model, real, [order])
+    if (order.graceUntil === null) letGo(order)
+  } else if (order.graceUntil !== null) order.graceUntil = Math.min(order.graceUntil, order.expiredAt - TERM + GRACE)
 }
 
 async function reportRefund({ world }: Real, payment: ModelPayment, { id, amount }: { id: number; amount: string }) {
