@@ -54,6 +54,10 @@ export const refusals = {
     409,
     'You have paid for an order that is still to be delivered or refunded. Please contact support.'
   ],
+  account_owes_coins: [
+    409,
+    'Your account owes {coins} coins of payments that were given back. Please contact support to have it deleted.'
+  ],
   own_account: [409, 'You cannot do this to your own account'],
   last_admin: [409, 'The last active administrator cannot be removed'],
   cannot_switch: [403, 'Failed to switch user'],

@@ -69,6 +69,8 @@ export async function deleteOwnAccount(
     if (!user) return refuse('unauthorized')
     if (user.isSuperuser) return refuse('own_account')
     if (owed) return refuse(owed === 'leases' ? 'account_has_leases' : 'account_is_owed')
+    // Under the user's lock: a debt would be gone with the account, and its owner back under the same address.
+    if (user.coinsOwed > 0) return refuse('account_owes_coins', { params: { coins: user.coinsOwed } })
     return remove(unit, ports, user)
   })
 }

@@ -261,6 +261,21 @@ test('people delete their own account with the password; administrators do not',
   expect(await shop.ctx.db.$count(users, eq(users.id, client.user.id))).toBe(0)
 })
 
+test('nobody deletes the own account while it owes coins; an administrator can', async () => {
+  const { db } = shop.ctx
+  const debtor = await shop.customer({ username: 'debtor1' })
+  const boss = await shop.admin()
+  await db.update(users).set({ coinsOwed: 100 }).where(eq(users.id, debtor.user.id))
+  expect(await debtor.post(DELETE, { password })).toMatchObject({
+    status: 409,
+    data: { reason: 'account_owes_coins' },
+    msg: 'Your account owes 100 coins of payments that were given back. Please contact support to have it deleted.'
+  })
+  const [kept] = await db.select().from(users).where(eq(users.id, debtor.user.id))
+  expect(kept).toMatchObject({ username: 'debtor1', coinsOwed: 100, deletedAt: null })
+  expect((await boss.delete(`${U}/${debtor.user.id}/`)).code).toBe(2000)
+})
+
 test('people download all that the shop knows of them, and nothing of others', async () => {
   const client = await shop.customer({ username: 'Export1' })
   const other = await shop.customer({ username: 'Export2' })

@@ -6,7 +6,16 @@ import type { AppContext } from '../../infra/context.ts'
 import { termOf } from '../catalog/index.ts'
 import { removeDesiredUsers } from '../fleet/index.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { endGrace, expireOrder, lockExpired, lockGraceEnded, orderMail, type OrderRow } from '../orders/index.ts'
+import {
+  endGrace,
+  expireOrder,
+  graceAfter,
+  isServed,
+  lockExpired,
+  lockGraceEnded,
+  orderMail,
+  type OrderRow
+} from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { advance } from './advance.ts'
 import { retireProxies } from './holdings.ts'
@@ -23,15 +32,38 @@ export const expireOrders = (ctx: AppContext): Promise<number> =>
   inBatches(ctx, BATCH, async unit => {
     const { grace_hours } = await readSettings(unit.tx, ctx.secrets)
     const ended: OrderRow[] = []
-    for (const order of await lockExpired(unit, BATCH)) {
-      const expired = await expireOrder(unit, order, grace_hours)
-      await stopProxies(unit, expired)
-      await removeDesiredUsers(unit, order.id)
-      await tellCustomer(unit, expired, ctx.config.publicUrl)
-      ended.push(expired)
-    }
+    // From now on: a worker that was away for long must not shorten the time in which the customer can renew.
+    const graceUntil = graceAfter(unit.now, grace_hours, unit.now)
+    for (const order of await lockExpired(unit, BATCH)) ended.push(await expire(unit, ctx, order, graceUntil))
     return giveBack(unit, ended)
   })
+
+async function expire(
+  unit: Unit,
+  { config }: Pick<AppContext, 'config'>,
+  order: OrderRow,
+  graceUntil: Date | null
+): Promise<OrderRow> {
+  const expired = await expireOrder(unit, order, graceUntil)
+  await stopProxies(unit, expired)
+  await removeDesiredUsers(unit, order.id)
+  await tellCustomer(unit, expired, config.publicUrl)
+  return expired
+}
+
+/**
+ * Ends a locked order whose time is over since some of it was taken back. Its grace counts from its expiry: whoever renews
+ * in the grace and has that refunded again does not prolong it.
+ */
+export async function expireTakenBack(
+  unit: Unit,
+  ctx: Pick<AppContext, 'config'>,
+  order: OrderRow,
+  graceHours: number
+): Promise<void> {
+  if (!isServed(order.state) || !order.expiredAt || order.expiredAt > unit.now) return
+  await giveBack(unit, [await expire(unit, ctx, order, graceAfter(order.expiredAt, graceHours, unit.now))])
+}
 
 /**
  * Gives the addresses back of expired orders that nobody renewed in their grace.

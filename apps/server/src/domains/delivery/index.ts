@@ -5,7 +5,7 @@
  */
 export { advance } from './advance.ts'
 export { confirmOutcomes } from './confirm.ts'
-export { endDelivery, endGraces, expireOrders } from './expire.ts'
+export { endDelivery, endGraces, expireOrders, expireTakenBack } from './expire.ts'
 export { deliveryJobs } from './jobs.ts'
 export { deliveryRoutes } from './routes.ts'
 export { restoreAddresses, reviveDelivery } from './revive.ts'

@@ -83,10 +83,10 @@ test('each change of an order is published for its customer', async () => {
     (unit, order) => setCredentials(unit, order, 'another'),
     (unit, order) => finishTask(unit, order.id, order.taskId ?? '', null),
     (unit, order) => renewOrder(unit, order, payment),
-    (unit, order) => expireOrder(unit, order, 24),
+    (unit, order) => expireOrder(unit, order, unit.now),
     reviveOrder,
     markDelivered,
-    (unit, order) => expireOrder(unit, order, 24),
+    (unit, order) => expireOrder(unit, order, unit.now),
     endGrace
   ]
   for (const [at, step] of steps.entries()) {

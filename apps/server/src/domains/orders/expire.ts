@@ -19,14 +19,18 @@ export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[
 
 /**
  * Its time is over, and a task that was under way ends with it.
- * @param graceHours how long its addresses stay held for its customer, from now on: a worker that was away for long must
- * not shorten the time in which the customer can renew
+ * @param graceUntil how long its addresses stay held for its customer; null: they are not held
  */
-export function expireOrder(unit: Unit, order: OrderRow, graceHours: number): Promise<OrderRow> {
-  const graceUntil = graceHours > 0 ? new Date(unit.now.getTime() + graceHours * HOUR) : null
+export function expireOrder(unit: Unit, order: OrderRow, graceUntil: Date | null): Promise<OrderRow> {
   const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
   const detail = graceUntil ? { grace_until: graceUntil.toISOString() } : {}
   return transition(unit, order, 'expire', { graceUntil, endedAt: order.endedAt ?? unit.now, ...noTask }, detail)
+}
+
+/** The end of a grace that begins at `from`; null where it is over. */
+export function graceAfter(from: Date, graceHours: number, now: Date): Date | null {
+  const end = new Date(from.getTime() + graceHours * HOUR)
+  return end > now ? end : null
 }
 
 /** Expired orders that nobody renewed in their grace, locked. */

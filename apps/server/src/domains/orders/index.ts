@@ -16,7 +16,7 @@ export {
   startDelivering,
   type Failure
 } from './commands.ts'
-export { endGrace, expireOrder, lockExpired, lockGraceEnded } from './expire.ts'
+export { endGrace, expireOrder, graceAfter, lockExpired, lockGraceEnded } from './expire.ts'
 export { orderMail, orderMailColumns, orderMailFrom } from './order-mail.ts'
 export {
   awaitPayment,

@@ -1,5 +1,6 @@
 /** What refunds and later payments change of a locked order, each within the caller's command. */
 import { sql } from 'drizzle-orm'
+import { HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Payment } from './commands.ts'
 import { unservedTime } from './move-commands.ts'
@@ -40,19 +41,29 @@ export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Prom
 }
 
 /**
- * A renewal was given back: its term is taken off again, unless it was served. Where nothing is left of the time, the order
- * expires.
- * @param days what it had given
- * @returns whether a term was taken off
+ * A renewal was given back: its days are taken off again, unless they were served. What the other payments bought stays, also
+ * where an administrator had shortened the time, and so does what is shorter than that by then. A grace ends no later than
+ * it would have without the renewal.
+ * @param days what the renewal had given
+ * @param paidDays what the payments gave that still count
+ * @returns whether time was taken off
  */
-export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack, days: number): Promise<boolean> {
-  const expiredAt = order.expiredAt && addDays(order.expiredAt, -days)
-  const ahead = expiredAt !== null && (isServed(order.state) || unservedTime(order) > 0)
+export async function takeBackTerm(
+  unit: Unit,
+  order: OrderRow,
+  back: GivenBack,
+  { days, paidDays, graceHours }: { days: number; paidDays: number; graceHours: number }
+): Promise<boolean> {
+  const expiredAt = order.expiredAt && withoutDays(order, order.expiredAt, { days, paidDays })
+  const canEnd = isServed(order.state) || unservedTime(order) > 0
+  const ahead = expiredAt !== null && canEnd && expiredAt.getTime() !== order.expiredAt?.getTime()
   const waiting = !order.expiredAt && order.extraDays > 0
+  const grace = expiredAt && order.graceUntil && new Date(expiredAt.getTime() + graceHours * HOUR)
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
     ...(ahead ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
-    ...(waiting ? { extraDays: Math.max(0, order.extraDays - days) } : {})
+    ...(waiting ? { extraDays: Math.max(0, order.extraDays - days) } : {}),
+    ...(grace && order.graceUntil && grace < order.graceUntil ? { graceUntil: grace } : {})
   })
   await note(unit, order.id, 'payment_refunded', {
     platform_order: back.platformOrderNumber,
@@ -61,6 +72,15 @@ export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack,
     ...(ahead ? { expired_at: expiredAt.toISOString() } : {})
   })
   return ahead || waiting
+}
+
+/** So many days less than `expiredAt`, but not less than what is paid for, where that is left. */
+function withoutDays(order: OrderRow, expiredAt: Date, { days, paidDays }: { days: number; paidDays: number }): Date {
+  const less = addDays(expiredAt, -days)
+  if (!order.deliveredAt) return less
+  const bought = addDays(order.deliveredAt, paidDays)
+  const least = bought < expiredAt ? bought : expiredAt
+  return less > least ? less : least
 }
 
 /**

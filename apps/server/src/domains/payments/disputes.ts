@@ -5,7 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { isServed, lockOrder, note, restoreOrder, restorePart, restoreTerm, type OrderRow } from '../orders/index.ts'
-import { lockEarners, restoreForPayment, rewardInvitation } from '../rewards/index.ts'
+import { lockEarners, restoreForPayment, rewardInvitation, useCouponsAgain } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { downToCents, sumRefunds } from './compare-payment.ts'
 import { giveBack, type Refunding } from './refunds.ts'
@@ -99,6 +99,7 @@ async function restore(
     if (accepted) await restorePart(unit, order, back)
     return goesOn
   }
+  await useCouponsAgain(unit, platformOrderId)
   if (accepted) await earnAgain(unit, ctx, order.userId, payment)
   const isPurchase = kind === 'purchase' && order.platformOrderId === platformOrderId
   if (isPurchase && order.state === 'refunded') await restoreOrder(unit, order, back, { accepted })

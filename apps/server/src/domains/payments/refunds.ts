@@ -5,7 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { EventResult } from '../commerce/index.ts'
-import { endDelivery } from '../delivery/index.ts'
+import { endDelivery, expireTakenBack } from '../delivery/index.ts'
 import {
   awaitPayment,
   lockOrder,
@@ -17,7 +17,7 @@ import {
   type OrderRow
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { lockEarners, rewardInvitation, takeBackForPayment } from '../rewards/index.ts'
+import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { downToCents, sumRefunds } from './compare-payment.ts'
 import { givenBackOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
@@ -121,6 +121,8 @@ async function undo(
   const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber, amount: given.amount }
   await lockEarners(unit.tx, order.userId)
   await takeBackForPayment(unit, payment.platformOrderId)
+  const isDelivered = payment.accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
+  if (!isDelivered) await freeCoupons(unit, payment.platformOrderId)
   const standing = await standingPayment(unit, order.userId)
   if (standing !== null) {
     const settings = await readSettings(unit.tx, ctx.secrets)
@@ -142,8 +144,16 @@ async function undo(
       : { outcome: 'renewals_unserved', detail: { ...detail, amount: unserved } }
   }
   if (payment.kind === 'renewal' && payment.accepted) {
-    const termTaken = await takeBackTerm(unit, order, given, payment.days ?? order.proxyTime)
+    const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)
+    const days = payment.days ?? order.proxyTime
+    const termTaken = await takeBackTerm(unit, order, given, {
+      days,
+      paidDays: await paidDays(unit, order),
+      graceHours
+    })
     await unit.tx.update(payments).set({ termTaken }).where(eq(payments.id, payment.id))
+    const left = await lockOrder(unit, order.id)
+    if (left) await expireTakenBack(unit, ctx, left, graceHours)
   } else {
     const { platformOrderNumber: platform_order, reason } = given
     await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
@@ -163,6 +173,15 @@ async function standingPayment({ tx }: Unit, userId: number): Promise<string | n
     .orderBy(asc(payments.id))
     .limit(1)
   return row?.platformOrderId ?? null
+}
+
+/** The days that those payments of an order gave that count and were not given back. */
+async function paidDays({ tx }: Unit, { id, proxyTime }: OrderRow): Promise<number> {
+  const [row] = await tx
+    .select({ days: sql<number>`coalesce(sum(coalesce(${payments.days}, ${proxyTime}::int)), 0)::int` })
+    .from(payments)
+    .where(and(eq(payments.orderId, id), payments.accepted, isNull(payments.refundedAt)))
+  return row?.days ?? 0
 }
 
 /** Renewals that count, and that nobody has given back. */

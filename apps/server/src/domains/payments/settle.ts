@@ -204,7 +204,11 @@ async function orderOf(unit: Unit, publicId: string): Promise<OrderRow | undefin
   return (await isDeleted(unit.tx, order.userId)) ? undefined : order
 }
 
-export const codesOf = ({ discount_codes }: PaidOrder): string[] => discount_codes.map(({ code }) => code)
+/** The promo codes that a payment names, as `useCoupons` takes them. */
+export const codesOf = ({ id: payment, discount_codes }: PaidOrder): { codes: string[]; payment: string } => ({
+  codes: discount_codes.map(({ code }) => code),
+  payment
+})
 
 /** Its money was given back before it could be delivered: it settles nothing. */
 async function paidBack(unit: Unit, order: OrderRow | undefined, payment: PaymentRow): Promise<EventResult> {

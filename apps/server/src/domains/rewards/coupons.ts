@@ -81,7 +81,13 @@ export function updateCoupon(
     const row = await rowOf(tx, form, before.code)
     if (!row.ok) return row
     const [held] = await tx.select({ by: coupons.holderId }).from(coupons).where(eq(coupons.id, id)).for('update')
-    const changed = await tx.update(coupons).set(row.data).where(eq(coupons.id, id)).returning({ id: coupons.id })
+    // An administrator's word stands, whatever becomes of a payment that used it before.
+    const decided = form.is_used !== undefined && form.is_used !== before.is_used ? { usedBy: null } : {}
+    const changed = await tx
+      .update(coupons)
+      .set({ ...row.data, ...decided })
+      .where(eq(coupons.id, id))
+      .returning({ id: coupons.id })
     const after = await readCoupon(tx, id)
     if (!held || changed.length === 0 || !after) return refuse('not_found')
     unit.audit('coupon.edit', id, { before, after })
@@ -103,13 +109,20 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
   })
 }
 
-/** Marks promo codes as used that a paid order of their holder named. Codes of others stay as they are. */
-export async function useCoupons(unit: Unit, holderId: number, codes: readonly string[]): Promise<void> {
+/**
+ * Marks promo codes as used that a paid order of their holder named. Codes of others stay as they are.
+ * @param payment the platform's id of that order: see `freeCoupons`
+ */
+export async function useCoupons(
+  unit: Unit,
+  holderId: number,
+  { codes, payment }: { codes: readonly string[]; payment: string }
+): Promise<void> {
   if (codes.length === 0) return
   const named = codes.map(code => code.trim().toLowerCase())
   const used = await unit.tx
     .update(coupons)
-    .set({ isUsed: true })
+    .set({ isUsed: true, usedBy: payment })
     .where(
       and(
         eq(coupons.holderId, holderId),
@@ -119,6 +132,21 @@ export async function useCoupons(unit: Unit, holderId: number, codes: readonly s
     )
     .returning({ id: coupons.id })
   for (const { id } of used) unit.publish('coupon', id, holderId)
+}
+
+/** A payment was given back before anything was delivered for it: the promo codes that it used can be used again. */
+export const freeCoupons = (unit: Unit, payment: string): Promise<void> => setUsed(unit, payment, false)
+
+/** The money of such a payment came back: the promo codes that it used, and nothing else since, are used again. */
+export const useCouponsAgain = (unit: Unit, payment: string): Promise<void> => setUsed(unit, payment, true)
+
+async function setUsed(unit: Unit, payment: string, isUsed: boolean): Promise<void> {
+  const changed = await unit.tx
+    .update(coupons)
+    .set({ isUsed })
+    .where(and(eq(coupons.usedBy, payment), eq(coupons.isUsed, !isUsed)))
+    .returning({ id: coupons.id, holderId: coupons.holderId })
+  for (const { id, holderId } of changed) unit.publish('coupon', id, holderId)
 }
 
 /**

@@ -5,7 +5,7 @@
  * record with them. Others grant by the functions below within their own command.
  */
 export { changePoints } from './account-points.ts'
-export { useCoupons } from './coupons.ts'
+export { freeCoupons, useCoupons, useCouponsAgain } from './coupons.ts'
 export { grantForPayment, lockEarners, rewardInvitation } from './grant-for-payment.ts'
 export { pendingCoins } from './pending-coins.ts'
 export { restoreForPayment, takeBackForPayment } from './take-back.ts'

@@ -10,6 +10,7 @@ import { refundOnPlatform } from '../refund-on-platform.ts'
 import { amountOf, earn, halfOf, mature, takeBack } from './books.fixture.ts'
 import {
   centsOf,
+  GRACE,
   isServed,
   letGo,
   TERM,
@@ -59,9 +60,18 @@ async function givenBack(
   expect(outcome).toBe('refunded')
   if (payment.kind !== 'renewal' || !payment.accepted) return
   payment.termTaken = order.expiredAt === null || isServed(order) || unserved(order) > 0
+  if (order.expiredAt !== null && order.graceUntil !== null)
+    order.graceUntil = Math.min(order.graceUntil, order.expiredAt - TERM + GRACE)
   if (!payment.termTaken) return
   if (order.expiredAt === null) order.extraTerms -= 1
-  else order.expiredAt -= TERM
+  else if (isServed(order)) {
+    order.expiredAt -= TERM
+    if (order.expiredAt > model.now) return
+    const grace = order.expiredAt + GRACE
+    Object.assign(order, { state: 'expired', endedAt: model.now, graceUntil: grace > model.now ? grace : null })
+    await takePlacement(model, real, [order])
+    if (order.graceUntil === null) letGo(order)
+  } else order.expiredAt -= TERM
 }
 
 async function reportRefund({ world }: Real, payment: ModelPayment, { id, amount }: { id: number; amount: string }) {

@@ -1,0 +1,100 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { OrderRow } from '../orders/index.ts'
+import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
+import { nextId, NOTHING, paidOrder, tell, tellRefund } from './telling.fixture.ts'
+
+let world: OrderShop
+let admin: Buyer
+let buyer: Buyer
+let order: OrderRow
+let count = 0
+
+beforeAll(async () => {
+  world = await startOrderShop({ ranges: ['127.97.0.0/25'] })
+  admin = await world.admin('boss1')
+}, 60_000)
+afterAll(() => world?.close())
+beforeEach(async () => {
+  await world.endAll()
+  buyer = await world.customer(`buyer${(count += 1)}`)
+  order = await world.place(buyer)
+  const form = { username: buyer.user.username, code: code(), discount: '5', code_type: 1 }
+  expect((await admin.post('/api/rewards/coupon_code/', form)).code).toBe(2000)
+})
+
+const code = () => `CODE-${count}`
+const isUsed = async () => {
+  const { rows } = await world.shop.ctx.db.execute<{ used: boolean }>(
+    sql`select is_used as used from coupons where code = ${code()}`
+  )
+  return rows[0]?.used
+}
+/** Pays by the code. @returns the platform's id of the payment */
+async function pay(lines?: Record<string, number>): Promise<number> {
+  const event = paidOrder(order.publicId, '10.00', lines ? { lines } : {})
+  const discount_codes = [{ code: code().toLowerCase(), amount: '10.00', type: 'fixed_amount' }]
+  await tell(world.shop.ctx, 'orders/paid', { ...event, discount_codes })
+  return event.id
+}
+
+test('a code is free again when the payment that used it was given back before the delivery, once', async () => {
+  const short = await pay(NOTHING)
+  expect(await isUsed()).toBe(true)
+  // A part of it given back is somebody's to decide.
+  await tellRefund(world.shop.ctx, short, '4.00')
+  expect(await isUsed()).toBe(true)
+  await tellRefund(world.shop.ctx, short, '6.00')
+  expect(await isUsed()).toBe(false)
+  const right = await pay()
+  expect(await isUsed()).toBe(true)
+  // Told again, also by another name.
+  await tellRefund(world.shop.ctx, short, '6.00')
+  await tell(world.shop.ctx, 'orders/cancelled', { id: short, name: `#${short}`, cancelled_at: 'now' })
+  expect(await isUsed()).toBe(true)
+  // Nothing works yet.
+  await tellRefund(world.shop.ctx, right, '10.00')
+  expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
+  expect(await isUsed()).toBe(false)
+})
+
+test('a code stays used when what it paid for was delivered', async () => {
+  const paid = await pay()
+  await world.confirm()
+  await tellRefund(world.shop.ctx, paid, '10.00')
+  expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
+  expect(await isUsed()).toBe(true)
+})
+
+test('a code is used again when the money of its payment came back, unless an administrator or another payment has it', async () => {
+  const { ctx } = world.shop
+  const chargeback = async (paid: number, id: number, status: string) =>
+    tell(ctx, status === 'won' ? 'disputes/update' : 'disputes/create', {
+      id,
+      order_id: paid,
+      type: 'chargeback',
+      status,
+      amount: '10.00',
+      currency: 'USD'
+    })
+  const [paid, id] = [await pay(NOTHING), nextId()]
+  await chargeback(paid, id, 'needs_response')
+  expect(await isUsed()).toBe(false)
+  await chargeback(paid, id, 'won')
+  expect(await isUsed()).toBe(true)
+  // By hand: no refund changes that.
+  const list = await admin.get<{ data: { id: number; version: string }[] }>(
+    `/api/rewards/coupon_code/?search=${code()}`
+  )
+  const [row] = list.data.data
+  const form = { ...row, username: buyer.user.username, code: code(), discount: '5', code_type: 1 }
+  const edited = await admin.put<{ version: string }>(`/api/rewards/coupon_code/${row?.id}/`, {
+    ...form,
+    is_used: false
+  })
+  expect(edited.code).toBe(2000)
+  const again = { ...form, is_used: true, version: edited.data.version }
+  expect((await admin.put(`/api/rewards/coupon_code/${row?.id}/`, again)).code).toBe(2000)
+  await tellRefund(ctx, paid, '10.00')
+  expect(await isUsed()).toBe(true)
+})
