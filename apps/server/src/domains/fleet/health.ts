@@ -36,12 +36,14 @@ export async function checkServers(ctx: SyncContext): Promise<void> {
 async function checkServer(ctx: SyncContext, server: ServerRow, sellsForMs: number): Promise<void> {
   const trouble = await askHealth(ctx, server)
   await command(ctx, SYSTEM, async unit => {
+    const deadline = new Date(unit.now.getTime() - sellsForMs)
     if (trouble === null) {
       if (await markReachable(unit, server.id)) enqueueFullSync(unit, server.id)
+      await markOffline(unit, server.id, deadline)
       return
     }
-    const failures = await markUnreachable(unit, server.id, trouble, { counts: true })
-    await markOffline(unit, server.id, new Date(unit.now.getTime() - sellsForMs))
+    const failures = await markUnreachable(unit, server.id, trouble)
+    await markOffline(unit, server.id, deadline)
     // Nobody waits for a server that was given up.
     if (failures !== ALARM_AFTER || server.status === 'given_up') return
     const since = (server.unreachableSince ?? unit.now).toISOString()

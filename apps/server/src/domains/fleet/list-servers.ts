@@ -94,7 +94,7 @@ function troubleOf({ trouble: code, troubleParams }: ServerRow): Pick<Server, 'l
 
 /** An agent that holds something nobody wants is as little in step as one that lacks something. */
 function stepOf(row: ServerRow, usersBehind: boolean): Server['step'] {
-  if (row.unreachableSince !== null) return 'unreachable'
+  if (row.unreachableSince !== null || row.failingSince !== null) return 'unreachable'
   const behind = usersBehind || row.prefixesGeneration !== row.prefixesApplied || row.trouble !== null
   return behind ? 'behind' : 'in step'
 }
