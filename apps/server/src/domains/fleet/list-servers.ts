@@ -63,6 +63,7 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
       cidrs: cidrs.map(({ id, cidr }) => ({ id, cidr, ip_count: addressCount(cidr), name: cidr })),
       step: stepOf(row, late.has(row.id)),
       unreachable_since: isoOrNull(row.unreachableSince),
+      failing_since: isoOrNull(row.failingSince),
       status: row.status,
       sells: row.status === 'active' && !row.offline,
       ...troubleOf(row),
