@@ -77,8 +77,6 @@ export async function syncAgent(
     if (behind) await clearRefusals(ctx, server.id)
     let loaded = behind ? await load(ctx, agent, server) : null
     const synced: Synced = { prefixes: loaded, users: new Map() }
-    // Users of ranges that the agent does not have would only be refused.
-    if (loaded?.kind === 'refused') return synced
     for (;;) {
       const users = await usersBehind(ctx, server.id, byHandOnly)
       if (users.length === 0) break
@@ -115,10 +113,6 @@ const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.re
 async function load(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
   const loaded = await loadPrefixes(ctx, agent, server)
   if (loaded.kind === 'unreachable') throw new AgentUnreachable(loaded.message)
-  if (loaded.kind === 'refused') {
-    const trouble = { code: 'prefixes_refused', params: { message: loaded.message } } as const
-    await command(ctx, SYSTEM, unit => setTrouble(unit, server.id, trouble))
-  }
   return loaded
 }
 
@@ -140,6 +134,10 @@ async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boole
         eq(agentUsers.serverId, serverId),
         sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`,
         isNull(agentUsers.refusal),
+        // Who needs a range that the agent refused waits for it.
+        sql`(not ${agentUsers.wanted} or not exists (
+          select 1 from servers s, unnest(s.refused_ranges) as refused, unnest(${agentUsers.prefixes}) as prefix
+          where s.id = ${serverId} and prefix::inet <<= refused::inet))`,
         byHandOnly ? isNull(agentUsers.orderId) : undefined
       )
     )

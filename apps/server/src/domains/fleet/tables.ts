@@ -51,6 +51,11 @@ export const servers = pgTable(
     /** Raised with every change of the server's own ranges; the converge job brings the agent there. */
     prefixesGeneration: bigint({ mode: 'number' }).notNull().default(1),
     prefixesApplied: bigint({ mode: 'number' }).notNull().default(0),
+    /** Those of its ranges that the agent did not take: they are not sold, and users that need them wait. */
+    refusedRanges: text()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
     /** The running or last provisioning over SSH. */
     provisioning: jsonb().$type<Provisioning>(),
     /** An administrator approved it: one repair may remove more users than the safety limit. */

@@ -41,7 +41,7 @@ export async function standBefore(
   }
 }
 
-const answerWith = (response: ServerResponse, status: number, body: object): true => {
+export const answerWith = (response: ServerResponse, status: number, body: object): true => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   return true
 }
