@@ -55,7 +55,9 @@ export const JobsHealth = z.object({
 export const ServersHealth = z.object({
   total: z.number(),
   reachable: z.number(),
-  unreachable: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable() }))
+  unreachable: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable() })),
+  /** Servers that answer and do not hold what is wanted of them: why, and since when their changes fail (if they do). */
+  troubled: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable(), message: z.string() }))
 })
 
 export const MailHealth = z.object({ waiting: z.number(), oldest: Time.nullable(), failed: z.number() })

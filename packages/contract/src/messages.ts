@@ -237,7 +237,8 @@ export const serverTroubles = {
   prefixes_refused: 'The agent did not take its ranges: {message}',
   prefixes_waiting: 'A removed range is still in use by users on the agent',
   removals_waiting:
-    '{count} of {users} users on the agent are unknown to the console. An administrator has to approve their removal.'
+    '{count} of {users} users on the agent are unknown to the console. An administrator has to approve their removal.',
+  changes_failing: 'What is sent to the agent fails: {message}'
 } as const
 export type ServerTrouble = keyof typeof serverTroubles
 

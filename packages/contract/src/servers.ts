@@ -70,6 +70,8 @@ export const Server = z.object({
   /** Does the agent hold what the console wants? */
   step: z.enum(['in step', 'behind', 'unreachable']),
   unreachable_since: Time.nullable(),
+  /** Since when what is sent to its agent fails, whatever its health check says. */
+  failing_since: Time.nullable(),
   status: z.enum(SERVER_STATUSES),
   /** Does stock count its free addresses? */
   sells: z.boolean(),

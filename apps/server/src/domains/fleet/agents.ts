@@ -1,5 +1,5 @@
 import type { Params, ServerTrouble } from '@netlet/contract'
-import { and, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -12,6 +12,9 @@ export type ServerRow = typeof servers.$inferSelect
 
 /** What everything that talks to agents works with. */
 export type SyncContext = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log' | 'changes'>
+
+/** Seconds between two tries of an agent that fails. */
+const LONGEST_PAUSE_S = 60
 
 export type Trouble = { code: ServerTrouble; params?: Params }
 
@@ -40,17 +43,12 @@ export function agentOf(
 export async function markReachable(unit: Unit, serverId: number): Promise<boolean> {
   const back = await unit.tx
     .update(servers)
-    .set({ connected: true, lastSeenAt: unit.now, unreachableSince: null, failures: 0 })
+    .set({ connected: true, lastSeenAt: unit.now, unreachableSince: null, failures: 0, nextTryAt: null })
     .where(and(eq(servers.id, serverId), or(eq(servers.connected, false), sql`${servers.failures} > 0`)))
     .returning({ id: servers.id })
   await clearTrouble(unit, serverId, ['unreachable', 'token_unreadable'])
   if (back.length > 0) await closeOutage(unit, serverId)
-  const sellsAgain = await unit.tx
-    .update(servers)
-    .set({ offline: false })
-    .where(and(eq(servers.id, serverId), eq(servers.offline, true)))
-    .returning({ id: servers.id })
-  if (sellsAgain.length > 0) publishSelling(unit)
+  await sellAgain(unit, serverId)
   if (back.length === 0) {
     await unit.tx.update(servers).set({ lastSeenAt: unit.now }).where(eq(servers.id, serverId))
     return false
@@ -60,41 +58,87 @@ export async function markReachable(unit: Unit, serverId: number): Promise<boole
 }
 
 /**
- * The agent did not answer.
- * @param counts whether it was asked for its health: only those failures in a row make an alarm
- * @returns how often in a row its health was asked for in vain
+ * The agent was asked for its health and did not answer.
+ * @returns how often in a row
  */
-export async function markUnreachable(
-  unit: Unit,
-  serverId: number,
-  trouble: Trouble,
-  { counts }: { counts: boolean }
-): Promise<number> {
+export async function markUnreachable(unit: Unit, serverId: number, trouble: Trouble): Promise<number> {
   const [row] = await unit.tx
     .update(servers)
     .set({
       connected: false,
       unreachableSince: sql`coalesce(${servers.unreachableSince}, ${unit.now.toISOString()}::timestamptz)`,
-      failures: counts ? sql`${servers.failures} + 1` : servers.failures,
+      failures: sql`${servers.failures} + 1`,
       ...columnsOf(trouble)
     })
     .where(eq(servers.id, serverId))
     .returning({ failures: servers.failures, since: servers.unreachableSince, status: servers.status })
-  if (counts && row?.since && row.status !== 'given_up') await openOutage(unit, serverId, row.since)
+  if (row?.since && row.status !== 'given_up') await openOutage(unit, serverId, row.since)
   unit.publish('server', serverId)
   return row?.failures ?? 0
 }
 
-/** Takes a server out of stock that has been silent since before `deadline`; it comes back when it answers. */
-export async function markOffline(unit: Unit, serverId: number, deadline: Date): Promise<void> {
+/**
+ * What was sent to the agent failed: it did not answer, or not as an agent does. Its next try comes after a pause that
+ * grows with each failure.
+ */
+export async function markFailing(unit: Unit, serverId: number, message: string): Promise<void> {
+  const now = sql`${unit.now.toISOString()}::timestamptz`
+  await unit.tx
+    .update(servers)
+    .set({
+      failingSince: sql`coalesce(${servers.failingSince}, ${now})`,
+      failedTries: sql`${servers.failedTries} + 1`,
+      nextTryAt: sql`${now} + least(power(2, least(${servers.failedTries}, 10)), ${LONGEST_PAUSE_S}) * interval '1 second'`
+    })
+    .where(eq(servers.id, serverId))
+  // That nothing answers there says more.
+  await unit.tx
+    .update(servers)
+    .set(columnsOf({ code: 'changes_failing', params: { message } }))
+    .where(
+      and(eq(servers.id, serverId), sql`coalesce(${servers.trouble}, '') not in ('unreachable', 'token_unreadable')`)
+    )
+  unit.publish('server', serverId)
+}
+
+/** What was sent to the agent got there. */
+export async function markConverged(unit: Unit, serverId: number): Promise<void> {
+  const recovered = await unit.tx
+    .update(servers)
+    .set({ failingSince: null, failedTries: 0, nextTryAt: null })
+    .where(and(eq(servers.id, serverId), isNotNull(servers.failingSince)))
+    .returning({ id: servers.id })
+  if (recovered.length > 0) unit.publish('server', serverId)
+  await clearTrouble(unit, serverId, ['changes_failing'])
+  await markReachable(unit, serverId)
+}
+
+/** Since when a server answers nothing, or fails to take what it is sent; null: neither. */
+export const troubledSince = sql<Date | null>`least(${servers.unreachableSince}, ${servers.failingSince})`
+
+/**
+ * Takes a server out of stock that has been in trouble since before `deadline`; it comes back when that ends.
+ * @returns whether it sold until now
+ */
+export async function markOffline(unit: Unit, serverId: number, deadline: Date): Promise<boolean> {
   const gone = await unit.tx
     .update(servers)
     .set({ offline: true })
-    .where(and(eq(servers.id, serverId), eq(servers.offline, false), lte(servers.unreachableSince, deadline)))
+    .where(and(eq(servers.id, serverId), eq(servers.offline, false), lte(troubledSince, deadline)))
     .returning({ id: servers.id })
-  if (gone.length === 0) return
+  if (gone.length === 0) return false
   unit.publish('server', serverId)
   publishSelling(unit)
+  return true
+}
+
+async function sellAgain(unit: Unit, serverId: number): Promise<void> {
+  const sellsAgain = await unit.tx
+    .update(servers)
+    .set({ offline: false })
+    .where(and(eq(servers.id, serverId), eq(servers.offline, true), isNull(servers.failingSince)))
+    .returning({ id: servers.id })
+  if (sellsAgain.length > 0) publishSelling(unit)
 }
 
 /**

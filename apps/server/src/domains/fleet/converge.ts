@@ -3,7 +3,7 @@ import type { AgentClient } from '../../integrations/agent/index.ts'
 import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { agentOf, markReachable, markUnreachable, setTrouble, type ServerRow, type SyncContext } from './agents.ts'
+import { agentOf, markConverged, markFailing, setTrouble, type ServerRow, type SyncContext } from './agents.ts'
 import { applyUser, recordOutcomes, type AgentUser, type ConfirmPort, type Outcome } from './apply.ts'
 import { withServerLock } from './lock.ts'
 import { loadPrefixes, type LoadedPrefixes } from './prefixes.ts'
@@ -24,7 +24,12 @@ export class AgentUnreachable extends Error {
  * does this for a server at a time, so that an older state never overtakes a newer one on the wire.
  * @throws AgentUnreachable where the agent is away
  */
-export async function convergeServer(ctx: SyncContext, serverId: number, confirm: ConfirmPort): Promise<void> {
+export async function convergeServer(
+  ctx: SyncContext,
+  serverId: number,
+  confirm: ConfirmPort,
+  timeoutMs?: number
+): Promise<void> {
   const ran = await withServerLock(
     ctx.db,
     serverId,
@@ -33,7 +38,7 @@ export async function convergeServer(ctx: SyncContext, serverId: number, confirm
         .select()
         .from(servers)
         .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
-      if (server) await syncAgent(ctx, server, { confirm })
+      if (server) await syncAgent(ctx, server, { confirm, timeoutMs })
     },
     { waitMs: 1000 }
   )
@@ -52,22 +57,26 @@ export type Synced = { prefixes: LoadedPrefixes | null; users: Map<string, Outco
 /**
  * Brings the agent to what is wanted of it. The caller holds the server's lock.
  * @param byHandOnly leaves the orders' users to the job that tells their orders
+ * @param timeoutMs for each call
  * @throws AgentUnreachable where the agent is away
  */
 export async function syncAgent(
   ctx: SyncContext,
   server: ServerRow,
-  { confirm, byHandOnly = false }: { confirm: ConfirmPort; byHandOnly?: boolean }
+  {
+    confirm,
+    byHandOnly = false,
+    timeoutMs
+  }: { confirm: ConfirmPort; byHandOnly?: boolean; timeoutMs?: number | undefined }
 ): Promise<Synced> {
-  const agent = agentOf(server, ctx.secrets)
+  const agent = agentOf(server, ctx.secrets, timeoutMs)
   try {
-    const behind = server.prefixesGeneration !== server.prefixesApplied
+    // Where changes fail only a change that got there ends it, and there may be no user left to send.
+    const behind = server.prefixesGeneration !== server.prefixesApplied || server.failingSince !== null
     // Before the ranges are recorded as loaded: whoever dies in between does it again.
     if (behind) await clearRefusals(ctx, server.id)
     let loaded = behind ? await load(ctx, agent, server) : null
     const synced: Synced = { prefixes: loaded, users: new Map() }
-    // Users of ranges that the agent does not have would only be refused.
-    if (loaded?.kind === 'refused') return synced
     for (;;) {
       const users = await usersBehind(ctx, server.id, byHandOnly)
       if (users.length === 0) break
@@ -82,12 +91,12 @@ export async function syncAgent(
       if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
     }
     if (loaded?.kind === 'widened') synced.prefixes = await narrow(ctx, agent, server)
-    await command(ctx, SYSTEM, unit => markReachable(unit, server.id))
+    await command(ctx, SYSTEM, unit => markConverged(unit, server.id))
     return synced
   } catch (error) {
     if (error instanceof AgentUnreachable) {
-      const trouble = { code: 'unreachable', params: { message: error.message } } as const
-      await command(ctx, SYSTEM, unit => markUnreachable(unit, server.id, trouble, { counts: false }))
+      const { message } = error
+      await command(ctx, SYSTEM, unit => markFailing(unit, server.id, message))
     }
     throw error
   }
@@ -104,10 +113,6 @@ const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.re
 async function load(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
   const loaded = await loadPrefixes(ctx, agent, server)
   if (loaded.kind === 'unreachable') throw new AgentUnreachable(loaded.message)
-  if (loaded.kind === 'refused') {
-    const trouble = { code: 'prefixes_refused', params: { message: loaded.message } } as const
-    await command(ctx, SYSTEM, unit => setTrouble(unit, server.id, trouble))
-  }
   return loaded
 }
 
@@ -129,6 +134,10 @@ async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boole
         eq(agentUsers.serverId, serverId),
         sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`,
         isNull(agentUsers.refusal),
+        // Who needs a range that the agent refused waits for it.
+        sql`(not ${agentUsers.wanted} or not exists (
+          select 1 from servers s, unnest(s.refused_ranges) as refused, unnest(${agentUsers.prefixes}) as prefix
+          where s.id = ${serverId} and prefix::inet <<= refused::inet))`,
         byHandOnly ? isNull(agentUsers.orderId) : undefined
       )
     )

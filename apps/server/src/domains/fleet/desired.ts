@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -128,7 +128,7 @@ export async function agentProgress(db: Executor, orderId: number) {
     .where(eq(agentUsers.orderId, orderId))
 }
 
-/** Servers whose agents lack a change. */
+/** Servers whose agents lack a change, or failed to take the last one. */
 export async function serversBehind(db: Executor): Promise<number[]> {
   const users = db
     .select({ id: agentUsers.serverId })
@@ -137,7 +137,12 @@ export async function serversBehind(db: Executor): Promise<number[]> {
   const ranges = db
     .select({ id: servers.id })
     .from(servers)
-    .where(and(ne(servers.prefixesGeneration, servers.prefixesApplied), isNull(servers.deletedAt)))
+    .where(
+      and(
+        or(ne(servers.prefixesGeneration, servers.prefixesApplied), isNotNull(servers.failingSince)),
+        isNull(servers.deletedAt)
+      )
+    )
   const rows = await users.union(ranges)
   return rows.map(row => row.id)
 }

@@ -1,8 +1,8 @@
 import { isNull } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
-import { command } from '../../infra/command.ts'
+import { iso, MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
 import {
@@ -36,12 +36,15 @@ export async function checkServers(ctx: SyncContext): Promise<void> {
 async function checkServer(ctx: SyncContext, server: ServerRow, sellsForMs: number): Promise<void> {
   const trouble = await askHealth(ctx, server)
   await command(ctx, SYSTEM, async unit => {
+    const deadline = new Date(unit.now.getTime() - sellsForMs)
     if (trouble === null) {
       if (await markReachable(unit, server.id)) enqueueFullSync(unit, server.id)
+      await markOffline(unit, server.id, deadline)
+      if (server.connected) await tellOfFailing(unit, server, deadline)
       return
     }
-    const failures = await markUnreachable(unit, server.id, trouble, { counts: true })
-    await markOffline(unit, server.id, new Date(unit.now.getTime() - sellsForMs))
+    const failures = await markUnreachable(unit, server.id, trouble)
+    await markOffline(unit, server.id, deadline)
     // Nobody waits for a server that was given up.
     if (failures !== ALARM_AFTER || server.status === 'given_up') return
     const since = (server.unreachableSince ?? unit.now).toISOString()
@@ -50,6 +53,18 @@ async function checkServer(ctx: SyncContext, server: ServerRow, sellsForMs: numb
       text: `The agent of server ${server.name} (${server.ip}) has not answered ${ALARM_AFTER} times in a row, since ${since}.\n\nLast error: ${troubleSentence(trouble)}\n\nOrders that need it wait until it is back; it is asked again each minute.`,
       key: `server-silent:${server.id}:${since}`
     })
+  })
+}
+
+/** It answers, and takes no changes: nothing else would show it, since what it serves already works. */
+async function tellOfFailing(unit: Unit, server: ServerRow, deadline: Date): Promise<void> {
+  const { failingSince } = server
+  if (failingSince === null || failingSince > deadline || server.status === 'given_up') return
+  const reason = server.trouble ? troubleSentence({ code: server.trouble, params: server.troubleParams ?? {} }) : ''
+  await notifyAdmins(unit, {
+    subject: `Server ${server.name} takes no changes`,
+    text: `The agent of server ${server.name} (${server.ip}) answers its health check, but what is sent to it has failed since ${iso(failingSince)}.\n\n${reason}\n\nWhat it serves goes on working. It sells nothing until a change gets there, and new orders on it get addresses of other servers.`,
+    key: `server-failing:${server.id}:${iso(failingSince)}`
   })
 }
 

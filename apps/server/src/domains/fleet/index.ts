@@ -7,6 +7,7 @@
  * What it needs of the domains above comes as ports: which variants sell from a group, and how orders go on with what an
  * agent confirmed (`ConfirmPort`).
  */
+export { troubledSince } from './agents.ts'
 export { serversHealth } from './servers-health.ts'
 export { type ConfirmPort } from './apply.ts'
 export { convergeServer } from './converge.ts'

@@ -63,6 +63,7 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
       cidrs: cidrs.map(({ id, cidr }) => ({ id, cidr, ip_count: addressCount(cidr), name: cidr })),
       step: stepOf(row, late.has(row.id)),
       unreachable_since: isoOrNull(row.unreachableSince),
+      failing_since: isoOrNull(row.failingSince),
       status: row.status,
       sells: row.status === 'active' && !row.offline,
       ...troubleOf(row),
@@ -94,7 +95,7 @@ function troubleOf({ trouble: code, troubleParams }: ServerRow): Pick<Server, 'l
 
 /** An agent that holds something nobody wants is as little in step as one that lacks something. */
 function stepOf(row: ServerRow, usersBehind: boolean): Server['step'] {
-  if (row.unreachableSince !== null) return 'unreachable'
+  if (row.unreachableSince !== null || row.failingSince !== null) return 'unreachable'
   const behind = usersBehind || row.prefixesGeneration !== row.prefixesApplied || row.trouble !== null
   return behind ? 'behind' : 'in step'
 }

@@ -1,11 +1,13 @@
 import { fillIn, serverTroubles } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { and, eq, ne } from 'drizzle-orm'
 import type { AgentPrefixesReply } from '@netlet/contract/agent'
 import type { AgentClient, AgentResult } from '../../integrations/agent/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import { notifyAdmins } from '../accounts/index.ts'
 import { serverCidrs } from '../inventory/index.ts'
-import { clearTrouble, type ServerRow, type SyncContext } from './agents.ts'
+import { clearTrouble, setTrouble, type ServerRow, type SyncContext } from './agents.ts'
+import { publishSelling } from './selling.ts'
 import { servers } from './tables.ts'
 
 /**
@@ -14,6 +16,8 @@ import { servers } from './tables.ts'
  */
 export type LoadedPrefixes =
   | { kind: 'exact' | 'widened'; reply: AgentPrefixesReply }
+  /** The agent has all but some new ranges, which it refused, and those that are to go. */
+  | { kind: 'partial'; reply: AgentPrefixesReply; refused: string[]; message: string }
   /** `message`: the agent's own words. */
   | { kind: 'refused' | 'unreachable'; message: string }
 
@@ -22,6 +26,21 @@ export const prefixesRefused = (message: string): string => fillIn(serverTrouble
 
 /** Makes the agent's ranges those of the server. */
 export async function loadPrefixes(
+  ctx: SyncContext,
+  agent: AgentClient,
+  server: Pick<ServerRow, 'id' | 'name' | 'ip' | 'prefixesGeneration'>
+): Promise<LoadedPrefixes> {
+  const loaded = await load(ctx, agent, server)
+  if (loaded.kind === 'unreachable') return loaded
+  const refused = loaded.kind === 'partial' ? loaded.refused : []
+  await command(ctx, SYSTEM, async unit => {
+    await setRefused(unit, server.id, refused)
+    if ('message' in loaded) await tellOfRefusal(unit, server, refused, loaded.message)
+  })
+  return loaded
+}
+
+async function load(
   ctx: SyncContext,
   agent: AgentClient,
   server: Pick<ServerRow, 'id' | 'prefixesGeneration'>
@@ -36,11 +55,72 @@ export async function loadPrefixes(
     })
     return { kind: 'exact', reply: reply.data }
   }
-  if (reply.kind !== 'refused' || reply.reason !== 'prefixInUse') return failed(reply)
+  if (reply.kind !== 'refused') return failed(reply)
+  if (reply.reason !== 'prefixInUse') return loadSome(agent, wanted, reply.message)
   const state = await agent.state()
   if (!state.ok) return failed(state)
   const wider = await agent.putPrefixes([...new Set([...state.data.prefixes, ...wanted])])
   return wider.ok ? { kind: 'widened', reply: wider.data } : failed(wider)
+}
+
+/** Adds to what the agent has as many of the wanted ranges as it takes. One of them must not keep all the others away. */
+async function loadSome(agent: AgentClient, wanted: string[], message: string): Promise<LoadedPrefixes> {
+  const state = await agent.state()
+  if (!state.ok) return failed(state)
+  const refused: string[] = []
+  let taken = state.data.prefixes
+  let said = message
+  let last: AgentPrefixesReply | null = null
+  /** @returns why it could not go on */
+  const add = async (ranges: string[]): Promise<LoadedPrefixes | null> => {
+    const together = [...new Set([...taken, ...ranges])]
+    const reply = await agent.putPrefixes(together)
+    if (reply.ok) {
+      taken = together
+      last = reply.data
+      return null
+    }
+    if (reply.kind === 'unreachable') return failed(reply)
+    if (ranges.length <= 1) {
+      refused.push(...ranges)
+      said = reply.message
+      return null
+    }
+    const half = Math.ceil(ranges.length / 2)
+    return (await add(ranges.slice(0, half))) ?? add(ranges.slice(half))
+  }
+  const missing = wanted.filter(range => !state.data.prefixes.includes(range))
+  const stopped = await add(missing)
+  if (stopped) return stopped
+  // Nothing was taken: what it has stays, if it takes that.
+  if (last === null && missing.length > 0) await add([])
+  return last === null ? { kind: 'refused', message: said } : { kind: 'partial', reply: last, refused, message: said }
+}
+
+async function setRefused(unit: Unit, serverId: number, ranges: string[]): Promise<void> {
+  const refusedRanges = ranges.toSorted()
+  const changed = await unit.tx
+    .update(servers)
+    .set({ refusedRanges })
+    .where(and(eq(servers.id, serverId), ne(servers.refusedRanges, refusedRanges)))
+    .returning({ id: servers.id })
+  if (changed.length > 0) publishSelling(unit)
+}
+
+/** The administrators hear of it once for each change of the ranges. */
+async function tellOfRefusal(
+  unit: Unit,
+  { id, name, ip, prefixesGeneration }: Pick<ServerRow, 'id' | 'name' | 'ip' | 'prefixesGeneration'>,
+  refused: string[],
+  message: string
+): Promise<void> {
+  const first = await setTrouble(unit, id, { code: 'prefixes_refused', params: { message } })
+  if (!first) return
+  await notifyAdmins(unit, {
+    subject: `Server ${name} refuses its ranges`,
+    text: `The agent of server ${name} (${ip}) did not take ${refused.length > 0 ? refused.join(', ') : 'a change of its ranges'}: ${message}\n\nThese ranges are not sold, and orders that need them wait; all others are served. It is tried again each minute. Mend the server, or remove the ranges from it.`,
+    key: `ranges-refused:${id}:${prefixesGeneration}`
+  })
 }
 
 const failed = ({ kind, message }: Exclude<AgentResult<unknown>, { ok: true }>): LoadedPrefixes => ({ kind, message })

@@ -1,13 +1,20 @@
 import { queue } from '../../infra/jobs.ts'
 
-/**
- * Brings one server's agent to what is wanted. The sweep asks again each minute for every server that is behind, so
- * a job need not outlive a long absence: it only bridges short ones quickly.
- */
+/** Brings one server's agent to what is wanted. The sweep asks again each minute for every server that is behind. */
 export const convergeQueue = queue<{ serverId: number }>('converge-server', {
   retryLimit: 8,
   retryDelay: 1,
   retryDelayMax: 15,
+  deleteAfterSeconds: 3600
+})
+
+/**
+ * The same for servers whose agents did not answer, or not as agents do. One that fails sends its next job itself, after a
+ * pause; the sweep brings back what a killed process left behind.
+ */
+export const convergeFailingQueue = queue<{ serverId: number }>('converge-failing-server', {
+  retryLimit: 2,
+  retryDelay: 5,
   deleteAfterSeconds: 3600
 })
 

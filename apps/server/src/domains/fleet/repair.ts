@@ -154,9 +154,12 @@ async function requestRemovalApproval(ctx: SyncContext, server: ServerRow, count
   })
 }
 
-/** Asks for the repair of every server. */
+/** Asks for the repair of every server that answers; the others are repaired when they are back. */
 export async function repairAll(ctx: SyncContext): Promise<void> {
-  const all = await ctx.db.select({ id: servers.id }).from(servers).where(isNull(servers.deletedAt))
+  const all = await ctx.db
+    .select({ id: servers.id })
+    .from(servers)
+    .where(and(isNull(servers.deletedAt), eq(servers.connected, true)))
   await command(ctx, SYSTEM, async unit => {
     for (const { id } of all) unit.jobs.send(repairQueue, { serverId: id }, { key: String(id) })
   })

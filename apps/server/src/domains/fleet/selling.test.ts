@@ -9,7 +9,7 @@ import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
 import { quoteRules, quoteSelection, reserve, reserveOther } from '../inventory/index.ts'
 import { addTestServer, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
-import { markUnreachable } from './agents.ts'
+import { markFailing } from './agents.ts'
 import { serverOutages } from './tables.ts'
 
 let world: TestShop
@@ -104,7 +104,7 @@ test('each time without an answer is recorded once, from its first moment to its
   const outages = () => ctx.db.select().from(serverOutages).where(eq(serverOutages.serverId, serverId))
   await checkServers(ctx)
   // A job that meets silence once is no outage yet.
-  await command(ctx, SYSTEM, unit => markUnreachable(unit, serverId, { code: 'unreachable' }, { counts: false }))
+  await command(ctx, SYSTEM, unit => markFailing(unit, serverId, 'timed out'))
   expect(await outages()).toEqual([])
   await checkServers(ctx)
   await agent.stop()

@@ -2,12 +2,21 @@ import type { Health } from '@netlet/contract'
 import { asc, isNull } from 'drizzle-orm'
 import { isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { troubleSentence } from './list-servers.ts'
 import { servers } from './tables.ts'
 
-/** Which servers answer. */
+/** Which servers answer, and what keeps those that do from holding what is wanted. */
 export async function serversHealth(db: Executor): Promise<NonNullable<Health['servers']>> {
   const all = await db
-    .select({ id: servers.id, name: servers.name, connected: servers.connected, since: servers.unreachableSince })
+    .select({
+      id: servers.id,
+      name: servers.name,
+      connected: servers.connected,
+      since: servers.unreachableSince,
+      failingSince: servers.failingSince,
+      trouble: servers.trouble,
+      troubleParams: servers.troubleParams
+    })
     .from(servers)
     .where(isNull(servers.deletedAt))
     .orderBy(asc(servers.id))
@@ -15,6 +24,18 @@ export async function serversHealth(db: Executor): Promise<NonNullable<Health['s
   return {
     total: all.length,
     reachable: all.length - unreachable.length,
-    unreachable: unreachable.map(({ id, name, since }) => ({ id, name, since: isoOrNull(since) }))
+    unreachable: unreachable.map(({ id, name, since }) => ({ id, name, since: isoOrNull(since) })),
+    troubled: all.flatMap(({ id, name, connected, failingSince, trouble: code, troubleParams }) =>
+      connected && code
+        ? [
+            {
+              id,
+              name,
+              since: isoOrNull(failingSince),
+              message: troubleSentence({ code, params: troubleParams ?? {} })
+            }
+          ]
+        : []
+    )
   }
 }

@@ -40,12 +40,22 @@ export const servers = pgTable(
     lastSeenAt: instant(),
     unreachableSince: instant(),
     failures: integer().notNull().default(0),
+    /** Since when what is sent to its agent fails, whatever its health check says. Null: the last change got there. */
+    failingSince: instant(),
+    /** How many tries in a row have failed, and when the next one is due (null: at once). */
+    failedTries: integer().notNull().default(0),
+    nextTryAt: instant(),
     /** What keeps the agent from holding what is wanted of it, and what its sentence names. Null: nothing. */
     trouble: text().$type<ServerTrouble>(),
     troubleParams: jsonb().$type<Params>(),
     /** Raised with every change of the server's own ranges; the converge job brings the agent there. */
     prefixesGeneration: bigint({ mode: 'number' }).notNull().default(1),
     prefixesApplied: bigint({ mode: 'number' }).notNull().default(0),
+    /** Those of its ranges that the agent did not take: they are not sold, and users that need them wait. */
+    refusedRanges: text()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
     /** The running or last provisioning over SSH. */
     provisioning: jsonb().$type<Provisioning>(),
     /** An administrator approved it: one repair may remove more users than the safety limit. */
@@ -60,7 +70,7 @@ export const servers = pgTable(
     check('servers_status', oneOf(t.status, SERVER_STATUSES)),
     check(
       'servers_trouble',
-      sql`${t.trouble} in ('unreachable', 'token_unreadable', 'prefixes_refused', 'prefixes_waiting', 'removals_waiting') and (${t.trouble} is null) = (${t.troubleParams} is null)`
+      sql`${t.trouble} in ('unreachable', 'token_unreadable', 'prefixes_refused', 'prefixes_waiting', 'removals_waiting', 'changes_failing') and (${t.trouble} is null) = (${t.troubleParams} is null)`
     ),
     check(
       'servers_ports',

@@ -44,7 +44,8 @@ export async function quoteSelection(
 export async function maxStep(db: Executor, groupId: number): Promise<Step | 0> {
   const { rows } = await db.execute<{ size: number }>(sql`
     select coalesce(max(c.size), 0) as size
-    from inventory.sellers s join chunks c on c.server_id = s.server_id where s.group_id = ${groupId}`)
+    from inventory.sellers s join chunks c on c.server_id = s.server_id
+    where s.group_id = ${groupId} and not c.base <<= any(s.refused_ranges)`)
   const size = rows[0]?.size ?? 0
   return steps.findLast(step => step <= size) ?? 0
 }

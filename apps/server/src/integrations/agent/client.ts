@@ -56,6 +56,9 @@ export type AgentClient = {
   raw(method: 'GET' | 'POST', path: string, body?: unknown, maxBytes?: number): Promise<AgentResult<RawReply>>
 }
 
+/** For a connection: an address where nothing is does not even refuse one. */
+const CONNECT_MS = 3_000
+/** For the connection, the work and its answer. */
 const CONNECT_AND_ANSWER_MS = 15_000
 const LARGEST_REPLY = 64 * 1024 * 1024
 
@@ -173,6 +176,12 @@ function attempt(address: AgentAddress, call: Exchange, signal: AbortSignal, soc
   request.on('error', (error: NodeJS.ErrnoException) =>
     fail(error, request.reusedSocket && error.code === 'ECONNRESET')
   )
+  request.on('socket', opened => {
+    if (!opened.connecting) return
+    const late = setTimeout(() => request.destroy(new Error(`No connection within ${CONNECT_MS / 1000} s`)), CONNECT_MS)
+    const settled = () => clearTimeout(late)
+    opened.once('connect', settled).once('close', settled)
+  })
   request.end(payload)
   return promise
 }

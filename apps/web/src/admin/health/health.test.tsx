@@ -33,7 +33,7 @@ const good: Health = {
   at: AT,
   platform,
   jobs: { queues: [{ name: 'send-mail', waiting: 2, active: 1, oldest: AT, dead: 0 }] },
-  servers: { total: 3, reachable: 3, unreachable: [] },
+  servers: { total: 3, reachable: 3, unreachable: [], troubled: [] },
   mail: { waiting: 2, oldest: AT, failed: 0 },
   database: { bytes: 52_428_800, connections: 9, max_connections: 100, pool: { size: 3, idle: 2, waiting: 0 } },
   http: { public_url: 'https://shop.example.com', untrusted_proxies: [] }
@@ -85,7 +85,12 @@ describe('the health page', () => {
         prices: { ...looked, differ: 1 }
       },
       jobs: { queues: [{ name: 'send-mail', waiting: 0, active: 0, oldest: null, dead: 5 }] },
-      servers: { total: 3, reachable: 2, unreachable: [{ id: 1, name: 'fr-1', since: AT }] },
+      servers: {
+        total: 3,
+        reachable: 2,
+        unreachable: [{ id: 1, name: 'fr-1', since: AT }],
+        troubled: [{ id: 2, name: 'fr-2', since: AT, message: 'Its disk is full' }]
+      },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
     expect(await problems()).toEqual([
@@ -97,6 +102,7 @@ describe('the health page', () => {
       '7 events of the platform have waited for more than ten minutes.',
       '1 prices differ from those of the platform.',
       'Server fr-1 does not answer.',
+      'Server fr-2 does not hold what it should: Its disk is full',
       'send-mail: 5 jobs failed for good.',
       '172.17.0.1 forwards requests of others, and TRUST_PROXY does not name it: every visitor counts as one client.'
     ])

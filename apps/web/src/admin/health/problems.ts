@@ -31,6 +31,8 @@ export function problemsOf({ at, platform, jobs, servers, mail, http }: Health, 
   }
   for (const { name, since } of servers?.unreachable ?? [])
     found.push(since === null ? false : t('health.problem.server', { name }))
+  for (const { name, message } of servers?.troubled ?? [])
+    found.push(t('health.problem.server_trouble', { name, message }))
   for (const queue of jobs?.queues ?? []) {
     found.push(queue.dead > 0 && t('health.problem.dead', { queue: queue.name, count: queue.dead }))
     found.push(late(queue.oldest) && t('health.problem.queue', { queue: queue.name, count: queue.waiting }))

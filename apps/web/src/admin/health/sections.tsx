@@ -78,7 +78,8 @@ export function Sections({ health: { platform, jobs, servers, mail, database, ht
         facts={
           servers && [
             [t('health.reachable'), `${servers.reachable} / ${servers.total}`],
-            ...servers.unreachable.map(({ id, name, since }) => [name, <When key={id} at={since} />] as const)
+            ...servers.unreachable.map(({ id, name, since }) => [name, <When key={id} at={since} />] as const),
+            ...servers.troubled.map(({ name, message }) => [name, message] as const)
           ]
         }
       />

@@ -33,6 +33,7 @@ const server: Server = {
   cidrs: [],
   step: 'in step',
   unreachable_since: null,
+  failing_since: null,
   status: 'active',
   sells: true,
   last_error: null,

@@ -5,6 +5,7 @@ import { command, type Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
+import { troubledSince } from '../../fleet/index.ts'
 import { servers } from '../../fleet/tables.ts'
 import { lockInventory } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
@@ -23,6 +24,7 @@ import { leaseMissing } from '../missing.ts'
 import { proxies } from '../tables.ts'
 import { announceOutages } from './announce-outage.ts'
 import { announceMove } from './announce-move.ts'
+import { endChange } from './end-change.ts'
 import { leaveServer } from './leave-server.ts'
 import { replaceOn, serverNames, sharesOn } from './replace.ts'
 import { sumOf } from '../holdings.ts'
@@ -32,7 +34,8 @@ const SLICE_MS = 40_000
 const BATCH = 100
 
 /**
- * Each minute: customers hear of outages; orders that wait too long for a server that does not answer get addresses of
+ * Each minute: customers hear of outages; orders that wait too long for a server that does not answer, or that takes no
+ * changes, get addresses of
  * others; what was lost with a server is leased again where there is room by now; and what a given-up or draining server
  * still holds leaves it. The order that was tried longest ago comes first, so that those without a place hold up nobody.
  */
@@ -66,7 +69,7 @@ async function tryOne(ctx: AppContext, id: number, before: Date): Promise<void> 
   }
 }
 
-const isSilent = (before: Date) => and(lte(servers.unreachableSince, before), ne(servers.status, 'given_up'))
+const isSilent = (before: Date) => and(lte(troubledSince, before), ne(servers.status, 'given_up'))
 const isLeft = and(inArray(servers.status, ['given_up', 'draining']), isNull(servers.deletedAt))
 const isIncomplete = and(eq(orders.failCode, 'addresses_lost'), inArray(orders.state, [...SERVED_STATES]))
 
@@ -165,8 +168,9 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
   }
   // It was renewed in its grace: its customer had these addresses.
   if (given > 0) await announceMove(unit, orderId, given)
-  if (stuck.length < ids.length) await advance(unit, [orderId])
-  if (stuck.length > 0) await showStuck(unit, order, stuck)
+  const ended = stuck.length > 0 && (await endChange(unit, order))
+  if (ended || stuck.length < ids.length) await advance(unit, [orderId])
+  if (stuck.length > 0 && !ended) await showStuck(unit, order, stuck)
 }
 
 /** There are no other addresses: the order says what it waits for, and the administrators hear of it once. */
@@ -181,7 +185,7 @@ async function showStuck(unit: Unit, order: OrderRow, serverIds: number[]): Prom
   if (order.failCode === 'server_unreachable') return
   await notifyAdmins(unit, {
     subject: `Order ${order.publicId} waits for server ${names}`,
-    text: `${count} addresses of order ${order.publicId} are on server ${names}, which does not answer, and there are no others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on.`,
+    text: `${count} addresses of order ${order.publicId} are on server ${names}, which does not answer or takes no changes, and there are no others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on.`,
     key: `server-unreachable:${order.id}:${serverIds.join('-')}:${unit.now.toISOString().slice(0, 10)}`
   })
 }

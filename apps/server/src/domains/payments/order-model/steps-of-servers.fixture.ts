@@ -43,7 +43,7 @@ export async function checkHealth(model: Model, { world }: Real): Promise<void> 
   for (const server of model.servers) {
     await command(ctx, SYSTEM, async unit => {
       if (server.silentSince === null) return void (await markReachable(unit, server.id))
-      await markUnreachable(unit, server.id, { code: 'unreachable' }, { counts: true })
+      await markUnreachable(unit, server.id, { code: 'unreachable' })
       await markOffline(unit, server.id, new Date(model.now - UNREACHABLE_AFTER))
     })
     server.offline =

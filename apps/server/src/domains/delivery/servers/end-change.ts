@@ -1,0 +1,36 @@
+import { inArray } from 'drizzle-orm'
+import type { Unit } from '../../../infra/command.ts'
+import { removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
+import { markKept, markReplaced } from '../../inventory/index.ts'
+import { finishTask, taskStateOf, type OrderRow } from '../../orders/index.ts'
+import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
+import { servedShares, usersOf } from '../start.ts'
+import { proxies } from '../tables.ts'
+
+/**
+ * Ends a change of a locked order's addresses whose new ones wait for a server in trouble, where there are no others: the
+ * order keeps what it had, which still works.
+ * @returns false where no change runs, or what it had is not all there any more
+ */
+export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
+  const { tx } = unit
+  if (order.task !== 'change' || !order.taskId || taskStateOf(order) !== 'running') return false
+  const held = await holdingsOf(tx, order.id)
+  const before = held.filter(holding => holding.replaced && !isRetired(holding))
+  if (sumOf(before, holding => holding.addresses) < order.quantity) return false
+  const changed = held.filter(holding => !holding.replaced).map(holding => holding.leaseId)
+  await markReplaced(tx, changed)
+  await markKept(
+    tx,
+    before.map(holding => holding.leaseId)
+  )
+  await retireProxies(unit, order.id, inArray(proxies.leaseId, changed))
+  const users = usersOf(order, await servedShares(tx, order.id))
+  const left = held
+    .flatMap(holding => holding.serverIds)
+    .filter(serverId => !users.some(user => user.serverId === serverId))
+  if (left.length > 0) await removeDesiredUsers(unit, order.id, [...new Set(left)])
+  await setDesiredUsers(unit, users)
+  await finishTask(unit, order.id, order.taskId, { code: 'out_of_stock' })
+  return true
+}

@@ -1,0 +1,124 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Health, Server } from '@netlet/contract'
+import { MINUTE } from '../../../infra/clock.ts'
+import { servers } from '../../fleet/tables.ts'
+import { runTask } from '../tasks.ts'
+import { rescueOrders } from './rescue.ts'
+import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
+import { diskFull, otherShape, standBefore } from './sick-agent.fixture.ts'
+
+let stack: ServersStack
+let first: TestServer
+let second: TestServer
+
+beforeAll(async () => {
+  stack = await startServersStack('127.62.0.0/27')
+  first = stack.first
+  second = await stack.addNamed('127.62.1.0/27')
+  await stack.health()
+  await stack.settle()
+})
+afterAll(() => stack?.close())
+
+const setStatus = (server: TestServer, status: 'active' | 'paused') =>
+  stack.ctx.db.update(servers).set({ status }).where(eq(servers.id, server.id))
+
+/** The minutes' jobs. */
+async function pass(minutes: number) {
+  for (let n = 0; n < minutes; n += 5) {
+    stack.pass(5 * MINUTE)
+    await stack.health()
+    await stack.converge(first.id)
+    await rescueOrders(stack.ctx)
+  }
+}
+
+const shown = async () =>
+  (await stack.admin.get<{ data: Server[] }>('/api/servers/servers/')).data.data.find(({ id }) => id === first.id)
+
+const notices = async () => {
+  const { rows } = await stack.ctx.db.execute<{ subject: string }>(
+    sql`select data -> 'data' ->> 'subject' as subject from pgboss.job where name = 'send-mail' and data ->> 'template' = 'admin-notice'`
+  )
+  return rows.map(({ subject }) => subject).filter(subject => subject.includes('takes no changes'))
+}
+
+async function change(id: number): Promise<void> {
+  const asked = await stack.admin.post(`/api/orders/order_list/${id}/reset_proxy/`, {})
+  expect(asked.code).toBe(2000)
+  const { taskId } = await stack.order(id)
+  await runTask(stack.ctx, { acceptPayment: () => async () => false } as never, { orderId: id, taskId: taskId ?? '' })
+}
+
+test.for([
+  ['fail', diskFull],
+  ['are answered otherwise', otherShape]
+] as const)(
+  'a server that answers and whose changes %s sells nothing, and its waiting orders get other addresses',
+  { timeout: 120_000 },
+  async ([, answer]) => {
+    const away = await standBefore(stack, first, answer)
+    const told = (await notices()).length
+    await setStatus(second, 'paused')
+    const id = await stack.paid(8)
+    await setStatus(second, 'active')
+    await stack.converge(first.id)
+    await pass(5)
+    expect(await shown()).toMatchObject({ server_status: 1, sells: true, failing_since: expect.any(String) as string })
+    await pass(10)
+    expect(await shown()).toMatchObject({ server_status: 1, sells: false, trouble: { code: 'changes_failing' } })
+    expect((await notices()).length).toBe(told + 1)
+    const { data } = await stack.admin.get<Health>('/api/settings/health')
+    expect(data.servers?.troubled).toMatchObject([{ id: first.id, since: expect.any(String) as string }])
+    await pass(30)
+    await stack.settle()
+    expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 8, failCode: null })
+    expect(await stack.live(id)).toEqual({ [second.id]: 8 })
+
+    await away()
+    await stack.settle()
+    expect(await shown()).toMatchObject({ sells: true, failing_since: null, trouble: null, step: 'in step' })
+    expect(await stack.usersOn(first.id)).toEqual([])
+    expect(await wrongNow(stack.ctx.db)).toEqual([])
+  }
+)
+
+test('a change of addresses to a server whose changes fail gets others, or ends with those that it had', async () => {
+  await setStatus(first, 'paused')
+  const id = await stack.delivered(8)
+  expect(await stack.live(id)).toEqual({ [second.id]: 8 })
+  await setStatus(first, 'active')
+  await setStatus(second, 'paused')
+  const away = await standBefore(stack, first, diskFull)
+  await change(id)
+  await stack.converge(first.id)
+  await pass(45)
+  await stack.settle()
+  // There is no other server that sells.
+  expect(await stack.order(id)).toMatchObject({
+    state: 'delivered',
+    deliveryNum: 8,
+    task: null,
+    taskErrorCode: 'out_of_stock'
+  })
+  expect(await stack.live(id)).toEqual({ [second.id]: 8 })
+
+  await away()
+  await stack.settle()
+  const third = await stack.addNamed('127.62.2.0/27')
+  await stack.health()
+  await stack.settle()
+  await setStatus(third, 'paused')
+  const again = await standBefore(stack, first, diskFull)
+  await change(id)
+  await stack.converge(first.id)
+  await setStatus(third, 'active')
+  await pass(45)
+  await stack.settle()
+  expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 8, task: null, taskErrorCode: null })
+  expect(await stack.live(id)).toEqual({ [third.id]: 8 })
+  await again()
+  await stack.settle()
+  expect(await wrongNow(stack.ctx.db)).toEqual([])
+}, 120_000)
