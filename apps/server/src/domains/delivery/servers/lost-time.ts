@@ -62,7 +62,7 @@ export async function losersOf(db: Executor, outage: EndedOutage, now: Date, ord
     )
     select loser.id, loser.public_id as "publicId", loser.user_id as "userId", loser.phase, total.seconds::int as seconds
     from loser join total on total.id = loser.id where total.seconds > 0 order by loser.id`)
-  return rows.map(row => ({ ...row, id: Number(row.id), userId: Number(row.userId) }))
+  return rows
 }
 
 /** Orders that an outage was credited to after their end, and that nobody reopened yet. */
