@@ -157,6 +157,14 @@ export const CreditPreview = z.object({
   /** Orders that would be credited now, of how many customers. */
   orders: z.number(),
   customers: z.number(),
+  /** Those of them that have expired and are in their grace: they are revived for the time that they lost. */
+  revived: z.number(),
+  /** Orders that lost time and are past their grace: they get it only if an operator reopens them. */
+  ended: z.number(),
+  /** The first of these, with the seconds that each lost. `credited`: this was written down, and it can be reopened. */
+  ended_meanwhile: z.array(
+    z.object({ id: z.number(), order_id: z.string(), email: z.string(), seconds: z.number(), credited: z.boolean() })
+  ),
   /** Orders that were credited for this outage before. */
   credited: z.number(),
   /** How long the outage was. */

@@ -57,8 +57,9 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   )
   const refusal = concerned.find(agent => agent.refusal !== null)?.refusal ?? null
   const waits = concerned.some(isAwaited)
+  const lost = order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
   // What is to be given back works for now, but does not stand for what is missing.
-  const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live })
+  const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live, lost })
   const isNews = await recordProgress(unit, order, { deliveryNum: working, failure })
   if (refusal && isNews) await tellAdmins(unit, order, refusal)
   if (waits || refusal) {
@@ -115,13 +116,19 @@ async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise
   })
 }
 
-/** Why an order is not as it should be; a failure that is recorded already stays. */
+/**
+ * Why an order is not as it should be; a failure that is recorded already stays.
+ * @param missing addresses that do not work
+ * @param lost of these, addresses that it does not even hold
+ */
 function failureToShow(
   order: OrderRow,
-  { refusal, waits, missing }: { refusal: string | null; waits: boolean; missing: number }
+  { refusal, waits, missing, lost }: { refusal: string | null; waits: boolean; missing: number; lost: number }
 ): Failure | null {
   if (refusal) return { code: 'agent_refused', params: { message: refusal } }
   if (missing > 0 && !waits) return { code: 'addresses_lost', params: { count: missing } }
+  // Others are looked for each minute, also while agents are awaited.
+  if (lost > 0 && order.failCode !== 'server_unreachable') return { code: 'addresses_lost', params: { count: lost } }
   if (order.failCode === null || order.failCode === 'agent_refused') return null
   // These are over when nothing is missing or awaited.
   const passes = order.failCode === 'server_unreachable' || order.failCode === 'addresses_lost'

@@ -1,7 +1,7 @@
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { setDesiredUsers } from '../fleet/index.ts'
-import { activate, leasesOf, reserve } from '../inventory/index.ts'
+import { activate, leasesOf, reserve, reservePart } from '../inventory/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { holdingsOf, sumOf } from './holdings.ts'
 import { createProxies, servedShares, usersOf } from './start.ts'
@@ -9,14 +9,23 @@ import { createProxies, servedShares, usersOf } from './start.ts'
 /** Where an order's next addresses come from. */
 export type Place = { groupId: number; avoid: number[] }
 
+/** All of it or nothing (a purchase, a renewal), or as many whole blocks as there are. */
+export type Amount = 'all' | 'part'
+
 /**
  * Leases what a locked order does not hold any more, since a server was given up. The caller lets the order advance.
- * @returns false where there are too few addresses; true also where nothing is missing
+ * @returns how many addresses it leased, and how many are missing still
  */
-export async function leaseMissing(unit: Unit, order: OrderRow): Promise<boolean> {
+export async function leaseMissing(
+  unit: Unit,
+  order: OrderRow,
+  amount: Amount
+): Promise<{ leased: number; missing: number }> {
   const missing = await missingOf(unit.tx, order)
-  if (missing <= 0) return true
-  return (await leaseMore(unit, order, missing, { groupId: order.serverGroupId, avoid: [] })) !== null
+  if (missing <= 0) return { leased: 0, missing: 0 }
+  const found = await leaseMore(unit, order, missing, { groupId: order.serverGroupId, avoid: [] }, amount)
+  const leased = found?.addresses ?? 0
+  return { leased, missing: missing - leased }
 }
 
 /** How many of its addresses an order does not hold any more. */
@@ -25,28 +34,35 @@ export async function missingOf(db: Executor, order: Pick<OrderRow, 'id' | 'quan
   return order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
 }
 
+/** Addresses that an order got, and the servers that they are on. */
+export type Leased = { addresses: number; serverIds: number[] }
+
 /**
  * Leases more addresses for a locked, live order and wants them on their agents.
- * @returns the servers that they are on; null where there are too few
+ * @returns null where there are too few, or (of a part) none
  */
 export async function leaseMore(
   unit: Unit,
   order: OrderRow,
   quantity: number,
-  { groupId, avoid }: Place
-): Promise<number[] | null> {
+  { groupId, avoid }: Place,
+  amount: Amount
+): Promise<Leased | null> {
   const { tx } = unit
   const { id: orderId, cartStep: step, rules } = order
-  const lease = await reserve(tx, { orderId, groupId, step, rules, quantity, avoid })
-  if (!lease.ok) return null
+  const wanted = { orderId, groupId, step, rules, quantity, avoid }
+  const all = await reserve(tx, wanted)
+  const lease = all.ok ? { leaseId: all.leaseId, addresses: quantity } : null
+  const found = lease ?? (amount === 'part' ? await reservePart(tx, wanted) : null)
+  if (!found) return null
   await activate(tx, orderId)
-  await createProxies(unit, orderId, lease.leaseId)
-  const added = (await leasesOf(tx, orderId)).filter(share => share.leaseId === lease.leaseId)
+  await createProxies(unit, orderId, found.leaseId)
+  const added = (await leasesOf(tx, orderId)).filter(share => share.leaseId === found.leaseId)
   const serverIds = added.flatMap(share => share.serverId ?? [])
   const users = usersOf(order, await servedShares(tx, orderId))
   await setDesiredUsers(
     unit,
     users.filter(user => serverIds.includes(user.serverId))
   )
-  return serverIds
+  return { addresses: found.addresses, serverIds }
 }

@@ -5,7 +5,8 @@ import { reviveOrder, type OrderRow } from '../orders/index.ts'
 import { servers } from '../fleet/tables.ts'
 import { holdingsOf } from './holdings.ts'
 import { leaseMissing, missingOf } from './missing.ts'
-import { announceMove, leaveGivenUp } from './servers/index.ts'
+import { announceMove } from './servers/announce-move.ts'
+import { leaveGivenUp } from './servers/replace.ts'
 import { servedShares, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
 
@@ -25,7 +26,7 @@ export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boo
   for (const { id } of left) await leaveGivenUp(unit, order, id, false)
   const missing = await missingOf(tx, order)
   if (missing <= 0) return true
-  if (!(await leaseMissing(unit, order))) return false
+  if ((await leaseMissing(unit, order, 'all')).leased === 0) return false
   await announceMove(unit, order.id, missing)
   return true
 }

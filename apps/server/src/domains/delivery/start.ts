@@ -74,8 +74,11 @@ export function usersOf(order: Pick<OrderRow, 'id' | 'proxyUsername' | 'proxyPas
 /** Writes down a lease's addresses as proxies that wait for their agents. */
 export async function createProxies(unit: Unit, orderId: number, leaseId: number): Promise<void> {
   let count = 0
+  const updatedAt = unit.now
   for await (const page of addressesOf(unit.tx, leaseId)) {
-    const values = page.flatMap(({ ip, serverId }) => (serverId === null ? [] : [{ orderId, leaseId, serverId, ip }]))
+    const values = page.flatMap(({ ip, serverId }) =>
+      serverId === null ? [] : [{ orderId, leaseId, serverId, ip, updatedAt }]
+    )
     if (values.length > 0) await unit.tx.insert(proxies).values(values)
     count += values.length
   }

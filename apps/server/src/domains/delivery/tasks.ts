@@ -175,7 +175,7 @@ async function deliver(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment
   if (order.state === 'paid' || order.state === 'failed') {
     return (await startDelivery(unit, order, acceptPayment)) ? null : { code: 'out_of_stock' }
   }
-  const leased = await leaseMissing(unit, order)
+  const { missing } = await leaseMissing(unit, order, 'part')
   await setDesiredUsers(unit, usersOf(order, await servedShares(unit.tx, order.id)))
-  return leased ? null : { code: 'out_of_stock' }
+  return missing === 0 ? null : { code: 'out_of_stock' }
 }

@@ -21,6 +21,7 @@ export {
   release,
   reserve,
   reserveOther,
+  reservePart,
   splitLease
 } from './leasing.ts'
 export { addressCount, parseCidr } from './ranges.ts'

@@ -35,19 +35,39 @@ export function reserveOther(tx: Executor, wanted: Reservation): Promise<Reserve
   return take(tx, wanted, true)
 }
 
-async function take(
+/**
+ * Reserves as many of the wanted blocks as there are. Where others are faster it may get fewer: ask again later.
+ * @returns the lease and how many addresses it has; null where there is no block
+ * @throws RangeError as `reserve`
+ */
+export async function reservePart(
   tx: Executor,
-  { orderId, groupId, step, rules, quantity, avoid = [] }: Reservation,
-  other: boolean
-): Promise<Reserved> {
-  const blocks = quantity / step
-  if (!Number.isInteger(blocks) || blocks < 1) throw new RangeError(`${quantity} is no positive multiple of ${step}`)
-  if (rules.length === 0) throw new RangeError('a reservation needs at least one rule')
+  wanted: Reservation
+): Promise<{ leaseId: number; addresses: number } | null> {
+  const { orderId, groupId, step, rules, avoid = [] } = wanted
+  const { rows } = await tx.execute<{ id: number | null }>(
+    sql`select inventory.reserve_part(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocksOf(wanted)}, ${bigIdList(avoid)}) as id`
+  )
+  const leaseId = rows[0]?.id
+  if (!leaseId) return null
+  const [lease] = await tx.select({ blocks: leases.blocks }).from(leases).where(eq(leases.id, leaseId))
+  return { leaseId, addresses: (lease?.blocks ?? 0) * step }
+}
+
+async function take(tx: Executor, wanted: Reservation, other: boolean): Promise<Reserved> {
+  const { orderId, groupId, step, rules, avoid = [] } = wanted
   const { rows } = await tx.execute<{ leaseId: number | null }>(
-    sql`select inventory.reserve(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocks}, ${other}, ${bigIdList(avoid)}) as "leaseId"`
+    sql`select inventory.reserve(${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocksOf(wanted)}, ${other}, ${bigIdList(avoid)}) as "leaseId"`
   )
   const leaseId = rows[0]?.leaseId
   return leaseId ? { ok: true, leaseId } : { ok: false, reason: 'out_of_stock' }
+}
+
+function blocksOf({ quantity, step, rules }: Reservation): number {
+  const blocks = quantity / step
+  if (!Number.isInteger(blocks) || blocks < 1) throw new RangeError(`${quantity} is no positive multiple of ${step}`)
+  if (rules.length === 0) throw new RangeError('a reservation needs at least one rule')
+  return blocks
 }
 
 /**
@@ -100,10 +120,18 @@ export async function lockInventory(tx: Executor): Promise<void> {
 
 /**
  * Makes what a lease holds on one server a lease of its own, so that it can be replaced while the rest stays.
- * @returns that lease: the same one where it holds nothing elsewhere, null where it holds nothing there
+ * @param most no more than so many blocks of it
+ * @returns that lease: the same one where nothing else is left of it, null where it holds nothing there
  */
-export async function splitLease(tx: Executor, leaseId: number, serverId: number): Promise<number | null> {
-  const { rows } = await tx.execute<{ id: number | null }>(sql`select inventory.split(${leaseId}, ${serverId}) as id`)
+export async function splitLease(
+  tx: Executor,
+  leaseId: number,
+  serverId: number,
+  most: number | null = null
+): Promise<number | null> {
+  const { rows } = await tx.execute<{ id: number | null }>(
+    sql`select inventory.split(${leaseId}, ${serverId}, ${most}::int) as id`
+  )
   return rows[0]?.id ?? null
 }
 

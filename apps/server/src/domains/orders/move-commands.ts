@@ -1,6 +1,7 @@
 /** What a move to other servers, an outage and a reopening change of a locked order, each within the caller's command. */
 import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
+import { pauseOf } from './renew.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -40,8 +41,7 @@ export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
   const term = order.deliveredAt
     ? { expiredAt: new Date(unit.now.getTime() + unservedTime(order)) }
     : { expiredAt: null, deliveredAt: null }
-  return transition(unit, order, 'reopen', {
-    ...term,
+  const anew = {
     deliveryNum: 0,
     endedAt: order.deliveredAt ? unit.now : null,
     graceUntil: null,
@@ -49,7 +49,8 @@ export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
     lastReminderSentAt: null,
     failCode: null,
     failParams: null
-  })
+  }
+  return transition(unit, order, 'reopen', { ...term, ...anew }, pauseOf(unit, order))
 }
 
 /** Other addresses are being looked for: those that were not tried for longer come first, whatever comes of it. */

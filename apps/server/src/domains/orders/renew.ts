@@ -1,6 +1,6 @@
 import { refuse } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
-import { DAY } from '../../infra/clock.ts'
+import { DAY, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { unservedTime } from './move-commands.ts'
@@ -66,4 +66,10 @@ export async function renewOrder(
  * From now on it is not the customer who lets time pass.
  */
 export const reviveOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
-  transition(unit, order, 'revive', { graceUntil: null, endedAt: unit.now, deliveryNum: 0 })
+  transition(unit, order, 'revive', { graceUntil: null, endedAt: unit.now, deliveryNum: 0 }, pauseOf(unit, order))
+
+/** When the order ended and is served again, for its history: what it lost in between was lost by no outage. */
+export const pauseOf = ({ now }: Unit, { expiredAt, endedAt }: OrderRow) =>
+  expiredAt && endedAt
+    ? { ended_at: iso(new Date(Math.min(expiredAt.getTime(), endedAt.getTime()))), resumed_at: iso(now) }
+    : {}

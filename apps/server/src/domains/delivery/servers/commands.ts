@@ -158,7 +158,7 @@ async function reopenIn(unit: Unit, id: number): Promise<Result<null>> {
   )
   await retireProxies(unit, id)
   const open = await reopenOrder(unit, order)
-  if (!(await leaseMissing(unit, open))) return refuse('out_of_stock')
+  if ((await leaseMissing(unit, open, 'all')).missing > 0) return refuse('out_of_stock')
   unit.audit('order.reopen', id, { before: { state: order.state }, after: { state: open.state } })
   await advance(unit, [id])
   return ok(null)

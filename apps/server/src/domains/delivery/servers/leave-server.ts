@@ -74,9 +74,10 @@ export async function moveLive(
   let moved = 0
   for (const serverId of from.toSorted((a, b) => a - b)) {
     const isWaited = waiting.includes(serverId)
-    const count = await replaceOn(unit, order, serverId, { place: place.data, atOnce: isWaited, cause: 'move' })
-    if (count === null) return refuse('out_of_stock')
-    moved += count
+    const how = { place: place.data, atOnce: isWaited, cause: 'move', amount: 'all' } as const
+    const { given, left } = await replaceOn(unit, order, serverId, how)
+    if (left > 0) return refuse('out_of_stock')
+    moved += given
   }
   if (target.groupId !== undefined) await regroup(unit, order, target.groupId)
   if (moved > 0) await announceMove(unit, order.id, moved)

@@ -5,6 +5,7 @@ import { notifyAdmins } from '../../accounts/index.ts'
 import { dropDesiredUser, removeDesiredUsers, setDesiredUsers } from '../../fleet/index.ts'
 import { servers } from '../../fleet/tables.ts'
 import {
+  addressesOf,
   leasesOf,
   lockInventory,
   markKept,
@@ -16,7 +17,7 @@ import {
 import { finishTask, note, taskStateOf, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
-import { leaseMore, type Place } from '../missing.ts'
+import { leaseMore, type Amount, type Leased, type Place } from '../missing.ts'
 import { servedShares, usersOf } from '../start.ts'
 import { proxies } from '../tables.ts'
 
@@ -33,38 +34,43 @@ export async function sharesOn(db: Executor, orderId: number, serverId: number):
  * others do, and go back to stock once their agent has confirmed: `advance` sees to it.
  * @param place where the others come from; the server is avoided anyway
  * @param atOnce those that wait for the agent are taken off it now
- * @returns how many of those replaced its customer had been given; null where there are too few elsewhere
+ * @param amount of a part: those that wait are replaced before those that work
+ * @returns how many were replaced, how many of these its customer had been given, and how many are left there
  */
 export async function replaceOn(
   unit: Unit,
   order: OrderRow,
   serverId: number,
-  { place, atOnce, cause }: { place: Place; atOnce: boolean; cause: MoveCause }
-): Promise<number | null> {
+  { place, atOnce, cause, amount }: { place: Place; atOnce: boolean; cause: MoveCause; amount: Amount }
+): Promise<{ moved: number; given: number; left: number }> {
   const { tx } = unit
   const shares = await sharesOn(tx, order.id, serverId)
   const addresses = sumOf(shares, share => share.addresses)
-  if (addresses === 0) return 0
-  const to = await leaseMore(unit, order, addresses, { ...place, avoid: [...place.avoid, serverId] })
-  if (!to) return null
-  const parts = await setApart(unit, order.id, serverId, shares)
+  if (addresses === 0) return { moved: 0, given: 0, left: 0 }
+  const to = await leaseMore(unit, order, addresses, { ...place, avoid: [...place.avoid, serverId] }, amount)
+  if (!to) return { moved: 0, given: 0, left: addresses }
+  const held = await holdingsOf(tx, order.id)
+  const worksOf = (leaseId: number) => held.find(holding => holding.leaseId === leaseId)?.live ?? 0
+  const waitingFirst = shares.toSorted((a, b) => worksOf(a.leaseId) - worksOf(b.leaseId))
+  const parts = await setApart(unit, order, serverId, waitingFirst, to.addresses)
   await markReplaced(tx, parts)
-  await noteMove(unit, order.id, { from: serverId, to, addresses, cause })
-  if (!atOnce) return addresses
+  await noteMove(unit, order.id, { from: serverId, to: to.serverIds, addresses: to.addresses, cause })
+  const done = { moved: to.addresses, left: addresses - to.addresses }
+  if (!atOnce) return { ...done, given: to.addresses }
   // What works there does so until the others do.
   const ofParts = inArray(proxies.leaseId, parts)
   const working = await tx.$count(proxies, and(ofParts, eq(proxies.state, 'live')))
   const given = await retireProxies(unit, order.id, and(ofParts, eq(proxies.state, 'pending')))
   // Other addresses of the order may be served there: its agent has to drop these before they go back to stock.
-  const left = usersOf(order, await servedShares(tx, order.id)).filter(user => user.serverId === serverId)
-  if (left.length > 0) await setDesiredUsers(unit, left)
+  const still = usersOf(order, await servedShares(tx, order.id)).filter(user => user.serverId === serverId)
+  if (still.length > 0) await setDesiredUsers(unit, still)
   else await removeDesiredUsers(unit, order.id, [serverId])
-  return working + given
+  return { ...done, given: working + given }
 }
 
 /**
  * Takes what an order holds on a server that was given up: nobody asks the agent any more. A live order gets other
- * addresses where there are some, and else keeps what works and shows what is missing. Repeating it changes nothing.
+ * addresses as far as there are some, and else keeps what works and shows what is missing. Repeating it changes nothing.
  * @returns how many addresses stopped working
  */
 export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number, isLive: boolean): Promise<number> {
@@ -73,35 +79,47 @@ export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number
   await lockInventory(tx)
   const all = (await leasesOf(tx, order.id)).filter(share => share.serverId === serverId)
   const lost = sumOf(all, share => (share.replaced ? 0 : share.addresses))
-  const parts = await setApart(unit, order.id, serverId, all)
+  const parts = await setApart(unit, order, serverId, all)
   const worked = await retireProxies(unit, order.id, eq(proxies.serverId, serverId))
   await dropDesiredUser(unit, serverId, order.id)
-  const to =
-    isLive && lost > 0 ? await leaseMore(unit, order, lost, { groupId: order.serverGroupId, avoid: [serverId] }) : null
   if (parts.length > 0) await release(tx, { leaseIds: parts })
-  if (isLive && lost > 0 && !to) await keepReplaced(unit, order)
-  if (lost > 0) await noteMove(unit, order.id, { from: serverId, to: to ?? [], addresses: lost, cause: 'given_up' })
+  const to = isLive && lost > 0 ? await replaceLost(unit, order, lost, serverId) : null
+  if (lost > 0)
+    await noteMove(unit, order.id, { from: serverId, to: to?.serverIds ?? [], addresses: lost, cause: 'given_up' })
   await advance(unit, [order.id])
-  if (isLive && lost > 0 && !to) await tellAdmins(unit, serverId)
+  if (isLive && lost > (to?.addresses ?? 0)) await tellAdmins(unit, serverId)
   return worked
 }
 
+/** All that was lost elsewhere; else what was to go back is kept, and of what is missing then as much as there is. */
+async function replaceLost(unit: Unit, order: OrderRow, lost: number, serverId: number): Promise<Leased | null> {
+  const place = { groupId: order.serverGroupId, avoid: [serverId] }
+  const all = await leaseMore(unit, order, lost, place, 'all')
+  if (all) return all
+  const kept = await keepReplaced(unit, order)
+  return kept < lost ? leaseMore(unit, order, lost - kept, place, 'part') : null
+}
+
 /**
- * What was to replace addresses is lost, and there is nothing else: those that still work are kept, as many as the order
+ * What was to replace addresses is lost, and there are too few others: those that still work are kept, as many as the order
  * has bought. A change of addresses that waited for the others has failed.
+ * @returns how many
  */
-async function keepReplaced(unit: Unit, order: OrderRow): Promise<void> {
-  const held = await holdingsOf(unit.tx, order.id)
-  let room = order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
+async function keepReplaced(unit: Unit, order: OrderRow): Promise<number> {
+  const { tx } = unit
+  const held = await holdingsOf(tx, order.id)
+  const room = order.quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
   const again: number[] = []
+  let left = room
   for (const holding of held.filter(one => one.replaced && !isRetired(one))) {
-    if (holding.addresses > room) continue
+    if (holding.addresses > left) continue
     again.push(holding.leaseId)
-    room -= holding.addresses
+    left -= holding.addresses
   }
-  await markKept(unit.tx, again)
+  await markKept(tx, again)
   if (order.task === 'change' && order.taskId && taskStateOf(order) === 'running')
     await finishTask(unit, order.id, order.taskId, { code: 'out_of_stock' })
+  return room - left
 }
 
 /** Once a day for a server, however many orders it is. */
@@ -109,24 +127,44 @@ async function tellAdmins(unit: Unit, serverId: number): Promise<void> {
   const name = (await serverNames(unit.tx, [serverId])).get(serverId) ?? ''
   await notifyAdmins(unit, {
     subject: `Orders lost addresses with server ${name}`,
-    text: `Server ${name} was given up, and for some of its orders there are no other addresses in their groups.\n\nThey keep what works, show how many addresses are missing, and get others as soon as there is room. Add servers to their groups, move these orders to another group, or refund them.`,
+    text: `Server ${name} was given up, and for some of its orders there are too few other addresses in their groups.\n\nThey keep what works, show how many addresses are missing, and get others as soon as there is room. Add servers to their groups, move these orders to another group, or refund them.`,
     key: `given-up:${serverId}:${unit.now.toISOString().slice(0, 10)}`
   })
 }
 
-/** Makes what an order holds on a server leases of their own. @returns those */
-async function setApart(unit: Unit, orderId: number, serverId: number, shares: LeaseShare[]): Promise<number[]> {
+/**
+ * Makes what an order holds on a server leases of their own.
+ * @param most no more than so many addresses of it: whole blocks
+ * @returns those
+ */
+async function setApart(
+  unit: Unit,
+  order: Pick<OrderRow, 'id' | 'cartStep'>,
+  serverId: number,
+  shares: LeaseShare[],
+  most = Infinity
+): Promise<number[]> {
   const { tx } = unit
   const parts: number[] = []
-  for (const { leaseId } of shares) {
-    const part = await splitLease(tx, leaseId, serverId)
+  let left = most
+  for (const { leaseId, addresses } of shares) {
+    if (left <= 0) break
+    const blocks = left < addresses ? left / order.cartStep : null
+    const part = await splitLease(tx, leaseId, serverId, blocks)
     if (part === null) continue
     parts.push(part)
+    left -= addresses
     if (part === leaseId) continue
-    await tx
-      .update(proxies)
-      .set({ leaseId: part })
-      .where(and(eq(proxies.orderId, orderId), eq(proxies.leaseId, leaseId), eq(proxies.serverId, serverId)))
+    const ofLease = and(eq(proxies.orderId, order.id), eq(proxies.leaseId, leaseId), eq(proxies.serverId, serverId))
+    if (blocks === null) await tx.update(proxies).set({ leaseId: part }).where(ofLease)
+    else
+      for await (const page of addressesOf(tx, part)) {
+        const ips = page.map(({ ip }) => ip)
+        await tx
+          .update(proxies)
+          .set({ leaseId: part })
+          .where(and(ofLease, inArray(proxies.ip, ips)))
+      }
   }
   return parts
 }

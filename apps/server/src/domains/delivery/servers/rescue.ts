@@ -71,7 +71,10 @@ async function tryOne(ctx: AppContext, id: number, before: Date): Promise<void> 
 
 const isSilent = (before: Date) => and(lte(troubledSince, before), ne(servers.status, 'given_up'))
 const isLeft = and(inArray(servers.status, ['given_up', 'draining']), isNull(servers.deletedAt))
-const isIncomplete = and(eq(orders.failCode, 'addresses_lost'), inArray(orders.state, [...SERVED_STATES]))
+const isIncomplete = and(
+  inArray(orders.failCode, ['addresses_lost', 'server_unreachable']),
+  inArray(orders.state, [...SERVED_STATES])
+)
 
 /**
  * Orders that were not tried since `started`, longest ago first: with addresses that no agent has confirmed since
@@ -126,11 +129,12 @@ async function serversToLeave(db: Executor, orderId: number): Promise<number[]> 
   return rows.map(({ id }) => id)
 }
 
-/** Leases what an order lost with a server, where there is room by now. */
+/** Leases what an order lost with a server, as far as there is room by now. */
 async function completeOrder(unit: Unit, id: number): Promise<void> {
   const order = await lockOrder(unit, id)
-  if (order?.failCode !== 'addresses_lost' || !isServed(order.state)) return
-  if (await leaseMissing(unit, order)) await advance(unit, [id])
+  if (!order || !isServed(order.state)) return
+  const { leased } = await leaseMissing(unit, order, 'part')
+  if (leased > 0) await advance(unit, [id])
 }
 
 /** Looks again under the order's lock: the server may have answered meanwhile. */
@@ -158,22 +162,24 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
   // Several reservations in one transaction.
   if (ids.length > 1) await lockInventory(tx)
   const stuck: number[] = []
+  let moved = 0
   let given = 0
   for (const serverId of ids) {
     // None of them gives the other's addresses.
     const place = { groupId: order.serverGroupId, avoid: ids }
-    const moved = await replaceOn(unit, order, serverId, { place, atOnce: true, cause: 'rescue' })
-    if (moved === null) stuck.push(serverId)
-    else given += moved
+    const done = await replaceOn(unit, order, serverId, { place, atOnce: true, cause: 'rescue', amount: 'part' })
+    if (done.left > 0) stuck.push(serverId)
+    moved += done.moved
+    given += done.given
   }
   // It was renewed in its grace: its customer had these addresses.
   if (given > 0) await announceMove(unit, orderId, given)
   const ended = stuck.length > 0 && (await endChange(unit, order))
-  if (ended || stuck.length < ids.length) await advance(unit, [orderId])
+  if (ended || moved > 0) await advance(unit, [orderId])
   if (stuck.length > 0 && !ended) await showStuck(unit, order, stuck)
 }
 
-/** There are no other addresses: the order says what it waits for, and the administrators hear of it once. */
+/** There are too few other addresses: the order says what it waits for, and the administrators hear of it once. */
 async function showStuck(unit: Unit, order: OrderRow, serverIds: number[]): Promise<void> {
   const names = [...(await serverNames(unit.tx, serverIds)).values()].toSorted().join(', ')
   let count = 0
@@ -185,7 +191,7 @@ async function showStuck(unit: Unit, order: OrderRow, serverIds: number[]): Prom
   if (order.failCode === 'server_unreachable') return
   await notifyAdmins(unit, {
     subject: `Order ${order.publicId} waits for server ${names}`,
-    text: `${count} addresses of order ${order.publicId} are on server ${names}, which does not answer or takes no changes, and there are no others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on.`,
+    text: `${count} addresses of order ${order.publicId} are on server ${names}, which does not answer or takes no changes, and there are too few others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on.`,
     key: `server-unreachable:${order.id}:${serverIds.join('-')}:${unit.now.toISOString().slice(0, 10)}`
   })
 }

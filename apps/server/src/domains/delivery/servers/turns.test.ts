@@ -23,17 +23,22 @@ test('orders without a place elsewhere hold up nobody: who was tried longest ago
   await stack.health()
   stack.pass(31 * MINUTE)
   await stack.health()
-  await ctx.db.update(servers).set({ status: 'active' }).where(eq(servers.id, first.id))
   // A slice has time for one order.
-  for (let run = 0; run < 4; run++) await rescueOrders(ctx, { sliceMs: 0 })
+  const slices = async (count: number) => {
+    for (let run = 0; run < count; run++) await rescueOrders(ctx, { sliceMs: 0 })
+  }
+  await slices(3)
+  await ctx.db.update(servers).set({ status: 'active' }).where(eq(servers.id, first.id))
+  await slices(1)
   await stack.settle()
   expect(await stack.order(fits)).toMatchObject({ state: 'delivered', deliveryNum: 8 })
   for (const id of stuck) expect(await stack.order(id)).toMatchObject({ failCode: 'server_unreachable' })
 
   // What waits and what is to leave a server take turns too.
   expect((await stack.admin.post(`/api/servers/servers/${first.id}/drain/`, {})).code).toBe(2000)
+  await slices(3)
   const second = await stack.addNamed('127.66.2.0/29')
-  for (let run = 0; run < 4; run++) await rescueOrders(ctx, { sliceMs: 0 })
+  await slices(1)
   await stack.settle()
   expect(await stack.live(fits)).toEqual({ [second.id]: 8 })
   expect(await wrongNow(ctx.db)).toEqual([])

@@ -25,7 +25,7 @@ import {
   type Real,
   type Step
 } from './model.fixture.ts'
-import { takePlacement } from './placement.fixture.ts'
+import { takePlacement, takeResting } from './placement.fixture.ts'
 import { onServer, step } from './step.fixture.ts'
 
 /** The health of the servers is looked at each minute, so also at the end of a wait. */
@@ -106,10 +106,10 @@ export const giveUp = (nth: number): Step =>
     if (!asked.ok) throw new Error(asked.reason)
     server.status = 'given_up'
     if (asked.data) while (await workOnRun(ctx, bulkActions, asked.data.id));
-    const rooms = roomsOf(model)
-    const moved: ModelOrder[] = []
+    const moved = new Map<ModelOrder, number>()
     for (const order of model.orders) {
       const was = keptOn(order, server.id)
+      const missed = lost(order)
       const held = order.shares.some(share => share.server === server.id)
       const stopped = order.stopping.delete(server.id)
       if (!held && !order.pending.has(server.id) && !stopped) continue
@@ -120,15 +120,16 @@ export const giveUp = (nth: number): Step =>
       }
       for (const set of [order.pending, order.live, order.waiting]) set.delete(server.id)
       order.shares = order.shares.filter(share => share.server !== server.id)
-      if (isServed(order) && was > 0 && rooms.take(order.rule, was)) moved.push(order)
-      // There are no others: what was to go back is kept, as far as it fits.
-      else if (isServed(order) && was > 0 && order.shares.some(({ replaced }) => replaced)) moved.push(order)
+      // It gets as many others as there are, or keeps what was to go back.
+      if (isServed(order) && was > 0) moved.set(order, missed)
       else advance(order)
       letGo(order)
     }
-    await takePlacement(model, real, moved)
-    for (const order of moved) {
+    await takePlacement(model, real, [...moved.keys()])
+    await takeResting(model, real)
+    for (const [order, missed] of moved) {
       expect(lost(order)).toBeGreaterThanOrEqual(0)
+      if (lost(order) > missed) expect(freeFor(model, order.rule)).toBe(0)
       advance(order)
     }
   })
@@ -153,27 +154,23 @@ export async function rescueNow(model: Model, real: Real): Promise<void> {
   // One that was tried at this very moment would not be tried again.
   await moveTo(model.now + MINUTE, model, real)
   await rescueOrders(real.world.shop.ctx)
-  const rooms = roomsOf(model)
-  const moved = new Set<ModelOrder>()
   const before = model.now - RESCUE_AFTER
   const silent = model.servers.filter(
     ({ silentSince, status }) => silentSince !== null && silentSince <= before && status !== 'given_up'
   )
-  for (const order of model.orders.filter(isServed)) {
-    const stuck = silent.filter(({ id }) => (order.waiting.get(id) ?? Infinity) <= before)
-    for (const { id } of stuck) if (rooms.take(order.rule, keptOn(order, id))) moved.add(order)
-  }
-  const found = new Set<ModelOrder>()
-  for (const order of model.orders) {
-    // Nothing is awaited and something is missing: it is leased again, all of it at once.
-    if (!isServed(order) || lost(order) <= 0 || order.pending.size > 0 || moved.has(order)) continue
-    if (rooms.take(order.rule, lost(order))) found.add(order)
-  }
-  for (const order of found) moved.add(order)
-  for (const server of model.servers.filter(({ status }) => status === 'draining'))
-    for (const order of leaving(model, server, rooms, moved)) moved.add(order)
-  await takePlacement(model, real, [...moved])
-  for (const order of found) expect(lost(order)).toBe(0)
+  const draining = model.servers.filter(({ status }) => status === 'draining')
+  const stuckOn = (order: ModelOrder) => silent.filter(({ id }) => (order.waiting.get(id) ?? Infinity) <= before)
+  const stuck = model.orders.filter(order => isServed(order) && stuckOn(order).length > 0)
+  const incomplete = model.orders.filter(order => isServed(order) && lost(order) > 0)
+  const leaves = model.orders.filter(order => draining.some(server => mayLeave(order, server)))
+  // Which of them is first is open: each takes as much as there is, and one that leaves a draining server all or nothing.
+  await takePlacement(model, real, [...new Set([...stuck, ...incomplete, ...leaves])])
+  await takeResting(model, real)
+  for (const order of [...stuck, ...incomplete])
+    if (stuckOn(order).length > 0 || lost(order) > 0) expect(freeFor(model, order.rule)).toBe(0)
+  for (const order of leaves)
+    for (const server of draining.filter(one => mayLeave(order, one)))
+      expect(keptOn(order, server.id)).toBeGreaterThan(freeFor(model, order.rule))
 }
 
 /** Free addresses by rule, of which orders take some one after the other. */
@@ -189,19 +186,13 @@ function roomsOf(model: Model) {
   }
 }
 
-/** Orders that leave a draining server now: what is on its way elsewhere comes first. */
-function leaving(
-  model: Model,
-  server: ModelServer,
-  rooms: ReturnType<typeof roomsOf>,
-  busy: ReadonlySet<ModelOrder> = new Set()
-): ModelOrder[] {
-  return model.orders.filter(order => {
-    if (busy.has(order)) return false
-    const addresses = keptOn(order, server.id)
-    if (addresses === 0) return false
-    if (order.state !== 'placed' && !isServed(order)) return false
-    if (isServed(order) && [...order.waiting.keys()].some(id => id !== server.id)) return false
-    return rooms.take(order.rule, addresses)
-  })
+/** Orders that leave a draining server now. */
+const leaving = (model: Model, server: ModelServer, rooms: ReturnType<typeof roomsOf>): ModelOrder[] =>
+  model.orders.filter(order => mayLeave(order, server) && rooms.take(order.rule, keptOn(order, server.id)))
+
+/** May an order leave a draining server, if there is room? What is on its way elsewhere comes first. */
+function mayLeave(order: ModelOrder, server: ModelServer): boolean {
+  if (keptOn(order, server.id) === 0) return false
+  if (order.state !== 'placed' && !isServed(order)) return false
+  return !isServed(order) || [...order.waiting.keys()].every(id => id === server.id)
 }

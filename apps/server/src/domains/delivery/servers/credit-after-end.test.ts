@@ -1,0 +1,125 @@
+import type { CreditPreview } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { DAY, HOUR, MINUTE } from '../../../infra/clock.ts'
+import { command } from '../../../infra/command.ts'
+import { serverOutages } from '../../fleet/tables.ts'
+import { orders } from '../../orders/tables.ts'
+import { writeSettings } from '../../settings/index.ts'
+import { endGraces, expireOrders } from '../index.ts'
+import { moveOrder, reopen } from './commands.ts'
+import { creditOrder } from './index.ts'
+import { startServersStack, wrongNow, type ServersStack } from './servers.fixture.ts'
+
+let stack: ServersStack
+
+beforeAll(async () => {
+  stack = await startServersStack('127.67.0.0/28')
+  await writeSettings(stack.ctx, { grace_hours: 24 })
+  await stack.health()
+}, 120_000)
+afterAll(() => stack?.close())
+
+const preview = async (id: number) => (await stack.admin.get<CreditPreview>(`/api/servers/outages/${id}/credit/`)).data
+const credit = (id: number, outage: number) =>
+  command(stack.ctx, SYSTEM, unit => creditOrder(unit, id, { outage_id: outage }))
+const end = async (id: number) => (await stack.order(id)).expiredAt?.getTime() ?? 0
+const ago = (hours: number, at = stack.ctx.now()) => new Date(at.getTime() - hours * HOUR)
+/** An outage of a server, in hours before an instant. */
+const outage = async (serverId: number, from: number, to: number, at = stack.ctx.now()) => {
+  const values = { serverId, startedAt: ago(from, at), endedAt: ago(to, at), byHand: true }
+  const [made] = await stack.ctx.db.insert(serverOutages).values(values).returning()
+  return made?.id ?? 0
+}
+const expireIn = (id: number, expiredAt: Date) =>
+  stack.ctx.db.update(orders).set({ expiredAt }).where(eq(orders.id, id))
+
+test('an order whose term ended within an outage is revived in its grace for the time it lost, once', async () => {
+  const { ctx } = stack
+  const id = await stack.delivered(8)
+  const addresses = await stack.live(id)
+  stack.pass(20 * DAY)
+  await expireIn(id, ago(2))
+  await expireOrders(ctx)
+  await stack.settle()
+  const away = await outage(stack.first.id, 5, 1)
+  const both = await outage(stack.first.id, 4, 0.5)
+  expect(await stack.order(id)).toMatchObject({ state: 'expired' })
+  expect(await preview(away)).toMatchObject({ orders: 1, customers: 1, revived: 1, ended: 0 })
+
+  await Promise.all([credit(id, away), credit(id, away)])
+  await stack.settle()
+  expect(await stack.order(id)).toMatchObject({ state: 'delivered', graceUntil: null, failCode: null })
+  expect(await stack.live(id)).toEqual(addresses)
+  const left = (await end(id)) - ctx.now().getTime()
+  // It lost the three hours until its end.
+  expect(left).toBeGreaterThan(3 * HOUR - MINUTE)
+  expect(left).toBeLessThanOrEqual(3 * HOUR)
+  // The other outage took the same time, and between its end and its revival it lost nothing.
+  expect(await credit(id, both)).toMatchObject({ ok: false, reason: 'nothing_to_credit' })
+  expect(await stack.mails('outage-credited')).toHaveLength(1)
+  expect(await wrongNow(ctx.db)).toEqual([])
+  await expireIn(id, ago(1))
+  await expireOrders(ctx)
+  stack.pass(25 * HOUR)
+  await endGraces(ctx)
+  await stack.settle()
+}, 60_000)
+
+test('an order past its grace is listed with the time it lost, and can be reopened for that', async () => {
+  const { ctx } = stack
+  await ctx.db.delete(serverOutages)
+  const id = await stack.delivered(8)
+  stack.pass(10 * DAY)
+  const ends = ago(30)
+  await expireIn(id, ends)
+  await expireOrders(ctx)
+  stack.pass(25 * HOUR)
+  await endGraces(ctx)
+  await stack.settle()
+  expect(await stack.stock()).toBe(16)
+  const away = await outage(stack.first.id, 5, -5, ends)
+  const row = { id, email: 'buyer1@example.com', seconds: 5 * 3600 }
+  const counts = { orders: 0, revived: 0, ended: 1 }
+  expect(await preview(away)).toMatchObject({ ...counts, ended_meanwhile: [{ ...row, credited: false }] })
+  const run = await stack.admin.post<never>(`/api/servers/outages/${away}/credit/`, {})
+  await stack.finish(run.data)
+  expect(await stack.order(id)).toMatchObject({ state: 'expired' })
+  expect(await preview(away)).toMatchObject({ ...counts, credited: 1, ended_meanwhile: [{ ...row, credited: true }] })
+
+  expect((await reopen(ctx, SYSTEM, id)).ok).toBe(true)
+  await stack.settle()
+  const left = (await end(id)) - ctx.now().getTime()
+  expect(left).toBeGreaterThan(5 * HOUR - MINUTE)
+  expect(left).toBeLessThanOrEqual(5 * HOUR)
+  expect(await preview(away)).toMatchObject({ ended: 0, ended_meanwhile: [] })
+  await expireIn(id, ago(1))
+  await expireOrders(ctx)
+  stack.pass(25 * HOUR)
+  await endGraces(ctx)
+  await stack.settle()
+}, 60_000)
+
+test('outages of servers that an order was on one after the other are credited alike in any sequence', async () => {
+  const { ctx, first } = stack
+  const second = await stack.addNamed('127.67.1.0/28')
+  await stack.health()
+  for (const isFirst of [true, false]) {
+    await ctx.db.delete(serverOutages)
+    const id = await stack.delivered(8)
+    const on = (await stack.live(id))[first.id] ? first.id : second.id
+    const to = on === first.id ? second.id : first.id
+    stack.pass(9 * HOUR)
+    expect((await moveOrder(ctx, SYSTEM, id, { from_server_id: on, server_id: to })).ok).toBe(true)
+    await stack.settle()
+    expect(await stack.live(id)).toEqual({ [to]: 8 })
+    stack.pass(HOUR)
+    const outages = [await outage(on, 9, 0), await outage(to, 9, 0)]
+    const before = await end(id)
+    for (const one of isFirst ? outages : outages.toReversed()) await credit(id, one)
+    const gained = (await end(id)) - before
+    expect(gained).toBeGreaterThan(9 * HOUR - MINUTE)
+    expect(gained).toBeLessThanOrEqual(9 * HOUR)
+  }
+}, 60_000)

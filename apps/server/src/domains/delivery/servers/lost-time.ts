@@ -1,0 +1,79 @@
+import { and, eq, gt, sql } from 'drizzle-orm'
+import { iso } from '../../../infra/clock.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import type { Outage } from '../../fleet/index.ts'
+import { serverOutages } from '../../fleet/tables.ts'
+import { orderEvents, orders } from '../../orders/tables.ts'
+import { outageCredits, proxies } from '../tables.ts'
+
+export type EndedOutage = Outage & { endedAt: Date }
+
+/** `running`: its time runs; `grace`: it can be revived on the same addresses; `ended`: these are not held any more. */
+export type Loser = {
+  id: number
+  publicId: string
+  userId: number
+  phase: 'running' | 'grace' | 'ended'
+  seconds: number
+}
+
+/**
+ * Orders that an outage was not credited to yet, and the whole seconds that each would get: the time in which an outage
+ * that was or is to be credited kept it from being served, each moment once, less what was credited. So it does not matter
+ * in which order outages are credited. After an order's end, and until it was revived, it lost nothing.
+ * @param orderId of this order only
+ */
+export async function losersOf(db: Executor, outage: EndedOutage, now: Date, orderId?: number): Promise<Loser[]> {
+  const [from, to, at] = [outage.startedAt, outage.endedAt, now].map(time => sql`${iso(time)}::timestamptz`)
+  const { rows } = await db.execute<Loser>(sql`
+    with loser as (
+      select o.id, o.order_id as public_id, o.user_id, o.state, least(o.expired_at, o.ended_at) as ended_at,
+        o.state = 'expired' or o.expired_at <= ${at} as is_over,
+        case when o.state <> 'expired' then 'running' when o.grace_until > ${at} then 'grace' else 'ended' end as phase
+      from ${orders} o
+      where o.paid_at is not null and o.deleted_at is null ${orderId === undefined ? sql`` : sql`and o.id = ${orderId}`}
+        and o.state in ('delivering', 'partly_delivered', 'delivered', 'expired') and o.expired_at > ${from}
+        and not exists (select 1 from ${outageCredits} c where c.outage_id = ${outage.id} and c.order_id = o.id)
+        and exists (select 1 from ${proxies} p where p.order_id = o.id and p.server_id = ${outage.serverId}
+          and p.live_at < ${to} and (p.state <> 'retired' or p.updated_at > ${from}))
+    ), credited as (
+      select c.order_id, c.outage_id, c.seconds from ${outageCredits} c join loser on loser.id = c.order_id
+    ), away as (
+      select id as order_id, ${outage.id}::bigint as outage_id from loser union select order_id, outage_id from credited
+    ), part as (
+      select loser.id, greatest(s.started_at, p.live_at) as starts, least(s.ended_at,
+        case when p.state = 'retired' then p.updated_at end, case when loser.is_over then loser.ended_at end) as ends
+      from loser join away on away.order_id = loser.id join ${serverOutages} s on s.id = away.outage_id
+        join ${proxies} p on p.order_id = loser.id and p.server_id = s.server_id and p.live_at is not null
+    ), lost as (
+      select id, range_agg(tstzrange(starts, ends)) as time from part where starts < ends group by id
+    ), pause as (
+      select e.order_id as id, range_agg(tstzrange(
+        (e.detail ->> 'ended_at')::timestamptz, (e.detail ->> 'resumed_at')::timestamptz)) as time
+      from ${orderEvents} e join loser on loser.id = e.order_id
+      where e.kind in ('revive', 'reopen') and (e.detail ->> 'ended_at')::timestamptz < (e.detail ->> 'resumed_at')::timestamptz
+      group by e.order_id
+    ), total as (
+      select lost.id, (
+          select floor(coalesce(sum(extract(epoch from upper(one) - lower(one))), 0))
+          from unnest(lost.time - coalesce(pause.time, '{}'::tstzmultirange)) as one)
+        - coalesce((select sum(seconds) from credited where credited.order_id = lost.id), 0) as seconds
+      from lost left join pause on pause.id = lost.id
+    )
+    select loser.id, loser.public_id as "publicId", loser.user_id as "userId", loser.phase, total.seconds::int as seconds
+    from loser join total on total.id = loser.id where total.seconds > 0 order by loser.id`)
+  return rows
+}
+
+/** Orders that an outage was credited to after their end, and that nobody reopened yet. */
+export function creditedAfterEnd(
+  db: Executor,
+  outageId: number
+): Promise<{ id: number; publicId: string; userId: number; seconds: number }[]> {
+  return db
+    .select({ id: orders.id, publicId: orders.publicId, userId: orders.userId, seconds: outageCredits.seconds })
+    .from(outageCredits)
+    .innerJoin(orders, and(eq(orders.id, outageCredits.orderId), eq(orders.state, 'expired')))
+    .where(and(eq(outageCredits.outageId, outageId), gt(orders.expiredAt, orders.endedAt)))
+    .orderBy(orders.id)
+}
