@@ -33,7 +33,7 @@ export const PlatformHealth = z.object({
     /** Payments of the last 30 days that could not simply be delivered. */
     attention: z.number()
   }),
-  reconciliation: z.object({ at: Time.nullable(), found: z.number() }),
+  reconciliation: Looked.extend({ found: z.number() }),
   products: Looked,
   prices: Looked.extend({ differ: z.number() })
 })

@@ -25,7 +25,7 @@ const platform: NonNullable<Health['platform']> = {
     last_events: [{ topic: 'orders/paid', at: AT }]
   },
   events: { waiting: 0, oldest_waiting: null, attention: 0 },
-  reconciliation: { at: AT, found: 0 },
+  reconciliation: { ...looked, found: 0 },
   products: looked,
   prices: { ...looked, differ: 0 }
 }
