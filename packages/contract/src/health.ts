@@ -58,7 +58,14 @@ export const ServersHealth = z.object({
   unreachable: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable() }))
 })
 
-export const MailHealth = z.object({ waiting: z.number(), oldest: Time.nullable(), failed: z.number() })
+export const MailHealth = z.object({
+  waiting: z.number(),
+  oldest: Time.nullable(),
+  /** Mails that failed for good. */
+  failed: z.number(),
+  /** What the mail service said last of one that waits. */
+  error: z.string().nullable()
+})
 
 export const DatabaseHealth = z.object({
   bytes: z.number(),

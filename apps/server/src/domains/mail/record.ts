@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Language, MailFailureCode, MailKind, MailState } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
-import { command } from '../../infra/command.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { mails } from './tables.ts'
 
@@ -41,7 +41,7 @@ export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Pro
 export async function recordMail(
   ctx: AppContext,
   id: number,
-  outcome: { state: MailState; failure?: MailFailure; providerId?: string | null }
+  outcome: { state: MailState; failure?: MailFailure; providerId?: string | null; unsent?: object }
 ): Promise<void> {
   await command(ctx, SYSTEM, ({ tx, now }) =>
     tx
@@ -51,8 +51,26 @@ export async function recordMail(
         error: outcome.failure?.sentence ?? null,
         errorCode: outcome.failure?.code ?? null,
         providerId: outcome.providerId ?? null,
-        sentAt: outcome.state === 'sent' ? now : null
+        sentAt: outcome.state === 'sent' ? now : null,
+        unsent: outcome.unsent ?? null
       })
       .where(eq(mails.id, id))
   )
+}
+
+/** How long to wait after a try of which nobody knows whether the service took the mail: it may arrive twice. */
+const UNCERTAIN_PAUSES = [10 * MINUTE, HOUR]
+
+/**
+ * Notes that the service may have taken a mail, without an answer.
+ * @returns when to hand it over once more; null where that was done often enough
+ */
+export async function recordUncertain({ tx, now }: Unit, id: number, failure: MailFailure): Promise<Date | null> {
+  const [mail] = await tx
+    .update(mails)
+    .set({ uncertainTries: sql`${mails.uncertainTries} + 1`, error: failure.sentence, errorCode: failure.code })
+    .where(eq(mails.id, id))
+    .returning({ tries: mails.uncertainTries })
+  const pause = UNCERTAIN_PAUSES[(mail?.tries ?? 1) - 1]
+  return pause === undefined ? null : new Date(now.getTime() + pause)
 }

@@ -41,6 +41,12 @@ export function problemsOf({ at, platform, jobs, servers, mail, http }: Health, 
     found.push(queue.dead > 0 && t('health.problem.dead', { queue: queue.name, count: queue.dead }))
     found.push(late(queue.oldest) && t('health.problem.queue', { queue: queue.name, count: queue.waiting }))
   }
+  if (mail) {
+    found.push(
+      mail.error !== null && t('health.problem.mailError', { message: mail.error }),
+      mail.failed > 0 && t('health.problem.mailFailed', { count: mail.failed })
+    )
+  }
   found.push(late(mail?.oldest) && t('health.problem.mail', { count: mail?.waiting ?? 0 }))
   for (const { address } of http?.untrusted_proxies ?? []) found.push(t('health.problem.proxy', { address }))
   return found.filter(text => typeof text === 'string')
