@@ -81,3 +81,16 @@ test('a mail that failed for good counts on the health page, and an administrato
   expect(await logged(order.to)).toMatchObject({ state: 'sent' })
   expect((await healthOfMail())?.failed).toBe(before)
 })
+
+test('a mail that the service refused for a day has failed, and can be sent again as well', async () => {
+  const order = mailTo('day@example.com')
+  shop.outbox.fail(404, 2)
+  await expect(sendMail(shop.ctx, order, 'first')).rejects.toThrow('HTTP 404')
+  shop.advance(23 * HOUR)
+  await sendMail(shop.ctx, order, 'first')
+  const failed = await logged(order.to)
+  expect(failed).toMatchObject({ state: 'failed', error_code: 'server_error' })
+  expect(await admin.post(`/api/settings/mails/${failed?.id}/send_again/`, {})).toMatchObject({ code: 2000 })
+  await sendMail(shop.ctx, order, 'second')
+  expect(await logged(order.to)).toMatchObject({ state: 'sent' })
+})

@@ -10,15 +10,17 @@ import { mails } from './tables.ts'
 export type MailFailure = { code: MailFailureCode; sentence: string }
 export type MailToSend = { key: string; to: string; template: string; kind: MailKind; language: Language }
 
+export type ClaimedMail = { id: number; createdAt: Date }
+
 /** Longer than any exchange with a mail service takes: a job that began earlier has died or waits for its next try. */
 const CLAIM = 2 * MINUTE
 
 /**
  * Takes a mail for this job, so that one cause is mailed about once however many jobs were sent for it.
- * @returns its id; null where it has ended, sent or not
+ * @returns null where it has ended, sent or not
  * @throws while another job is sending it: the outcome of that one decides
  */
-export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Promise<number | null> {
+export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Promise<ClaimedMail | null> {
   return command(ctx, SYSTEM, async ({ tx, now }) => {
     const stale = new Date(now.getTime() - CLAIM)
     const [claimed] = await tx
@@ -29,8 +31,8 @@ export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Pro
         set: { jobId, claimedAt: now, tries: sql`${mails.tries} + 1` },
         setWhere: sql`${mails.state} = 'waiting' and (${mails.jobId} = ${jobId} or ${mails.claimedAt} < ${stale})`
       })
-      .returning({ id: mails.id })
-    if (claimed) return claimed.id
+      .returning({ id: mails.id, createdAt: mails.createdAt })
+    if (claimed) return claimed
     const [known] = await tx.select({ state: mails.state }).from(mails).where(eq(mails.key, mail.key))
     if (known?.state === 'waiting') throw new Error(`Another job is sending the mail ${mail.key}`)
     return null

@@ -26,13 +26,11 @@ async function startFront() {
   front = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on(
-      'end',
-      () =>
-        void forward(request.url ?? '/', Buffer.concat(chunks).toString()).then(text => {
-          response.writeHead(status, { 'content-type': 'application/json' }).end(text)
-        })
-    )
+    const answer = async () => {
+      const text = await forward(request.url ?? '/', Buffer.concat(chunks).toString())
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+    }
+    request.on('end', () => void answer())
   })
   front.listen(0, '127.0.0.1')
   await once(front, 'listening')

@@ -7,8 +7,9 @@ const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
 const odd = (minute: number) => ({ id: `gid://shopify/Order/${minute}`, updatedAt: at(minute).toISOString() })
 
 /** A platform whose every page has one order, of the minutes given. */
-const pages = (minutes: number[]): Execute =>
-  (async (_document, { after }, schema) => {
+const pages =
+  (minutes: number[]): Execute =>
+  async (_document, { after }, schema) => {
     const n = Number(after ?? 0)
     const next = n + 1 < minutes.length ? String(n + 1) : null
     return done(
@@ -16,7 +17,7 @@ const pages = (minutes: number[]): Execute =>
         orders: { nodes: [odd(minutes[n] ?? 0)], pageInfo: { hasNextPage: next !== null, endCursor: next } }
       })
     )
-  }) as Execute
+  }
 
 const read = (minutes: number[], since: Date) =>
   readChangedOrders(
