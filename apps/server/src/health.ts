@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { comparePrices, countPriceDrifts } from './domains/catalog/index.ts'
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
 import { serversHealth } from './domains/fleet/index.ts'
-import { sendMailQueue } from './domains/mail/index.ts'
+import { mailTroubles, sendMailQueue } from './domains/mail/index.ts'
 import { countOpenEvents } from './domains/payments/index.ts'
 import type { HealthPorts } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
@@ -20,7 +20,13 @@ export const healthPorts = (ctx: AppContext): HealthPorts => ({
     servers: () => serversHealth(ctx.db),
     async mail() {
       const mails = (await queueFigures(ctx.db)).find(queue => queue.name === sendMailQueue.name)
-      return { waiting: mails?.waiting ?? 0, oldest: isoOrNull(mails?.oldest ?? null), failed: mails?.dead ?? 0 }
+      const { failed, error } = await mailTroubles(ctx.db)
+      return {
+        waiting: mails?.waiting ?? 0,
+        oldest: isoOrNull(mails?.oldest ?? null),
+        failed: failed + (mails?.dead ?? 0),
+        error
+      }
     },
     database: () => databaseHealth(ctx),
     http: async () => ({

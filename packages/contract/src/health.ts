@@ -33,7 +33,7 @@ export const PlatformHealth = z.object({
     /** Payments of the last 30 days that could not simply be delivered. */
     attention: z.number()
   }),
-  reconciliation: z.object({ at: Time.nullable(), found: z.number() }),
+  reconciliation: Looked.extend({ found: z.number() }),
   products: Looked,
   prices: Looked.extend({ differ: z.number() })
 })
@@ -60,7 +60,14 @@ export const ServersHealth = z.object({
   troubled: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable(), message: z.string() }))
 })
 
-export const MailHealth = z.object({ waiting: z.number(), oldest: Time.nullable(), failed: z.number() })
+export const MailHealth = z.object({
+  waiting: z.number(),
+  oldest: Time.nullable(),
+  /** Mails that failed for good. */
+  failed: z.number(),
+  /** What the mail service said last of one that waits. */
+  error: z.string().nullable()
+})
 
 export const DatabaseHealth = z.object({
   bytes: z.number(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LANGUAGES } from './languages.ts'
 import { listQuery, page } from './list.ts'
 import { route } from './route.ts'
-import { Done, Time } from './shapes.ts'
+import { Done, IdParams, Time } from './shapes.ts'
 
 /** What a mail is about. `security` has codes among it; `operator` is what administrators get. */
 export const MAIL_KINDS = ['security', 'payments', 'proxies', 'expiry', 'operator'] as const
@@ -101,6 +101,13 @@ export const mail = {
     access: 'admin',
     query: listQuery({ sort: ['id'], filters: { state: z.enum(MAIL_STATES).optional() } }),
     reply: page(SentMail)
+  }),
+  sendAgain: route('POST', '/api/settings/mails/:id/send_again/', {
+    summary: 'Send a mail again that failed for good',
+    access: 'admin',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: Done
   }),
   templates: route('GET', '/api/settings/mail_templates/', {
     summary: 'Every mail in each language, filled with samples',

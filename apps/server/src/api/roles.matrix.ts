@@ -127,6 +127,7 @@ PUT /api/users/u/language/                                    401  in   in   401
 GET /api/mail/unsubscribe/                                    in   in   in   in   in   in   in   in   in
 POST /api/mail/unsubscribe/                                   in   in   in   in   in   in   in   in   in
 GET /api/settings/mails/                                      401  403  403  401  in   403  403  403  403
+POST /api/settings/mails/:id/send_again/                      401  403  403  401  in   403  403  403  403
 GET /api/settings/mail_templates/                             401  403  403  401  in   403  403  403  403
 GET /api/servers/server-groups/                               401  403  403  401  in   403  403  403  403
 POST /api/servers/server-groups/                              401  403  403  401  in   403  403  403  403

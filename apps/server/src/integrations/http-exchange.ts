@@ -1,5 +1,11 @@
 export type HttpReply = { ok: true; status: number; headers: Headers; text: string }
-export type HttpFailure = { ok: false; reason: 'timeout' | 'network'; message: string }
+export type HttpFailure = {
+  ok: false
+  reason: 'timeout' | 'network'
+  message: string
+  /** Whether the other side may have got the request. */
+  sent: boolean
+}
 
 /**
  * One exchange with a third party, read to its end. Silence and broken connections are results whose message names
@@ -18,11 +24,18 @@ export async function exchange(
     const response = await request(url, { ...init, redirect: 'manual', signal })
     return { ok: true, status: response.status, headers: response.headers, text: await response.text() }
   } catch (error) {
-    if (signal.aborted)
-      return { ok: false, reason: 'timeout', message: `${party} at ${at} did not answer within ${timeoutMs / 1000} s.` }
-    return { ok: false, reason: 'network', message: `${party} at ${at} cannot be reached (${causeOf(error)}).` }
+    if (signal.aborted) {
+      const message = `${party} at ${at} did not answer within ${timeoutMs / 1000} s.`
+      return { ok: false, reason: 'timeout', message, sent: true }
+    }
+    const cause = causeOf(error)
+    const message = `${party} at ${at} cannot be reached (${cause}).`
+    return { ok: false, reason: 'network', message, sent: !BEFORE_SENDING.test(cause) }
   }
 }
+
+/** What goes wrong before a connection stands. */
+const BEFORE_SENDING = /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOST|ENET|UND_ERR_CONNECT|ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_)/
 
 /** The parsed text, or undefined where it is no JSON. */
 export function parseJson(text: string): unknown {

@@ -19,7 +19,9 @@ export type TestOutbox = {
   /** Everything sent so far, oldest first. */
   mails: TestMail[]
   /** The number of the next replies that fail with this status. */
-  fail(status: number, times: number): void
+  fail(status: number, times: number, body?: object): void
+  /** The next mails are taken, and the connection ends without an answer. */
+  cut(times: number): void
   /** Waits until `count` mails to this address have arrived, and gives them, oldest first. */
   waitFor(to: string, count?: number): Promise<TestMail[]>
   close(): Promise<void>
@@ -28,14 +30,15 @@ export type TestOutbox = {
 /** A mail service that keeps what it is given. */
 export async function startTestOutbox(): Promise<TestOutbox> {
   const mails: TestMail[] = []
-  let failure = { status: 0, times: 0 }
+  let failure: { status: number; times: number; body?: object | undefined } = { status: 0, times: 0 }
+  let cuts = 0
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       if (failure.times > 0) {
         failure.times -= 1
-        response.writeHead(failure.status).end()
+        response.writeHead(failure.status).end(failure.body && JSON.stringify(failure.body))
         return
       }
       const mail = Posted.parse(JSON.parse(Buffer.concat(chunks).toString('utf8')))
@@ -46,6 +49,7 @@ export async function startTestOutbox(): Promise<TestOutbox> {
         html: mail.content.find(part => part.type === 'text/html')?.value ?? '',
         headers: mail.headers
       })
+      if (cuts-- > 0) return void request.socket.destroy()
       response.writeHead(202, { 'x-message-id': String(mails.length) }).end()
     })
   })
@@ -54,8 +58,11 @@ export async function startTestOutbox(): Promise<TestOutbox> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mails,
-    fail(status, times) {
-      failure = { status, times }
+    fail(status, times, body) {
+      failure = { status, times, body }
+    },
+    cut(times) {
+      cuts = times
     },
     async waitFor(to, count = 1) {
       const deadline = Date.now() + 15_000

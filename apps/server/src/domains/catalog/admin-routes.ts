@@ -42,7 +42,7 @@ export function adminRoutes(
   mount(catalog.rereadProducts, async ({ caller }) =>
     command(ctx, caller, async unit => {
       unit.audit('product.reread', 'all')
-      unit.jobs.send(readProductsQueue, {}, { key: 'asked' })
+      unit.jobs.send(readProductsQueue, { asked: true }, { key: 'asked' })
       return ok({ status: 'queued' as const })
     })
   )

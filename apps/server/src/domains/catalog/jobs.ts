@@ -4,7 +4,10 @@ import { readPrices, readProducts } from './read-platform.ts'
 
 const readPricesQueue = queue<object>('read-platform-prices', { retryLimit: 3, expireInSeconds: 600 })
 
-export const readProductsQueue = queue<object>('read-platform-products', { retryLimit: 5, expireInSeconds: 1800 })
+export const readProductsQueue = queue<{ asked?: boolean }>('read-platform-products', {
+  retryLimit: 5,
+  expireInSeconds: 1800
+})
 
 export const catalogJobs: Job[] = [
   job(readPricesQueue, {

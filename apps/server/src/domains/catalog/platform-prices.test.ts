@@ -1,5 +1,5 @@
 import { routes } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
@@ -15,6 +15,7 @@ import { aclRules } from '../inventory/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { applyProductUpdate, catalogJobs, catalogRoutes, rulePrices, withdrawProduct } from './index.ts'
 import { addGroup, addProduct } from './products.fixture.ts'
+import { readCheck } from '../commerce/index.ts'
 import { comparePrices } from './price-drift.ts'
 import { readPrices, readProducts } from './read-platform.ts'
 import { products, variants } from './tables.ts'
@@ -365,6 +366,23 @@ test('reading all products again brings what lost webhooks would have told, and 
   })
   const { rows } = await shop.ctx.db.execute(`select actor_name from audit_log where action = 'product.reread'`)
   expect(rows).toHaveLength(1)
+})
+
+test('a platform that forgets most of what is on sale at once takes nothing off sale until an administrator asks', async () => {
+  const ids = ['999002', '999003', '999004', '999005', '999006']
+  for (const platformId of ids) await addProduct(shop.ctx.db, { platformId }, [{ platformId: `${platformId}01` }])
+  const onSale = async () => {
+    const rows = await shop.ctx.db.select().from(products).where(inArray(products.platformId, ids))
+    return rows.filter(row => row.valid).length
+  }
+  await readProducts(shop.ctx)
+  await readPrices(shop.ctx)
+  expect(await onSale()).toBe(5)
+  for (const name of ['products', 'prices'] as const)
+    expect((await readCheck(shop.ctx.db, name))?.result).toMatchObject({ error: expect.stringContaining('off sale') })
+  await readProducts(shop.ctx, { asked: true })
+  expect(await onSale()).toBe(0)
+  expect((await readCheck(shop.ctx.db, 'products'))?.result).not.toHaveProperty('error')
 })
 
 test('without a platform the form’s price stands', async () => {

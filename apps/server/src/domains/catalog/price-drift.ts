@@ -19,6 +19,8 @@ export type Comparison = {
   changed: string[]
   /** By the platform's variant id, for each rule; undefined: the platform has none. */
   rules: Map<string, PlatformPrice | undefined>
+  /** How many of what is on sale here the platform does not know. */
+  gone: Record<'products' | 'rules', { gone: number; of: number }>
 }
 
 /** A row counts while what it compares still differs: a price that was changed here meanwhile needs no one. */
@@ -98,7 +100,14 @@ export async function comparePrices(ctx: AppContext): Promise<Comparison | undef
     // One that was withdrawn already and is still away is no news.
     return there ? there.price !== one.price || there.forSale !== one.valid : one.valid
   })
+  const [sold, soldRules] = [ours.filter(one => one.valid), rules.filter(rule => rule.valid)]
+  const there = new Set(sold.filter(one => seen.has(one.platformId)).map(one => one.platformProductId))
+  const all = new Set(sold.map(one => one.platformProductId))
   return {
+    gone: {
+      products: { gone: all.size - there.size, of: all.size },
+      rules: { gone: soldRules.filter(rule => !seen.has(rule.platformVariantId)).length, of: soldRules.length }
+    },
     changed: [...new Set(changed.map(one => one.platformProductId))],
     rules: new Map(rules.map(rule => [rule.platformVariantId, seen.get(rule.platformVariantId)]))
   }

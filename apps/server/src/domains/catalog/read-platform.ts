@@ -17,6 +17,8 @@ import { productsOnPlatform } from './selling.ts'
 export async function readPrices(ctx: AppContext): Promise<void> {
   const seen = await comparePrices(ctx)
   if (!seen) return
+  const refused = [seen.gone.products, seen.gone.rules].some(({ gone, of }) => isDoubtful(gone, of))
+  if (refused) return noteCheck(ctx, 'prices', { error: DOUBTFUL })
   await command(ctx, SYSTEM, unit => followRules(unit, seen.rules))
   for (const platformId of seen.changed) await rereadProduct(ctx, platformId)
   // What could be followed differs no longer.
@@ -24,14 +26,16 @@ export async function readPrices(ctx: AppContext): Promise<void> {
 }
 
 /**
- * Reads every product again, the ones that hold rules too, as if the platform had told of each.
- * @returns how many were read, and how many were other than known
+ * Reads every product again, the ones that hold rules too, as if the platform had told of each. Where all of them would be
+ * taken off sale, or more than half, nothing is but the note on the health page, until an administrator asks.
+ * @param asked whether an administrator did
  * @throws where another try may help
  */
-export async function readProducts(ctx: AppContext): Promise<void> {
+export async function readProducts(ctx: AppContext, { asked = false }: { asked?: boolean } = {}): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
   const ours = new Set(await productsOnPlatform(ctx.db))
+  const known = ours.size
   let read = 0
   for await (const part of platform.data.productPages()) {
     if (!part.ok) {
@@ -46,17 +50,32 @@ export async function readProducts(ctx: AppContext): Promise<void> {
     }
   }
   // Not on any page: asked for one by one, since a page may have been read while the platform changed.
-  for (const platformId of ours) await rereadProduct(ctx, platformId)
+  const gone: string[] = []
+  for (const platformId of ours) if (!(await applyWhereFound(ctx, platformId))) gone.push(platformId)
+  if (!asked && isDoubtful(gone.length, known)) return noteCheck(ctx, 'products', { error: DOUBTFUL })
+  for (const id of gone) await command(ctx, SYSTEM, unit => withdrawProduct(unit, { id }))
   await noteCheck(ctx, 'products', { read, changed: ours.size })
 }
 
+const DOUBTFUL =
+  'The platform named none, or less than half, of the products that are on sale here. Nothing was taken off sale. If they are really gone, read the products again from the Products screen.'
+
+/** A platform that forgets all that it sells, or more than half of it, at one reading, rather has a fault. */
+const isDoubtful = (gone: number, of: number): boolean => gone > 0 && (gone === of || (of >= 4 && gone * 2 > of))
+
 async function rereadProduct(ctx: AppContext, platformId: string): Promise<void> {
+  if (!(await applyWhereFound(ctx, platformId)))
+    await command(ctx, SYSTEM, unit => withdrawProduct(unit, { id: platformId }))
+}
+
+/** @returns false where the platform has no such product */
+async function applyWhereFound(ctx: AppContext, platformId: string): Promise<boolean> {
   const platform = await openPlatform(ctx)
-  if (!platform.ok) return
+  if (!platform.ok) return true
   const product = await platform.data.product(platformId)
   if (product.ok) await command(ctx, SYSTEM, unit => applyProductUpdate(unit, asEvent(product.value)))
-  else if (product.reason === 'not_found') await command(ctx, SYSTEM, unit => withdrawProduct(unit, { id: platformId }))
-  else throw new Error(product.message)
+  else if (product.reason !== 'not_found') throw new Error(product.message)
+  return product.ok
 }
 
 /** A product as its webhook would have told it. */

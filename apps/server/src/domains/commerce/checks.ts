@@ -16,7 +16,8 @@ export type Checks = {
   foreign_told: { origins: string[] }
   /** When administrators were last told that webhooks do not arrive. */
   silence_told: { orders: number }
-  reconciliation: { found: number }
+  /** `until`: the change of an order up to which all is known; `more`: the next look goes on exactly there. */
+  reconciliation: ({ found: number; unreadable?: number } | { error: string }) & { until?: string; more?: boolean }
   /** All products were read again. */
   products: { read: number; changed: number } | { error: string }
   /** All prices were read again. */

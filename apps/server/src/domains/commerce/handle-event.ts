@@ -2,16 +2,26 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { isTemporaryFailure } from '../../infra/db/client.ts'
 import { notifyAdmins } from '../accounts/index.ts'
+import { giveUpEvent } from './give-up-event.ts'
 import { finishEvent, isMoney, lockEvent } from './events.ts'
 import { attentionSentence, type EventResult } from './outcomes.ts'
 import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
 
 /**
  * Hands a stored event to its handler, once however often it is asked for: the event is locked, and all that it causes
- * is written with its outcome in one transaction, or not at all.
+ * is written with its outcome in one transaction, or not at all. One that fails each time ends as `unreadable`.
  */
 export async function handleEvent(ctx: AppContext, handlers: EventHandlers, eventId: string): Promise<void> {
+  try {
+    await handleOnce(ctx, handlers, eventId)
+  } catch (error) {
+    if (isTemporaryFailure(error) || !(await giveUpEvent(ctx, eventId, error))) throw error
+  }
+}
+
+async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: string): Promise<void> {
   const attention = await command(ctx, SYSTEM, async unit => {
     const event = await lockEvent(unit, eventId)
     if (!event) return null

@@ -55,7 +55,10 @@ export async function platformHealth(
       last_events: await lastEvents(db, wanted.map(topicOf))
     },
     events: { ...(await waitingEvents(db)), attention: await openEvents(db) },
-    reconciliation: { at: isoOrNull(reconciliation?.at ?? null), found: reconciliation?.result.found ?? 0 },
+    reconciliation: {
+      ...lookedAt(reconciliation),
+      found: reconciliation && 'found' in reconciliation.result ? reconciliation.result.found : 0
+    },
     products: lookedAt(products),
     prices: { ...lookedAt(prices), differ: await priceDrifts(db) }
   }

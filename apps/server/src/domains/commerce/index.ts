@@ -5,7 +5,7 @@
  * by handlers of higher domains (`EventHandlers`), within the transaction in which this domain writes the outcome.
  */
 export { checkPlatform } from './check-platform.ts'
-export { noteCheck, recordCheck } from './checks.ts'
+export { noteCheck, readCheck, recordCheck } from './checks.ts'
 export { lockEventById, resolveEvent, storeEvent, type EventRow } from './events.ts'
 export { EDITED } from './missed-webhooks.ts'
 export { forgetPayer } from './forget-payer.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { EVENT_OUTCOMES, RESOLUTIONS, type Params } from '@netlet/contract'
 import { createdAt, instant, oneOf } from '../../infra/db/columns.ts'
 
@@ -14,6 +14,8 @@ export const platformEvents = pgTable(
     payload: jsonb().$type<unknown>().notNull(),
     receivedAt: createdAt(),
     processedAt: instant(),
+    /** How often its handling has failed for a reason that lasts. */
+    failures: integer().notNull().default(0),
     /** See EVENT_OUTCOMES of the contract; null until it has been handled. */
     outcome: text({ enum: EVENT_OUTCOMES }),
     /** What the outcome's sentence names. */

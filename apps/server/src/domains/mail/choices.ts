@@ -44,6 +44,6 @@ export async function forgetAddress({ tx }: Unit, address: string): Promise<void
   await tx.delete(mailChoices).where(eq(mailChoices.address, address.toLowerCase()))
   await tx
     .update(mails)
-    .set({ to: 'deleted' })
+    .set({ to: 'deleted', unsent: null })
     .where(ilike(mails.to, exactly(address)))
 }

@@ -5,6 +5,7 @@
 export { forgetAddress, moveChoices, readChoices, saveChoices } from './choices.ts'
 export { mailJobs } from './jobs.ts'
 export { exportMails } from './own-mails.ts'
+export { mailTroubles } from './send-again.ts'
 export { mailRetention } from './retention.ts'
 export { mailRoutes, unsubscribeRoutes } from './routes.ts'
 export { DELETED_HOST, enqueueMail, sendMailQueue } from './send-mail.ts'

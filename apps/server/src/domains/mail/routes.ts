@@ -5,12 +5,14 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { unsubscribePage } from './footer.ts'
 import { mailList } from './list-mails.ts'
+import { sendAgain } from './send-again.ts'
 import { previewTemplates } from './preview.ts'
 import { unsubscribe } from './unsubscribe.ts'
 
 /** The log of mails and the previews of templates, for administrators. */
 export function mailRoutes(mount: Mount, ctx: AppContext): void {
   mountList(mount, ctx, routes.mail.mails, () => mailList)
+  mount(routes.mail.sendAgain, ({ caller, params }) => sendAgain(ctx, caller, params.id))
   mount(routes.mail.templates, async () => ok(await previewTemplates(ctx)))
 }
 

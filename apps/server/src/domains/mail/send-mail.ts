@@ -1,13 +1,15 @@
 import type { Language, MailKind, Settings } from '@netlet/contract'
 import { createMailer, type MailerOptions, type MailResult } from '../../integrations/mail/index.ts'
 import type { Config } from '../../infra/config.ts'
-import type { Unit } from '../../infra/command.ts'
+import { HOUR } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import { SYSTEM } from '../../infra/actor.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { readChoices } from './choices.ts'
 import { optionalKind, unsubscribeHeaders, unsubscribePage } from './footer.ts'
-import { claimMail, recordMail, type MailFailure } from './record.ts'
+import { claimMail, recordMail, recordUncertain, type MailFailure } from './record.ts'
 import type { MailTemplate } from './templates/define.ts'
 import { renderTemplate, TEMPLATES, type Template, type TemplateData } from './templates/index.ts'
 import { unsubscribeToken } from './unsubscribe.ts'
@@ -47,8 +49,9 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   const { key, to, template, language = 'en' } = order
   const { kind, unnamed }: Pick<MailTemplate<unknown>, 'kind' | 'unnamed'> = TEMPLATES[template]
   const about = { mail: key, template }
-  const id = await claimMail(ctx, { key, to: unnamed ? 'deleted' : to, template, kind, language }, jobId)
-  if (id === null) return log.info(about, 'mail not sent again')
+  const claimed = await claimMail(ctx, { key, to: unnamed ? 'deleted' : to, template, kind, language }, jobId)
+  if (!claimed) return log.info(about, 'mail not sent again')
+  const { id, createdAt } = claimed
   const needless = await whyNeedless(ctx, order, kind)
   if (needless) {
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
@@ -59,14 +62,29 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
     await recordMail(ctx, id, { state: 'sent', providerId: sent.id })
     return log.info(about, 'mail sent')
   }
+  const failure: MailFailure = { code: sent.reason, sentence: sent.message }
+  if (sent.uncertain && (await sendLater(ctx, id, order, failure))) return
   // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
-  const final = sent.reason === 'rejected'
-  await recordMail(ctx, id, {
-    state: final ? 'failed' : 'waiting',
-    failure: { code: sent.reason, sentence: sent.message }
-  })
+  const isOld = ctx.now().getTime() - createdAt.getTime() > TRY_FOR
+  const final = sent.uncertain || sent.reason === 'rejected' || isOld
+  await recordMail(ctx, id, { state: final ? 'failed' : 'waiting', failure, ...(final ? { unsent: order } : {}) })
   if (!final) throw new Error(`Mail not sent. ${sent.message}`)
-  log.error({ ...about, reason: sent.message }, 'mail refused for good')
+  log.error({ ...about, reason: sent.message }, 'mail failed for good')
+}
+
+/** A little less than what the queue's tries take together: the last one says that it was the last. */
+const TRY_FOR = 22 * HOUR
+
+/**
+ * The service may have the mail: it is handed over again after long pauses, and seldom, since each time may be a copy.
+ * @returns false where that was done often enough
+ */
+function sendLater(ctx: AppContext, id: number, order: MailOrder, failure: MailFailure): Promise<boolean> {
+  return command(ctx, SYSTEM, async unit => {
+    const startAfter = await recordUncertain(unit, id, failure)
+    if (startAfter) unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order), startAfter })
+    return startAfter !== null
+  })
 }
 
 const NO_SUCH_ADDRESS: MailFailure = { code: 'no_such_address', sentence: 'the address does not exist' }

@@ -40,6 +40,10 @@ const ended = (to: string, count = 1) =>
     },
     { timeout: 15_000 }
   )
+/** As SendGrid says it. */
+const NO_SUCH_RECIPIENT = {
+  errors: [{ message: 'Does not contain a valid address.', field: 'personalizations.0.to.0.email' }]
+}
 const sentTo = (to: string) => shop.outbox.mails.filter(mail => mail.to === to)
 
 test('a cause is mailed about once, for ever', async () => {
@@ -76,7 +80,7 @@ test('a mail whose job died while it was sent is sent by the next one', async ()
 })
 
 test('a mail that is refused for good, and one that nobody needs, say why', async () => {
-  shop.outbox.fail(400, 1)
+  shop.outbox.fail(400, 1, NO_SUCH_RECIPIENT)
   await ask(cancelled('refused@example.com', 'cancelled:5'))
   const [refused] = await ended('refused@example.com')
   expect(refused?.state).toBe('failed')

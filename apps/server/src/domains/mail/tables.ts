@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { LANGUAGES, MAIL_FAILURES, MAIL_KINDS, MAIL_STATES, OPTIONAL_MAILS, type OptionalMail } from '@netlet/contract'
 import { createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
 
@@ -26,6 +26,10 @@ export const mails = pgTable(
     jobId: text().notNull(),
     claimedAt: instant().notNull(),
     tries: integer().notNull().default(1),
+    /** Tries after which nobody knows whether the service took it. */
+    uncertainTries: integer().notNull().default(0),
+    /** What the job carried, of a mail that failed: to send it again. */
+    unsent: jsonb().$type<unknown>(),
     createdAt: createdAt(),
     sentAt: instant()
   },

@@ -1,6 +1,5 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
-import { noteCheck } from '../commerce/index.ts'
 import { compareFigures } from './figures.ts'
 import { reconcilePayments } from './reconcile.ts'
 
@@ -20,6 +19,6 @@ export const paymentJobs: Job[] = [
   job(reconcileQueue, {
     purpose: 'Asks the platform for payments, refunds and cancellations, and records those that no webhook told of.',
     cron: '*/5 * * * *',
-    run: async ctx => noteCheck(ctx, 'reconciliation', { found: await reconcilePayments(ctx) })
+    run: reconcilePayments
   })
 ]

@@ -1,17 +1,20 @@
 import { sql } from 'drizzle-orm'
-import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
+import { z } from 'zod'
+import type { ChangedOrders, ShopifyOrder, UnreadableOrder } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
+import { EDITED, noteCheck, openPlatform, readCheck, storeEvent } from '../commerce/index.ts'
 import type { PaymentRow } from './rows.ts'
 import { ourVariants } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
-/** How far back to look: the platform itself tries a webhook for some hours before it gives up. */
-const LOOK_BACK = 48 * HOUR
+/** How far back to look the first time: the platform itself tries a webhook for some hours before it gives up. */
+const FIRST_LOOK_BACK = 48 * HOUR
+/** How far to look back behind what is known: the platform's search may learn late of a change. */
+const OVERLAP = HOUR
 
 /** States in which the platform has, or had, all of the money. */
 const PAID = new Set(['PAID', 'PARTIALLY_REFUNDED', 'REFUNDED'])
@@ -21,19 +24,62 @@ type Event = { eventId: string; topic: string; payload: unknown }
 /**
  * Asks the platform for orders that changed, and records what no webhook ever told of: payments, refunds, cancellations,
  * and edits of orders whose payment is held.
- * A shop that was away for longer than the platform tries loses nothing.
+ * It begins where the last one that succeeded ended, so that a shop that was away for longer than the platform tries loses
+ * nothing; after a long time it takes several runs. An order that cannot be read goes to the inbox, and the others go on.
  * @returns how many events were found
+ * @throws where the platform fails; the health page says so as well
  */
 export async function reconcilePayments(ctx: AppContext): Promise<number> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return 0
-  const changed = await platform.data.changedOrders(new Date(ctx.now().getTime() - LOOK_BACK))
-  if (!changed.ok) throw new Error(changed.message)
-  const paid = changed.value.filter(order => PAID.has(order.financialStatus ?? ''))
+  const last: Position = (await readCheck(ctx.db, 'reconciliation'))?.result ?? {}
+  const start = startOf(last, ctx.now())
+  const changed = await platform.data.changedOrders(start)
+  const failure = changed.ok ? whyNoneIsRead(changed.value) : changed.message
+  if (!changed.ok || failure !== null) {
+    const error = failure ?? 'unknown'
+    await noteCheck(ctx, 'reconciliation', { ...positionOf(last), error })
+    throw new Error(error)
+  }
+  const { orders, unreadable, until, more } = changed.value
+  const missed = [...(await missedOf(ctx, orders)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
+  let found = 0
+  for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
+  // What the platform says of its own time is not believed beyond ours.
+  const seen = until && new Date(Math.min(until.getTime(), ctx.now().getTime())).toISOString()
+  await noteCheck(ctx, 'reconciliation', {
+    until: seen ?? last.until ?? start.toISOString(),
+    more,
+    found,
+    unreadable: unreadable.length
+  })
+  return found
+}
+
+type Position = { until?: string; more?: boolean }
+
+const positionOf = ({ until, more }: Position): Position => ({
+  ...(until === undefined ? {} : { until }),
+  ...(more === undefined ? {} : { more })
+})
+
+function startOf({ until, more }: Position, now: Date): Date {
+  if (until === undefined) return new Date(now.getTime() - FIRST_LOOK_BACK)
+  return new Date(Date.parse(until) - (more ? 0 : OVERLAP))
+}
+
+/** Many orders and none of them readable: it is not the orders that are odd. */
+function whyNoneIsRead({ orders, unreadable }: ChangedOrders): string | null {
+  if (orders.length > 0 || unreadable.length <= 5) return null
+  return `None of ${unreadable.length} orders of the platform can be read: ${unreadable[0]?.message}`
+}
+
+async function missedOf(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<Event[]> {
+  const paid = orders.filter(order => PAID.has(order.financialStatus ?? ''))
   const sold = await ourVariants(ctx.db, [...new Set(paid.flatMap(variantsOf))])
   const ours = paid.filter(order => order.attributes['order_id'] || variantsOf(order).some(id => sold.has(id)))
   const ids = ours.map(({ id }) => id)
-  if (ids.length === 0) return 0
+  if (ids.length === 0) return []
   const anyOf = (column: unknown) => sql`${column} = any(${sql.param(ids)}::text[])`
   const [settled, returned] = await Promise.all([
     ctx.db.select().from(payments).where(anyOf(payments.platformOrderId)),
@@ -43,10 +89,27 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
     payments: new Map(settled.map(payment => [payment.platformOrderId, payment])),
     refunds: new Set(returned.map(({ key }) => key))
   }
-  const missed = ours.flatMap(order => missedEvents(order, known))
-  let found = 0
-  for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found += 1
-  return found
+  return ours.flatMap(order => missedEvents(order, known))
+}
+
+/** What can be told of an order of an unknown shape: whether it may be a paid one of ours. */
+const OddOrder = z.object({
+  id: z.string().min(1).max(200),
+  displayFinancialStatus: z.string().nullish().catch(undefined),
+  customAttributes: z
+    .array(z.object({ key: z.string() }))
+    .nullish()
+    .catch(undefined)
+})
+
+/** It stands in the inbox as it is, once, for an administrator to look at. */
+function unreadableEvent(ctx: AppContext, { raw, message }: UnreadableOrder): Event[] {
+  const odd = OddOrder.safeParse(raw)
+  ctx.log.error({ order: odd.data?.id, reason: message }, 'an order of the platform cannot be read')
+  if (!odd.success) return []
+  const { id, displayFinancialStatus: status, customAttributes: attributes } = odd.data
+  if ((status && !PAID.has(status)) || (attributes && !attributes.some(({ key }) => key === 'order_id'))) return []
+  return [{ eventId: `reconciled:unreadable:${id}`, topic: 'orders/paid', payload: raw }]
 }
 
 /** What an order holds, less what was taken off it since. */
@@ -90,7 +153,6 @@ function asEvent(order: ShopifyOrder) {
     name: order.name,
     email: order.email,
     currency: order.currency,
-    // Refunds have events of their own.
     financial_status: order.financialStatus?.toLowerCase(),
     total_price: order.totalPrice,
     subtotal_price: order.subtotalPrice ?? order.totalPrice,

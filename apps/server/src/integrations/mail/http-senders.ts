@@ -32,7 +32,7 @@ export async function sendWithSendgrid(
     },
     limits
   )
-  if (!reply.ok) return failed(reply.reason, reply.message)
+  if (!reply.ok) return failed(reply.reason, reply.message, { uncertain: reply.sent })
   if (reply.status < 200 || reply.status >= 300) return refused('SendGrid', reply)
   return { ok: true, id: reply.headers.get('x-message-id') }
 }
@@ -64,7 +64,7 @@ export async function sendWithMailgun(
     },
     limits
   )
-  if (!reply.ok) return failed(reply.reason, reply.message)
+  if (!reply.ok) return failed(reply.reason, reply.message, { uncertain: reply.sent })
   if (reply.status < 200 || reply.status >= 300) return refused('Mailgun', reply)
   const body = parseJson(reply.text)
   const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null
@@ -76,12 +76,25 @@ function refused(service: string, { status, text }: HttpReply): MailFailure {
     return failed('unauthorized', `${service} refused the API key. Check it under Web Settings, Email.`)
   if (status === 429) return failed('throttled', `${service} is limiting our calls.`)
   if (status >= 500) return failed('server_error', `${service} has a fault of its own (HTTP ${status}).`)
-  return failed('rejected', `${service} refused the mail (HTTP ${status}): ${reasonIn(text)}`)
+  const { reason, field } = reasonIn(text)
+  const said = `${service} refused the mail (HTTP ${status}): ${reason}`
+  return failed(status === 400 && isAboutRecipient(reason, field) ? 'rejected' : 'server_error', said)
 }
 
+/** SendGrid names the field; Mailgun says "'to' parameter is not a valid address". */
+const isAboutRecipient = (reason: string, field: string | null): boolean =>
+  field === null ? /^['"]?to['"]? parameter|recipient/i.test(reason) : /^personalizations.*\bto\b/.test(field)
+
 /** SendGrid's `errors[0].message`, Mailgun's `message`; both explain, e.g. that the sender is not verified. */
-function reasonIn(text: string): string {
-  const body = parseJson(text) as { message?: unknown; errors?: { message?: unknown }[] } | null | undefined
-  const reason = body?.errors?.[0]?.message ?? body?.message
-  return typeof reason === 'string' ? reason.slice(0, 300) : 'no reason given'
+function reasonIn(text: string): { reason: string; field: string | null } {
+  const body = parseJson(text) as
+    | { message?: unknown; errors?: { message?: unknown; field?: unknown }[] }
+    | null
+    | undefined
+  const first = body?.errors?.[0]
+  const reason = first?.message ?? body?.message
+  return {
+    reason: typeof reason === 'string' ? reason.slice(0, 300) : 'no reason given',
+    field: typeof first?.field === 'string' ? first.field : null
+  }
 }

@@ -47,7 +47,8 @@ test.each(services)('%s: a mail arrives as it was written', async (_name, option
 test.each(services)('%s: failures are told apart, and none tells the key', async (_name, options) => {
   const mailer = createMailer(options())
   for (const [status, reason, retryable] of [
-    [400, 'rejected', false],
+    // What is wrong is not said to be the recipient.
+    [400, 'server_error', true],
     [401, 'unauthorized', false],
     [429, 'throttled', true],
     [503, 'server_error', true]
@@ -62,7 +63,7 @@ test.each(services)('%s: failures are told apart, and none tells the key', async
 
 test.each(services)('%s: nobody there', async (_name, options) => {
   const result = await createMailer({ ...options(), baseUrl: await closedUrl() } as MailerOptions).send(mail)
-  expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true })
+  expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: false })
 })
 
 test('without a key nothing is sent', async () => {
@@ -78,14 +79,28 @@ test.each(['a@b.test, c@d.test', 'a@b.test\r\nBcc: c@d.test', 'nobody', ''])('%j
   expect(await outbox()).toEqual([])
 })
 
-/** A mail server that knows just enough; `refusal` answers RCPT TO instead of 250. */
-async function smtpServer(refusal?: string) {
+test.each([
+  ['sendgrid', { errors: [{ message: 'Does not contain a valid address.', field: 'personalizations.0.to.0.email' }] }],
+  ['mailgun', { message: "'to' parameter is not a valid address. please check documentation" }]
+] as const)('%s: only a refusal of the recipient is final', async (method, body) => {
+  const reply = (text: object) => async () => new Response(JSON.stringify(text), { status: 400 })
+  const send = (text: object) => createMailer({ method, apiKey: 'k', domain: 'd', fetch: reply(text) }).send(mail)
+  expect(await send(body)).toMatchObject({ reason: 'rejected', retryable: false, uncertain: false })
+  const sender = { message: "'from' parameter is not a valid address", errors: undefined }
+  expect(await send(sender)).toMatchObject({ reason: 'server_error', retryable: true, uncertain: false })
+})
+
+/** Answers of a mail server other than usual; null to DATA: it takes the mail and ends the connection. */
+type Answers = { hello?: string; from?: string; rcpt?: string; data?: string | null }
+
+/** A mail server that knows just enough. */
+async function smtpServer({ hello, from, rcpt, data: taken = '250 queued' }: Answers = {}) {
   const messages: string[] = []
   const server = createServer(socket => {
     let data: string | null = null
     let rest = ''
     const say = (line: string) => socket.write(`${line}\r\n`)
-    say('220 mail.test ESMTP')
+    say(hello ?? '220 mail.test ESMTP')
     socket.on('error', () => socket.destroy())
     socket.on('data', chunk => {
       rest += chunk.toString()
@@ -96,10 +111,12 @@ async function smtpServer(refusal?: string) {
           if (line === '.') {
             messages.push(data)
             data = null
-            say('250 queued')
+            if (taken === null) socket.destroy()
+            else say(taken)
           } else data += `${line}\n`
-        } else if (/^(EHLO|HELO|MAIL)/i.test(line)) say('250 mail.test')
-        else if (/^RCPT/i.test(line)) say(refusal ?? '250 ok')
+        } else if (/^(EHLO|HELO)/i.test(line)) say('250 mail.test')
+        else if (/^MAIL/i.test(line)) say(from ?? '250 ok')
+        else if (/^RCPT/i.test(line)) say(rcpt ?? '250 ok')
         else if (/^DATA/i.test(line)) {
           data = ''
           say('354 go on')
@@ -127,14 +144,26 @@ test('SMTP: the mail goes out, a repeat carries the same Message-ID', async () =
   expect(server.messages[0]).toContain('To: buyer@example.test')
 })
 
-test.each([
-  ['451 try later', 'server_error', true],
-  ['550 no such user', 'rejected', false]
-])('SMTP: %j is %s', async (refusal, reason, retryable) => {
-  const server = await smtpServer(refusal)
+test.each<[string, Answers, string, boolean]>([
+  ['a recipient later', { rcpt: '451 try later' }, 'server_error', true],
+  ['a recipient for good', { rcpt: '550 no such user' }, 'rejected', false],
+  ['everybody', { hello: '554 5.7.1 no service for you' }, 'server_error', true],
+  ['the sender', { from: '550 5.7.1 sender domain not verified' }, 'server_error', true],
+  ['who has not logged in', { from: '530 5.7.0 Authentication required' }, 'unauthorized', false],
+  ['beyond a quota', { data: '552 5.2.2 daily quota exceeded' }, 'server_error', true]
+])('SMTP: a server that refuses %s', async (_what, answers, reason, retryable) => {
+  const server = await smtpServer(answers)
   const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port }).send(mail)
   await server.close()
-  expect(result).toMatchObject({ ok: false, reason, retryable })
+  expect(result).toMatchObject({ ok: false, reason, retryable, uncertain: false })
+})
+
+test('SMTP: a server that takes the mail and leaves may have it', async () => {
+  const server = await smtpServer({ data: null })
+  const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port }).send(mail)
+  await server.close()
+  expect(server.messages).toHaveLength(1)
+  expect(result).toMatchObject({ ok: false, uncertain: true })
 })
 
 test('SMTP: a password is not sent where the server has no TLS', async () => {
@@ -150,5 +179,5 @@ test('SMTP: a password is not sent where the server has no TLS', async () => {
 test('SMTP: nobody there', async () => {
   const port = Number(new URL(await closedUrl()).port)
   const result = await createMailer({ method: 'smtp', host: '127.0.0.1', port }).send(mail)
-  expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true })
+  expect(result).toMatchObject({ ok: false, reason: 'network', retryable: true, uncertain: false })
 })

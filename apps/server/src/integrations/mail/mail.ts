@@ -21,18 +21,29 @@ export type MailReason =
   | 'network'
   | 'server_error'
 
-/** Only `retryable` failures are worth another try without a person. `message` holds no key. */
-export type MailFailure = { ok: false; reason: MailReason; message: string; retryable: boolean }
+/**
+ * `rejected` is final: the service refuses this recipient. Whatever else it refuses may be a wrong set-up, which somebody
+ * corrects. Only `retryable` failures are worth another try without a person. `message` holds no key.
+ */
+export type MailFailure = {
+  ok: false
+  reason: MailReason
+  message: string
+  retryable: boolean
+  /** The service may have taken the mail all the same: it was handed over, and no answer came. */
+  uncertain: boolean
+}
 /** `id` is the service's name for the mail, where it gave one. */
 export type MailResult = { ok: true; id: string | null } | MailFailure
 
 const retryable: ReadonlySet<MailReason> = new Set(['throttled', 'timeout', 'network', 'server_error'])
 
-export const failed = (reason: MailReason, message: string): MailFailure => ({
+export const failed = (reason: MailReason, message: string, { uncertain = false } = {}): MailFailure => ({
   ok: false,
   reason,
   message,
-  retryable: retryable.has(reason)
+  retryable: retryable.has(reason),
+  uncertain
 })
 
 /** 'Netlet <shop@example.com>' → name and address. */

@@ -43,17 +43,37 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
     return { ok: true, id: sent.messageId ?? null }
   } catch (error) {
     const reason = reasonOf(error)
-    return failed(reason, `The mail server at ${smtp.host}:${smtp.port} ${texts[reason] ?? 'refused the mail'}.`)
+    const text = `The mail server at ${smtp.host}:${smtp.port} ${texts[reason] ?? 'refused the mail'}`
+    return failed(reason, `${text}${saidBy(error)}.`, { uncertain: isUncertain(error) })
   } finally {
     transport.close()
   }
 }
 
+type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string; syscall?: string }
+
 function reasonOf(error: unknown): MailReason {
-  if (!(error instanceof Error)) return 'rejected'
-  // SMTP's own word first: 4xx means later, 5xx means never.
-  if ('responseCode' in error && typeof error.responseCode === 'number' && error.responseCode < 500)
-    return 'server_error'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return reasons[code] ?? 'rejected'
+  if (!(error instanceof Error)) return 'server_error'
+  const { code = '', command, responseCode } = error as SmtpError
+  // Only a refusal of the recipient lasts: of the sender, the quota or us as a whole, somebody can change something.
+  if (responseCode !== undefined && command === 'RCPT TO' && NO_SUCH_RECIPIENT.has(responseCode)) return 'rejected'
+  if (responseCode === 530 || responseCode === 535) return 'unauthorized'
+  return reasons[code] ?? 'server_error'
+}
+
+const NO_SUCH_RECIPIENT = new Set([550, 551, 553])
+
+/** The connection broke, or fell silent, after it stood: the server may have the mail. */
+function isUncertain(error: unknown): boolean {
+  if (!(error instanceof Error)) return true
+  const { code, message, responseCode, syscall } = error as SmtpError
+  if (responseCode !== undefined || syscall === 'connect') return false
+  if (code === 'ETIMEDOUT') return message === 'Timeout'
+  return code === 'ECONNECTION' || code === 'ESOCKET'
+}
+
+/** The server's own words, which name what is wrong. */
+function saidBy(error: unknown): string {
+  const response = error instanceof Error ? (error as SmtpError).response : undefined
+  return response ? `: ${response.slice(0, 300)}` : ''
 }

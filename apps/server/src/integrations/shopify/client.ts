@@ -20,6 +20,7 @@ import {
   type ShopifyShop
 } from './shapes.ts'
 import { createTransport, type Execute, type ShopifyOptions } from './transport.ts'
+import { readChangedOrders, type ChangedOrders } from './changed-orders.ts'
 import { setPrices } from './prices.ts'
 import {
   inspectWebhooks,
@@ -146,28 +147,9 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       return withAllLines(execute, reply.value.order)
     },
 
-    /**
-     * Orders that changed since an instant, oldest change first, whatever was paid or given back: finds payments and
-     * refunds whose webhook never came.
-     */
-    async changedOrders(since: Date): Promise<ShopifyResult<ShopifyOrder[]>> {
-      const query = `updated_at:>='${since.toISOString()}'`
-      const found = await everyPage(after =>
-        execute(
-          documents.orders,
-          { query, after },
-          z.object({ orders: page(Order) }).transform(data => data.orders)
-        )
-      )
-      if (!found.ok) return found
-      const whole: ShopifyOrder[] = []
-      for (const order of found.value) {
-        const complete = await withAllLines(execute, order)
-        if (!complete.ok) return complete
-        whole.push(complete.value)
-      }
-      return done(whole)
-    },
+    /** See `readChangedOrders`. */
+    changedOrders: (since: Date, most?: number): Promise<ShopifyResult<ChangedOrders>> =>
+      readChangedOrders(execute, withAllLines, since, most),
 
     /**
      * Gives money of an order back.

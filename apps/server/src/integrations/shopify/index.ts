@@ -1,3 +1,4 @@
+export { type ChangedOrders, type UnreadableOrder } from './changed-orders.ts'
 export { createShopify, type Shopify } from './client.ts'
 export { type ShopifyFailure, type ShopifyResult } from './result.ts'
 export {

@@ -25,7 +25,7 @@ const platform: NonNullable<Health['platform']> = {
     last_events: [{ topic: 'orders/paid', at: AT }]
   },
   events: { waiting: 0, oldest_waiting: null, attention: 0 },
-  reconciliation: { at: AT, found: 0 },
+  reconciliation: { ...looked, found: 0 },
   products: looked,
   prices: { ...looked, differ: 0 }
 }
@@ -34,7 +34,7 @@ const good: Health = {
   platform,
   jobs: { queues: [{ name: 'send-mail', waiting: 2, active: 1, oldest: AT, dead: 0 }] },
   servers: { total: 3, reachable: 3, unreachable: [], troubled: [] },
-  mail: { waiting: 2, oldest: AT, failed: 0 },
+  mail: { waiting: 2, oldest: AT, failed: 0, error: null },
   database: { bytes: 52_428_800, connections: 9, max_connections: 100, pool: { size: 3, idle: 2, waiting: 0 } },
   http: { public_url: 'https://shop.example.com', untrusted_proxies: [] }
 }

@@ -10,7 +10,7 @@ export function problemsOf({ at, platform, jobs, servers, mail, http }: Health, 
   const found: (string | false | undefined)[] = []
   if (platform && !platform.configured) found.push(t('health.problem.notConfigured'))
   if (platform) {
-    const { shop, webhooks, events, prices } = platform
+    const { shop, webhooks, events, prices, products, reconciliation } = platform
     const missing = webhooks.wanted.filter(topic => !webhooks.present.includes(topic))
     found.push(
       shop.error !== null && t('health.problem.platform', { message: shop.error }),
@@ -21,6 +21,12 @@ export function problemsOf({ at, platform, jobs, servers, mail, http }: Health, 
       webhooks.error !== null &&
         webhooks.error !== shop.error &&
         t('health.problem.webhooks', { message: webhooks.error }),
+      reconciliation.error !== null && t('health.problem.reconciliation', { message: reconciliation.error }),
+      products.error !== null && t('health.problem.products', { message: products.error }),
+      prices.error !== null &&
+        prices.error !== products.error &&
+        prices.error !== shop.error &&
+        t('health.problem.products', { message: prices.error }),
       webhooks.foreign.length > 0 && t('health.problem.foreign', { origins: webhooks.foreign.join(', ') }),
       missing.length > 0 && t('health.problem.missing', { topics: missing.join(', ') }),
       webhooks.missed > 0 && t('health.problem.missed', { count: webhooks.missed }),
@@ -36,6 +42,12 @@ export function problemsOf({ at, platform, jobs, servers, mail, http }: Health, 
   for (const queue of jobs?.queues ?? []) {
     found.push(queue.dead > 0 && t('health.problem.dead', { queue: queue.name, count: queue.dead }))
     found.push(late(queue.oldest) && t('health.problem.queue', { queue: queue.name, count: queue.waiting }))
+  }
+  if (mail) {
+    found.push(
+      mail.error !== null && t('health.problem.mailError', { message: mail.error }),
+      mail.failed > 0 && t('health.problem.mailFailed', { count: mail.failed })
+    )
   }
   found.push(late(mail?.oldest) && t('health.problem.mail', { count: mail?.waiting ?? 0 }))
   for (const { address } of http?.untrusted_proxies ?? []) found.push(t('health.problem.proxy', { address }))

@@ -1,3 +1,4 @@
+import { IconSend } from '@tabler/icons-react'
 import type { MailState, SentMail } from '@netlet/contract'
 import { mail } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -24,6 +25,16 @@ export const MailLog = defineResource({
   ],
   sort: ['id'],
   filters: [oneOf('state', Object.keys(STATES), 'mails.is')],
+  rowActions: [
+    {
+      name: 'sendAgain',
+      icon: IconSend,
+      route: mail.sendAgain,
+      when: row => row.state === 'failed',
+      confirm: (t, row) => ({ title: t('mails.sendAgain'), body: t('mails.sendAgainBody', { to: row.to }) }),
+      success: t => t('mails.sentAgain')
+    }
+  ],
   moving: row => row.state === 'waiting',
   problem: row => row.state === 'failed',
   csv: true

@@ -1,0 +1,96 @@
+import type { Health, SentMail } from '@netlet/contract'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { createHttpApp } from '../../app.ts'
+import { allQueues } from '../../workers.ts'
+import { sendMail, type MailOrder } from './send-mail.ts'
+
+// Nothing works on the queue: the test runs the jobs, at the times that it chooses.
+let shop: TestShop
+let admin: Awaited<ReturnType<TestShop['admin']>>
+beforeAll(async () => {
+  shop = await startTestShop({ app: createHttpApp, queues: allQueues })
+  admin = await shop.admin({ username: 'boss' })
+})
+afterAll(() => shop?.close())
+
+const mailTo = (to: string): MailOrder<'order-cancelled'> => ({
+  to,
+  key: `test:${to}`,
+  template: 'order-cancelled',
+  data: { username: 'Ann', order_id: 'NL-1', product_name: 'Plan' }
+})
+const logged = async (to: string) =>
+  (await admin.get<{ data: SentMail[] }>(`/api/settings/mails/?search=${encodeURIComponent(to)}`)).data.data[0]
+const copies = (to: string) => shop.outbox.mails.filter(mail => mail.to === to).length
+const waiting = async (to: string) => {
+  const { rows } = await shop.ctx.db.execute<{ start_after: string }>(
+    `select start_after from pgboss.job where name = 'send-mail' and state = 'created' and data ->> 'to' = '${to}'`
+  )
+  return rows.map(row => Date.parse(row.start_after))
+}
+const healthOfMail = async () => (await admin.get<Health>('/api/settings/health/')).data.mail
+
+test('a service that takes a mail and does not answer gets it at most twice more, after long pauses', async () => {
+  const order = mailTo('cut@example.com')
+  shop.outbox.cut(10)
+  await sendMail(shop.ctx, order, 'first')
+  expect(await logged(order.to)).toMatchObject({ state: 'waiting', error_code: 'network' })
+  const [next] = await waiting(order.to)
+  expect(next).toBeGreaterThan(shop.ctx.now().getTime() + 9 * MINUTE)
+  shop.advance(10 * MINUTE)
+  await sendMail(shop.ctx, order, 'second')
+  shop.advance(HOUR)
+  await sendMail(shop.ctx, order, 'third')
+  expect(await logged(order.to)).toMatchObject({ state: 'failed' })
+  shop.advance(HOUR)
+  await sendMail(shop.ctx, order, 'fourth')
+  expect(copies(order.to)).toBe(3)
+  shop.outbox.cut(0)
+})
+
+test.each([
+  [404, { message: 'Domain not found: mg.example.com' }],
+  [400, { errors: [{ message: 'The from address does not match a verified Sender Identity.', field: 'from' }] }],
+  [413, {}]
+])('a service that refuses with %i because of the set-up loses no mail', async (status, body) => {
+  const order = mailTo(`setup${status}@example.com`)
+  shop.outbox.fail(status, 1, body)
+  await expect(sendMail(shop.ctx, order, 'first')).rejects.toThrow(`HTTP ${status}`)
+  expect(await logged(order.to)).toMatchObject({ state: 'waiting' })
+  expect((await healthOfMail())?.error).toContain(`HTTP ${status}`)
+  await sendMail(shop.ctx, order, 'first')
+  expect(copies(order.to)).toBe(1)
+})
+
+test('a mail that failed for good counts on the health page, and an administrator sends it again', async () => {
+  const order = mailTo('again@example.com')
+  const before = (await healthOfMail())?.failed ?? 0
+  const field = 'personalizations.0.to.0.email'
+  shop.outbox.fail(400, 1, { errors: [{ message: 'Does not contain a valid address.', field }] })
+  await sendMail(shop.ctx, order, 'first')
+  const failed = await logged(order.to)
+  expect(failed).toMatchObject({ state: 'failed', error_code: 'rejected' })
+  expect((await healthOfMail())?.failed).toBe(before + 1)
+  const path = `/api/settings/mails/${failed?.id}/send_again/`
+  expect(await admin.post(path, {})).toMatchObject({ code: 2000 })
+  expect(await waiting(order.to)).toHaveLength(1)
+  expect((await admin.post(path, {})).status).toBe(404)
+  await sendMail(shop.ctx, order, 'second')
+  expect(await logged(order.to)).toMatchObject({ state: 'sent' })
+  expect((await healthOfMail())?.failed).toBe(before)
+})
+
+test('a mail that the service refused for a day has failed, and can be sent again as well', async () => {
+  const order = mailTo('day@example.com')
+  shop.outbox.fail(404, 2)
+  await expect(sendMail(shop.ctx, order, 'first')).rejects.toThrow('HTTP 404')
+  shop.advance(23 * HOUR)
+  await sendMail(shop.ctx, order, 'first')
+  const failed = await logged(order.to)
+  expect(failed).toMatchObject({ state: 'failed', error_code: 'server_error' })
+  expect(await admin.post(`/api/settings/mails/${failed?.id}/send_again/`, {})).toMatchObject({ code: 2000 })
+  await sendMail(shop.ctx, order, 'second')
+  expect(await logged(order.to)).toMatchObject({ state: 'sent' })
+})

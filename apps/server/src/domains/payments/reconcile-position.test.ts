@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Health, InboxEntry } from '@netlet/contract'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { pay, place } from '../../testing/buying.ts'
+import type { TestClient } from '../../testing/client.ts'
+import { startTestStack, eventually, type TestStack } from '../../testing/test-stack.ts'
+import { DAY } from '../../infra/clock.ts'
+import { writeSettings } from '../settings/index.ts'
+import { reconcilePayments } from './reconcile.ts'
+
+type Node = Record<string, unknown>
+
+let stack: TestStack
+let buyer: TestClient
+let admin: TestClient
+let front: ReturnType<typeof createServer>
+/** What the way to the platform makes of its reply about changed orders. */
+let bend: (nodes: Node[]) => void = () => {}
+let status = 200
+let through = ''
+
+/** The platform behind something that changes its replies. */
+async function startFront() {
+  front = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    const answer = async () => {
+      const text = await forward(request.url ?? '/', Buffer.concat(chunks).toString())
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+    }
+    request.on('end', () => void answer())
+  })
+  front.listen(0, '127.0.0.1')
+  await once(front, 'listening')
+  return `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+}
+
+async function forward(path: string, body: string): Promise<string> {
+  const reply = await fetch(stack.platform.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-shopify-access-token': 'platform token' },
+    body
+  })
+  const read = (await reply.json()) as { data?: { orders?: { nodes: Node[] } } }
+  if (read.data?.orders) bend(read.data.orders.nodes)
+  return JSON.stringify(read)
+}
+
+beforeAll(async () => {
+  stack = await startTestStack({ range: '127.62.0.0/25', ruleCount: 1 })
+  const shop = await stack.startShop('serve')
+  buyer = await stack.customer(shop.url, 'buyer1')
+  admin = await stack.admin(shop.url, 'boss1')
+  through = await startFront()
+  await writeSettings(stack.ctx, { shopify_shop_url: through })
+}, 120_000)
+beforeEach(() => {
+  bend = () => {}
+  status = 200
+})
+afterAll(async () => {
+  front?.closeAllConnections()
+  front?.close()
+  await stack?.close()
+})
+
+/** Pays an order of which no webhook tells. */
+async function paidUnheard(): Promise<string> {
+  const placed = (await place(stack, buyer, 8, [stack.rules[0] ?? 0])).data
+  await fetch(`${stack.platform.url}/sandbox/webhooks/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ action: 'drop' })
+  })
+  await pay(placed.checkout_url.replace(through, stack.platform.url))
+  return placed.order_id
+}
+
+const later = (days: number) => ({ ...stack.ctx, now: () => new Date(Date.now() + days * DAY) })
+const health = async () => (await admin.get<Health>('/api/settings/health/')).data.platform?.reconciliation
+const named = (publicId: string) => (node: Node) => JSON.stringify(node['customAttributes']).includes(publicId)
+
+test('a payment is found however long ago the last reconciliation was', async () => {
+  await reconcilePayments(stack.ctx)
+  await paidUnheard()
+  expect(await reconcilePayments(later(30))).toBe(1)
+  expect(await reconcilePayments(later(31))).toBe(0)
+})
+
+test('an odd order keeps no other payment from being found, and stands in the inbox', async () => {
+  const [odd, fine] = [await paidUnheard(), await paidUnheard()]
+  bend = nodes => {
+    for (const node of nodes.filter(named(odd))) node['totalPriceSet'] = null
+  }
+  expect(await reconcilePayments(stack.ctx)).toBe(2)
+  expect(await reconcilePayments(stack.ctx)).toBe(0)
+  expect(await health()).toMatchObject({ error: null })
+  const { rows } = await stack.ctx.db.execute<{ event_id: string; text: string }>(
+    `select event_id, payload::text as text from platform_events`
+  )
+  expect(rows.find(row => row.text.includes(odd))?.event_id).toMatch(/^reconciled:unreadable:/)
+  expect(rows.find(row => row.text.includes(fine))?.event_id).toMatch(/^reconciled:\d+$/)
+  // It is handled like any other event: nobody could read it.
+  const worker = await stack.startShop('worker')
+  await eventually('the odd order in the inbox', async () => {
+    const inbox = await admin.get<{ data: InboxEntry[] }>('/api/payments/inbox/?needs_hand=1')
+    return inbox.data.data.some(entry => entry.outcome === 'unreadable')
+  })
+  await worker.kill()
+})
+
+test('a reconciliation that fails says so on the health page, and goes on from where it was', async () => {
+  await paidUnheard()
+  status = 503
+  await expect(reconcilePayments(stack.ctx)).rejects.toThrow('503')
+  expect((await health())?.error).toContain('503')
+  status = 200
+  // With the odd order of before, which can be read by now.
+  expect(await reconcilePayments(later(10))).toBe(2)
+  expect((await health())?.error).toBeNull()
+})
+
+test('orders of which none can be read are a failure and not one entry each', async () => {
+  for (let n = 0; n < 6; n++) await paidUnheard()
+  bend = nodes => {
+    for (const node of nodes) node['lineItems'] = 'none'
+  }
+  await expect(reconcilePayments(stack.ctx)).rejects.toThrow('can be read')
+  expect((await health())?.error).toContain('can be read')
+  bend = () => {}
+  expect(await reconcilePayments(stack.ctx)).toBe(6)
+})

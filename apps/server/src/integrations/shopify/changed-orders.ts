@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { documents } from './documents.ts'
+import { done, failed, type ShopifyResult } from './result.ts'
+import { Order, page, type ShopifyOrder } from './shapes.ts'
+import type { Execute } from './transport.ts'
+
+/** 500 orders, oldest change first. */
+const MOST_PAGES = 50
+
+/** An order of a shape that we do not know. */
+export type UnreadableOrder = { raw: unknown; message: string }
+
+export type ChangedOrders = {
+  orders: ShopifyOrder[]
+  unreadable: UnreadableOrder[]
+  /** When the last of them was changed; null where there are none. */
+  until: Date | null
+  /** There are later ones: go on from `until`. */
+  more: boolean
+}
+
+const Changed = z.object({ updatedAt: z.coerce.date() })
+
+/**
+ * Orders that changed since an instant, oldest change first, whatever was paid or given back: finds payments and refunds
+ * whose webhook never came. An order that cannot be read keeps no other one from being read.
+ * @param most how many pages of 10 are read; more where all of these changed at the same instant
+ */
+export async function readChangedOrders(
+  execute: Execute,
+  complete: (execute: Execute, order: z.infer<typeof Order>) => Promise<ShopifyResult<ShopifyOrder>>,
+  since: Date,
+  most = MOST_PAGES
+): Promise<ShopifyResult<ChangedOrders>> {
+  const query = `updated_at:>='${since.toISOString()}'`
+  const found: ChangedOrders = { orders: [], unreadable: [], until: null, more: false }
+  for (let after: string | null = null, count = 1; ; count++) {
+    const reply: ShopifyResult<{ nodes: unknown[]; next: string | null }> = await execute(
+      documents.orders,
+      { query, after },
+      z.object({ orders: page(z.unknown()) }).transform(data => data.orders)
+    )
+    if (!reply.ok) return reply
+    for (const raw of reply.value.nodes) {
+      const read = Order.safeParse(raw)
+      const whole = read.success ? await complete(execute, read.data) : failed('bad_reply', whereOf(read.error))
+      if (whole.ok) found.orders.push(whole.value)
+      else if (whole.reason === 'bad_reply') found.unreadable.push({ raw, message: whole.message })
+      else return whole
+      const changed = Changed.safeParse(raw)
+      if (changed.success && (!found.until || changed.data.updatedAt > found.until))
+        found.until = changed.data.updatedAt
+    }
+    after = reply.value.next
+    if (after === null) return done(found)
+    // Who goes on from `until` must not begin where this reading began.
+    if (count >= most && found.until && found.until > since) return done({ ...found, more: true })
+  }
+}
+
+const whereOf = (error: z.ZodError): string => `unexpected shape at ${error.issues[0]?.path.join('.') ?? 'its root'}`
