@@ -1,7 +1,7 @@
 /** What a move to other servers, an outage and a reopening change of a locked order, each within the caller's command. */
 import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { pauseOf } from './renew.ts'
+import { pauseOf, unservedTime } from './ended-time.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -26,12 +26,6 @@ export async function creditTime(
   await note(unit, order.id, 'credited', { seconds, expired_at: expiredAt.toISOString(), ...detail })
   return expiredAt
 }
-
-/** What of its time an order that has ended was not served, in milliseconds. */
-export const unservedTime = ({ state, endedAt, expiredAt }: OrderRow): number =>
-  (state === 'expired' || state === 'refunded') && endedAt && expiredAt
-    ? Math.max(0, expiredAt.getTime() - endedAt.getTime())
-    : 0
 
 /**
  * An order that has ended is delivered after all. One that never worked has its whole term from then on, another one the

@@ -1,9 +1,9 @@
 import { refuse } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
-import { DAY, iso } from '../../infra/clock.ts'
+import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { unservedTime } from './move-commands.ts'
+import { pauseOf, unservedTime } from './ended-time.ts'
 import { isLive } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
@@ -67,9 +67,3 @@ export async function renewOrder(
  */
 export const reviveOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
   transition(unit, order, 'revive', { graceUntil: null, endedAt: unit.now, deliveryNum: 0 }, pauseOf(unit, order))
-
-/** When the order ended and is served again, for its history: what it lost in between was lost by no outage. */
-export const pauseOf = ({ now }: Unit, { expiredAt, endedAt }: OrderRow) =>
-  expiredAt && endedAt
-    ? { ended_at: iso(new Date(Math.min(expiredAt.getTime(), endedAt.getTime()))), resumed_at: iso(now) }
-    : {}

@@ -38,7 +38,7 @@ export async function moveTo(now: number, model: Model, real: Real): Promise<voi
 }
 
 /** What each minute's health check does, without an agent to ask. */
-export async function checkHealth(model: Model, { world }: Real): Promise<void> {
+async function checkHealth(model: Model, { world }: Real): Promise<void> {
   const { ctx } = world.shop
   for (const server of model.servers) {
     await command(ctx, SYSTEM, async unit => {
