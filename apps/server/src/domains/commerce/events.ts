@@ -40,7 +40,7 @@ export async function lockEvent({ tx }: Unit, eventId: string): Promise<Platform
 export async function finishEvent(
   unit: Unit,
   { eventId, topic }: Pick<PlatformEvent, 'eventId' | 'topic'>,
-  { outcome, detail, about }: EventResult
+  { outcome, detail, about, resolved }: EventResult
 ): Promise<void> {
   const [finished] = await unit.tx
     .update(platformEvents)
@@ -51,7 +51,8 @@ export async function finishEvent(
       needsHand: isMoney(topic) && needsAttention(outcome),
       platformOrderId: about?.platformOrderId ?? null,
       platformOrderName: about?.platformOrderName ?? null,
-      orderPublicId: about?.orderPublicId ?? null
+      orderPublicId: about?.orderPublicId ?? null,
+      ...(resolved ? { resolution: resolved.resolution, resolvedBy: resolved.by, resolvedAt: unit.now } : {})
     })
     .where(eq(platformEvents.eventId, eventId))
     .returning({ id: platformEvents.id })

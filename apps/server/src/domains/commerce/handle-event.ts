@@ -17,7 +17,7 @@ export async function handleEvent(ctx: AppContext, handlers: EventHandlers, even
     if (!event) return null
     const result = await handle(unit, ctx, handlers, event)
     await finishEvent(unit, event, result)
-    const sentence = isMoney(event.topic) ? attentionSentence(result) : null
+    const sentence = isMoney(event.topic) && !result.resolved ? attentionSentence(result) : null
     if (sentence !== null) {
       await notifyAdmins(unit, {
         subject: 'A payment needs your attention',

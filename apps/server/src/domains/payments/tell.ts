@@ -3,8 +3,8 @@ import type { Unit } from '../../infra/command.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueTags } from '../commerce/index.ts'
-import { enqueueMail, type WhyNotDelivered } from '../mail/index.ts'
-import { orderMail, type OrderRow } from '../orders/index.ts'
+import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/index.ts'
+import { isServed, orderMail, type OrderRow } from '../orders/index.ts'
 
 export type Telling = Pick<AppContext, 'config'>
 export type ToldPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
@@ -86,19 +86,36 @@ export async function mailNotDelivered(
   })
 }
 
-/** @param ended whether the order ended with it; 'unpaid': it waits for another payment, since this one never counted */
-export async function mailRefunded(
-  unit: Unit,
-  ctx: Telling,
-  order: OrderRow,
-  { ended, ...payment }: ToldPayment & { ended: 'yes' | 'no' | 'unpaid' }
-): Promise<void> {
+/** Tells whoever paid twice that the second payment goes back. */
+export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
-    data: { ...mail.data, ended },
+    data: { ...mail.data, live: isServed(order.state) },
+    template: 'payment-again',
+    key: `not-delivered:${payment.platformOrderId}`
+  })
+}
+
+/**
+ * @param refunded.ended whether the order ended with it; 'unpaid': it waits for another payment, since this one never
+ *   counted; 'part': it goes on, and only a part was given back
+ * @param refunded.part the part's amount in the payment's currency, and the platform's own name of the refund
+ */
+export async function mailRefunded(
+  unit: Unit,
+  ctx: Telling,
+  order: OrderRow,
+  payment: ToldPayment,
+  { ended, disputed, part }: { ended: RefundEffect; disputed: boolean; part?: { amount: string; key: string } }
+): Promise<void> {
+  const mail = await paymentMail(unit, ctx, order, { ...payment, charged: part?.amount ?? payment.charged })
+  if (!mail) return
+  enqueueMail(unit, {
+    ...mail,
+    data: { ...mail.data, ended, disputed },
     template: 'payment-refunded',
-    key: `refunded:${payment.platformOrderId}`
+    key: part ? `refunded-part:${part.key}` : `refunded:${payment.platformOrderId}`
   })
 }
