@@ -3,6 +3,7 @@ import type { Unit } from '../../infra/command.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueTags } from '../commerce/index.ts'
+import { ruleNames } from '../inventory/index.ts'
 import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/index.ts'
 import { isServed, orderMail, type OrderRow } from '../orders/index.ts'
 
@@ -35,7 +36,19 @@ async function paymentMail(unit: Unit, { config }: Telling, order: OrderRow, pay
 
 export async function mailReceipt(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, payment)
-  if (mail) enqueueMail(unit, { ...mail, template: 'payment-received', key: `receipt:${payment.platformOrderId}` })
+  if (!mail) return
+  const names = await ruleNames(unit.tx)
+  enqueueMail(unit, {
+    ...mail,
+    data: {
+      ...mail.data,
+      proxies: order.quantity,
+      rules: order.rules.map(id => names.get(id) ?? `#${id}`).join(', '),
+      paid_at: iso(unit.now)
+    },
+    template: 'payment-received',
+    key: `receipt:${payment.platformOrderId}`
+  })
 }
 
 /**

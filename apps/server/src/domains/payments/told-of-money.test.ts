@@ -117,3 +117,22 @@ test('a part that an administrator had given back waits for nobody; one that the
     state: 'delivered'
   })
 })
+
+test('the mails of an order say its price with the currency, and the receipt what was bought, and when', async () => {
+  const { order } = await delivered()
+  const [received] = await mailTexts(order.publicId, 'order-received')
+  expect(received).toContain(`${order.amount} USD`)
+  const [receipt] = await mailTexts(order.publicId, 'payment-received')
+  for (const fact of ['Rule 1', 'Proxies', '8', 'Paid', '20.00 USD']) expect(receipt).toContain(fact)
+  expect((await mailTexts(order.publicId, 'payment-received', 'zh-CN'))[0]).toContain('访问规则')
+})
+
+test('the mail of a new API key says in words what the key may do', async () => {
+  const { ctx } = world.shop
+  const context = { now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
+  const data = { username: 'buyer1', at: ctx.now().toISOString(), name: 'cron', scopes: 'read, renew' }
+  const english = await renderTemplate('api-key-made', data, { ...context, language: 'en' })
+  expect(english.text).toContain('Read orders and proxies, Renew orders')
+  const chinese = await renderTemplate('api-key-made', data, { ...context, language: 'zh-CN' })
+  expect(chinese.text).toContain('读取订单和代理、续费订单')
+})

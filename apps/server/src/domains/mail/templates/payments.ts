@@ -34,6 +34,21 @@ const factsZh = (data: PaymentMail): [string, string][] => [
   ['金额', data.amount]
 ]
 
+/** Mails that were enqueued before it listed what was bought lack the rest. */
+type Receipt = PaymentMail & { proxies?: number; rules?: string; paid_at?: string }
+
+const receiptEn = ({ proxies, rules, paid_at }: Receipt): [string, string][] => [
+  ...(proxies ? [['Proxies', String(proxies)] as [string, string]] : []),
+  ...(rules ? [['Access rules', rules] as [string, string]] : []),
+  ...(paid_at ? [['Paid', day(paid_at)] as [string, string]] : [])
+]
+
+const receiptZh = ({ proxies, rules, paid_at }: Receipt): [string, string][] => [
+  ...(proxies ? [['代理数量', String(proxies)] as [string, string]] : []),
+  ...(rules ? [['访问规则', rules] as [string, string]] : []),
+  ...(paid_at ? [['付款时间', day(paid_at)] as [string, string]] : [])
+]
+
 /** Why money was received and nothing delivered for it, in words for its customer. */
 const WHY_NOT = {
   lines_missing: {
@@ -101,15 +116,15 @@ const refundWords = {
 }
 
 export const paymentTemplates = {
-  'payment-received': template<PaymentMail>({
+  'payment-received': template<Receipt>({
     kind: 'payments',
-    sample,
+    sample: { ...sample, proxies: 8, rules: 'Rule 1, Rule 2', paid_at: '2026-01-05T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
         subject: `We received your payment for ${data.product_name}`,
         heading: `Thank you, ${data.username}`,
         paragraphs: ['Your payment has arrived. Your proxies are being set up; a mail tells you when they work.'],
-        facts: factsEn(data),
+        facts: [...factsEn(data), ...receiptEn(data)],
         button: { label: 'Show my orders', url: data.dashboard_url },
         footer: sender(shop)
       }),
@@ -117,7 +132,7 @@ export const paymentTemplates = {
         subject: `我们已收到您的付款：${data.product_name}`,
         heading: `${data.username}，感谢您的购买`,
         paragraphs: ['您的付款已到账。代理正在配置，可用时将另行发送邮件通知。'],
-        facts: factsZh(data),
+        facts: [...factsZh(data), ...receiptZh(data)],
         button: { label: '查看我的订单', url: data.dashboard_url },
         footer: sender(shop)
       })
