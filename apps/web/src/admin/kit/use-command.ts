@@ -9,7 +9,7 @@ import type { Question, T } from './resource.ts'
 
 export type CommandOptions = {
   /** Asked with YES and NO before; NO changes nothing. */
-  confirm?: Question
+  confirm?: Question | undefined
   /** What is said when it is done. */
   success?: string
   /** What is said where it failed and the server gave no words. */
