@@ -3,6 +3,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { paidEvent } from '../../testing/buying.ts'
 import { renderTemplate, type Template, type TemplateData } from '../mail/templates/index.ts'
+import { runTask } from '../delivery/tasks.ts'
+import { deliveryPorts } from '../../workers.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { one, tell } from './told.fixture.ts'
 import { nextId } from './telling.fixture.ts'
@@ -116,6 +118,23 @@ test('a part that an administrator had given back waits for nobody; one that the
   expect(await one(world.shop.ctx, sql`select state from orders where id = ${order.id}`)).toEqual({
     state: 'delivered'
   })
+})
+
+test('an order that an administrator had delivered is resolved by that name, and the platform is told so', async () => {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8 }, id: nextId() })
+  const told = await tell(world, 'orders/paid', paid)
+  expect(told).toMatchObject({ outcome: 'lines_missing', needs_hand: true })
+  expect(await boss.post(`/api/orders/order_list/${order.id}/devery_order/`)).toMatchObject({ code: 2000 })
+  const { taskId } = await world.row(order.id)
+  await runTask(world.shop.ctx, deliveryPorts, { orderId: order.id, taskId: taskId ?? '' })
+  await world.confirm()
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivered' })
+  const { entry } = (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${told.id}/`)).data
+  expect(entry).toMatchObject({ needs_hand: false, resolution: 'applied', resolved_by: 'boss1' })
+  const { rows } = await world.shop.ctx.db.execute(sql`select data -> 'tags' as tags, data ->> 'note' as note
+    from pgboss.job where name = 'tag-platform-order' and data ->> 'platformOrderId' = ${String(paid.id)} order by created_on, id`)
+  expect(rows).toContainEqual({ tags: ['delivered'], note: 'Delivered by boss1' })
 })
 
 test('the mails of an order say its price with the currency, and the receipt what was bought, and when', async () => {
