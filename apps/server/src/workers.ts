@@ -8,7 +8,7 @@ import { inventoryJobs } from './domains/inventory/index.ts'
 import { mailJobs } from './domains/mail/index.ts'
 import { orderJobs } from './domains/orders/index.ts'
 import {
-  acceptPayment,
+  acceptByHand,
   cancelPayment,
   disputePayment,
   paymentJobs,
@@ -32,7 +32,7 @@ export const eventHandlers: EventHandlers = {
   'products/delete': withdrawProduct
 }
 
-export const deliveryPorts: DeliveryPorts = { acceptPayment }
+export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand }
 
 /** Every kind of background work, each declared by the domain that does it. */
 export const allJobs: Job[] = [

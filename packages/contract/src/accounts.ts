@@ -78,7 +78,9 @@ export const SignUpBody = z
 export const EmailValidateBody = z.object({
   email: email(message('enter_your_email')),
   type: z.enum(['register', 'forgot']),
-  check_user: z.union([z.literal(0), z.literal(1), z.literal('0'), z.literal('1')]).optional()
+  check_user: z.union([z.literal(0), z.literal(1), z.literal('0'), z.literal('1')]).optional(),
+  /** Of the page that asks: the mail with the code is in it. */
+  language: z.enum(LANGUAGES).optional()
 })
 
 export const ForgotVerifyBody = z.object({

@@ -5,7 +5,10 @@ import { ApiError, call, type CallArguments, type Endpoint } from './client.ts'
 const retry = (count: number, error: Error) => count < 2 && !(error instanceof ApiError && error.kind === 'refused')
 
 export const queryClient = new QueryClient({
-  defaultOptions: { queries: { retry, staleTime: 15_000, refetchOnWindowFocus: true }, mutations: { retry: false } }
+  defaultOptions: {
+    queries: { retry, staleTime: 15_000, refetchOnWindowFocus: true }, // Made at once or not at all: one that waited for the network would be made long after it was asked for.
+    mutations: { retry: false, networkMode: 'always' }
+  }
 })
 
 /** The key under which a call's answers are kept; without an input, of all of them. */

@@ -1,6 +1,5 @@
 import type { CurrentUser } from '@netlet/contract'
 import { Button } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
@@ -9,6 +8,7 @@ import { failureText } from '../i18n/failures.ts'
 import { notify } from '../kit/notify.ts'
 import { dashboardPath } from './manifest.ts'
 import { setSessionUser } from '../api/session.ts'
+import { useMutation } from '../api/use-mutation.ts'
 
 /** Whose eyes an administrator looks through, and the way back. */
 export default function Impersonation({ user }: { user: CurrentUser }) {

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
@@ -6,6 +5,7 @@ import { failureText } from '../i18n/failures.ts'
 import { useT } from '../i18n/index.ts'
 import { notify } from '../kit/notify.ts'
 import { setSessionUser } from '../api/session.ts'
+import { useMutation } from '../api/use-mutation.ts'
 
 /** Ends the session and leads to the login page. */
 export function useLogout() {

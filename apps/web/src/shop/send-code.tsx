@@ -1,9 +1,10 @@
 import { Button, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { useEffect, type ComponentProps } from 'react'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
+import { useMutation } from '../api/use-mutation.ts'
 import { useT } from '../i18n/index.ts'
+import { currentLanguage } from '../i18n/language.ts'
 import { failureText, fieldTexts } from '../i18n/failures.ts'
 import { formMessage } from '../kit/form.ts'
 import { notify } from '../kit/notify.ts'
@@ -30,7 +31,9 @@ export function SendCode({ email, type, onSent, onRefused, resetKey = 0, ...inpu
   }, [resetKey, start])
   const send = useMutation({
     mutationFn: () =>
-      call(accounts.emailValidate, { body: { email, type, ...(type === 'forgot' ? { check_user: 1 as const } : {}) } }),
+      call(accounts.emailValidate, {
+        body: { email, type, language: currentLanguage(), ...(type === 'forgot' ? { check_user: 1 as const } : {}) }
+      }),
     onSuccess: ({ email_code_id }) => {
       onSent(email_code_id)
       start(WAIT)

@@ -215,3 +215,12 @@ test('a code for signing up is none for a forgotten password', async () => {
   const code = await mailedCode(shop, visitor, email, 'register')
   expect((await visitor.post(VERIFY, { email, ...code })).code).toBe(400)
 })
+
+test.each(['register', 'forgot'] as const)('a code of a %s page is mailed in the language of that page', async type => {
+  const { user } = await shop.customer()
+  const email = type === 'forgot' ? user.email : 'chinese@example.com'
+  const asked = await visitorFromAnywhere(shop).post(ASK, { email, type, language: 'zh-CN' })
+  expect(asked.code).toBe(2000)
+  const [mail] = await shop.outbox.waitFor(email)
+  expect(mail?.subject).toBe(type === 'forgot' ? '您的密码重置验证码' : '您的注册验证码')
+})

@@ -1,4 +1,5 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
+import type { Language } from '@netlet/contract'
 import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -28,6 +29,8 @@ type Asked = {
   purpose: Purpose
   /** What the browser holds of its last login. */
   device: string | undefined
+  /** Of the page where the code is typed in; without it the owner's own, or English. */
+  language?: Language | undefined
 }
 
 /**
@@ -38,7 +41,7 @@ type Asked = {
 export async function sendEmailCode(
   ctx: AppContext,
   by: UserActor | VisitorActor,
-  { purpose, device, ...asked }: Asked
+  { purpose, device, language, ...asked }: Asked
 ): Promise<Result<{ email_code_id: string }>> {
   const settings = await readSettings(ctx.db, ctx.secrets)
   const client = clientNetwork(by.ip)
@@ -64,13 +67,14 @@ export async function sendEmailCode(
       createdAt: now,
       expiresAt
     })
-    const mail = { to: owner?.email ?? asked.email, language: owner?.language ?? 'en', key: `code:${id}` } as const
+    const own = owner?.language ?? 'en'
+    const mail = { to: owner?.email ?? asked.email, key: `code:${id}` } as const
     if (owner && purpose !== 'forgot') {
-      enqueueMail(unit, { ...mail, template: 'address-registered', data: { at: now.toISOString() } })
+      enqueueMail(unit, { ...mail, language: own, template: 'address-registered', data: { at: now.toISOString() } })
     } else if (purpose !== 'forgot' || owner?.isActive) {
       // The job table is no place for a code that opens an account.
       const data = { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() }
-      enqueueMail(unit, { ...mail, template: TEMPLATES[purpose], data })
+      enqueueMail(unit, { ...mail, language: language ?? own, template: TEMPLATES[purpose], data })
     }
     return ok({ email_code_id: id })
   })

@@ -72,7 +72,12 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
     return loggedIn(await signUp(ctx, caller, { ...body, language }, browser), reply)
   })
   mount(calls.emailValidate, async ({ caller, body, request }) =>
-    sendEmailCode(ctx, caller, { email: body.email, purpose: body.type, device: deviceCookieOf(request) })
+    sendEmailCode(ctx, caller, {
+      email: body.email,
+      purpose: body.type,
+      device: deviceCookieOf(request),
+      language: body.language
+    })
   )
   mount(calls.forgotVerify, async ({ caller, body }) => verifyForgotCode(ctx, caller, body))
   mount(calls.forgot, async ({ caller, body, reply }) =>

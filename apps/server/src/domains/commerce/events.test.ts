@@ -117,6 +117,8 @@ test('an outcome is a code with its parameters; its sentence is made for the mai
     renewal_lines_missing: 'renewal of order NL-7 was paid for less than was ordered: New York: 0 of 8',
     renewals_unserved:
       'order NL-7 was refunded and its lease has ended; its renewals (5.00) were paid and not refunded',
+    renewal_not_sold:
+      'renewal of order NL-7 was paid by what is not sold any more: {what}; renew it all the same, or refund #7',
     partly_refunded: 'order NL-7: 5.00 of #7 were given back; decide whether its lease goes on',
     inquiry: 'order NL-7: the buyer’s bank asks about #7',
     dispute_won: 'the dispute about #7 was won: the money is back, and the lease of order NL-7 has ended'

@@ -1,5 +1,5 @@
-import type { Resolution } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import type { EventOutcome, Resolution } from '@netlet/contract'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { storableJson } from '../../infra/db/storable-json.ts'
 import { needsAttention, type EventResult } from './outcomes.ts'
@@ -40,7 +40,7 @@ export async function lockEvent({ tx }: Unit, eventId: string): Promise<Platform
 export async function finishEvent(
   unit: Unit,
   { eventId, topic }: Pick<PlatformEvent, 'eventId' | 'topic'>,
-  { outcome, detail, about }: EventResult
+  { outcome, detail, about, resolved }: EventResult
 ): Promise<void> {
   const [finished] = await unit.tx
     .update(platformEvents)
@@ -51,7 +51,8 @@ export async function finishEvent(
       needsHand: isMoney(topic) && needsAttention(outcome),
       platformOrderId: about?.platformOrderId ?? null,
       platformOrderName: about?.platformOrderName ?? null,
-      orderPublicId: about?.orderPublicId ?? null
+      orderPublicId: about?.orderPublicId ?? null,
+      ...(resolved ? { resolution: resolved.resolution, resolvedBy: resolved.by, resolvedAt: unit.now } : {})
     })
     .where(eq(platformEvents.eventId, eventId))
     .returning({ id: platformEvents.id })
@@ -86,4 +87,29 @@ export async function resolveEvent(
       ...(orderPublicId === undefined ? {} : { orderPublicId })
     })
     .where(eq(platformEvents.id, id))
+}
+
+/**
+ * Writes the same ending on what is open of a platform's order with one of these outcomes. An event that somebody else
+ * holds is being ended by them: it is passed over, since its lock comes before that of the order which the caller holds.
+ */
+export async function resolveEventsOf(
+  unit: Unit,
+  platformOrderId: string,
+  outcomes: EventOutcome[],
+  ending: { resolution: Resolution; note: string | null; by: string }
+): Promise<void> {
+  const open = await unit.tx
+    .select({ id: platformEvents.id })
+    .from(platformEvents)
+    .where(
+      and(
+        eq(platformEvents.platformOrderId, platformOrderId),
+        platformEvents.needsHand,
+        isNull(platformEvents.resolution),
+        inArray(platformEvents.outcome, outcomes)
+      )
+    )
+    .for('update', { skipLocked: true })
+  for (const { id } of open) await resolveEvent(unit, id, ending)
 }

@@ -27,7 +27,7 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
     if (!event) return null
     const result = await handle(unit, ctx, handlers, event)
     await finishEvent(unit, event, result)
-    const sentence = isMoney(event.topic) ? attentionSentence(result) : null
+    const sentence = isMoney(event.topic) && !result.resolved ? attentionSentence(result) : null
     if (sentence !== null) {
       await notifyAdmins(unit, {
         subject: 'A payment needs your attention',

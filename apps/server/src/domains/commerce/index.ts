@@ -6,7 +6,7 @@
  */
 export { checkPlatform } from './check-platform.ts'
 export { noteCheck, readCheck, recordCheck } from './checks.ts'
-export { lockEventById, resolveEvent, storeEvent, type EventRow } from './events.ts'
+export { lockEventById, resolveEvent, resolveEventsOf, storeEvent, type EventRow } from './events.ts'
 export { EDITED } from './missed-webhooks.ts'
 export { forgetPayer } from './forget-payer.ts'
 export { handleEvent } from './handle-event.ts'

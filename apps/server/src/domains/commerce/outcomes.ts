@@ -1,10 +1,19 @@
-import { ATTENTION, fillIn, type AttentionOutcome, type EventOutcome, type Params } from '@netlet/contract'
+import {
+  ATTENTION,
+  fillIn,
+  type AttentionOutcome,
+  type EventOutcome,
+  type Params,
+  type Resolution
+} from '@netlet/contract'
 
 /** What a handler made of an event. `detail` fills the outcome's sentence, `about` names the orders it concerns. */
 export type EventResult = {
   outcome: EventOutcome
   detail?: Params
   about?: EventSubject
+  /** An administrator had asked for what the platform reports: nobody has to look at it. */
+  resolved?: { resolution: Resolution; by: string }
   /**
    * Whose payment it is, where customers cause such events for cents: an outcome is then mailed about once an hour for each
    * of them (null: for all whom nobody knows). Without it each event is mailed about.

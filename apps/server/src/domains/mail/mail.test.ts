@@ -69,7 +69,7 @@ test('while one mail waits, asking again for the same cause adds none', async ()
   }
 })
 
-test('a mail service that fails is asked again; a mail that it refuses is not', async () => {
+test('a mail service that fails is asked again; a recipient that it refuses is not', async () => {
   const { db } = shop.ctx
   const data = { subject: 'Server down', text: 'fr-1 does not answer.' }
   shop.outbox.fail(503, 1)
@@ -78,7 +78,8 @@ test('a mail service that fails is asked again; a mail that it refuses is not', 
   )
   expect(await shop.outbox.waitFor('again@example.com')).toHaveLength(1)
 
-  shop.outbox.fail(400, 1)
+  const field = 'personalizations.0.to.0.email'
+  shop.outbox.fail(400, 1, { errors: [{ message: 'Does not contain a valid address.', field }] })
   await command(shop.ctx, SYSTEM, async unit =>
     enqueueMail(unit, { to: 'refused@example.com', template: 'admin-notice', data, key: 'notice:refused' })
   )

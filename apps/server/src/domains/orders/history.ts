@@ -1,9 +1,20 @@
 import { refuse, type OrderEventKind } from '@netlet/contract'
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { orderEvents, orders } from './tables.ts'
+
+/** Which administrator asked for the latest task of an order; null: nobody whose name was written down. */
+export async function taskRequesterOf(db: Executor, orderId: number): Promise<string | null> {
+  const [asked] = await db
+    .select({ by: sql<string | null>`${orderEvents.detail} ->> 'by'` })
+    .from(orderEvents)
+    .where(and(eq(orderEvents.orderId, orderId), eq(orderEvents.kind, 'task_requested')))
+    .orderBy(desc(orderEvents.id))
+    .limit(1)
+  return asked?.by ?? null
+}
 
 export type OrderHappening = { kind: OrderEventKind; detail: Record<string, unknown>; at: string }
 

@@ -46,3 +46,4 @@ export { beginTask, finishTask, queueTask, recordTaskDone, type FailedTask } fro
 export { taskStateOf } from './task-states.ts'
 export { timeOutOrders } from './time-out.ts'
 export { lockOrder, lockOrderByPublicId, lockOrders, note, type OrderRow } from './transition.ts'
+export { taskRequesterOf } from './history.ts'

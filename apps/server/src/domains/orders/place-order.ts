@@ -110,7 +110,7 @@ export async function placeOrder(
       data: {
         ...mail.data,
         proxies: placing.quantity,
-        amount,
+        amount: `${amount} ${settings.shop_currency}`,
         days: variant.proxyTime,
         reserved_until: iso(reservedUntil),
         checkout_url: checkoutUrl

@@ -1,9 +1,14 @@
 /** The one piece of work that someone asked for on an order: which it is, whether its work was done, how it ended. */
 import type { OrderTask, Params, TaskFailure } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
+import { actsAsAdmin, type Actor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
 import { taskAllows } from './task-states.ts'
 import { note, updateOrder, type OrderRow } from './transition.ts'
+
+/** The administrator's own name, also while the shop is viewed as a user. */
+const adminOf = (by: Actor): string | undefined =>
+  by.kind === 'user' ? (by.impersonator?.username ?? by.username) : undefined
 
 export type FailedTask = { code: TaskFailure; params?: Params }
 
@@ -20,7 +25,8 @@ export async function queueTask(unit: Unit, order: OrderRow, task: OrderTask): P
     taskErrorCode: null,
     taskErrorParams: null
   })
-  await note(unit, order.id, 'task_requested', { task })
+  const by = actsAsAdmin(unit.by) ? { by: adminOf(unit.by) } : {}
+  await note(unit, order.id, 'task_requested', { task, ...by })
   return taskId
 }
 

@@ -2,12 +2,13 @@ import type { Settings } from '@netlet/contract'
 import { and, eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { enqueueTags, resolveEventsOf } from '../commerce/index.ts'
 import type { AcceptPayment } from '../delivery/index.ts'
-import type { OrderRow } from '../orders/index.ts'
+import { taskRequesterOf, type OrderRow } from '../orders/index.ts'
 import { grantForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { setAccepted } from './rows.ts'
-import { paymentAllows } from './states.ts'
+import { ENDED_BY_DELIVERY, paymentAllows } from './states.ts'
 import { payments } from './tables.ts'
 
 /** A failed order is delivered after all: its payment counts now, and earns what payments earn. */
@@ -26,6 +27,20 @@ export const acceptPayment =
     const settings = await readSettings(unit.tx, ctx.secrets)
     await grantPoints(unit, settings, order, { platformOrderId, amount: payAmount })
     unit.publish('platform_event')
+  }
+
+/** `acceptPayment` where an administrator has the order delivered: the inbox and the platform's order say so. */
+export const acceptByHand =
+  (ctx: Pick<AppContext, 'secrets'>): AcceptPayment =>
+  async (unit, order) => {
+    await acceptPayment(ctx)(unit, order)
+    const { platformOrderId } = order
+    if (!platformOrderId) return
+    const by = await taskRequesterOf(unit.tx, order.id)
+    if (by === null) return
+    await resolveEventsOf(unit, platformOrderId, [...ENDED_BY_DELIVERY], { resolution: 'applied', note: null, by })
+    // The note that said why nothing was delivered is replaced; its tag stays beside the new one.
+    enqueueTags(unit, { platformOrderId, tags: ['delivered'], note: `Delivered by ${by}` }, 'by-hand')
   }
 
 /** Grants what a payment earns. What was granted for the same platform order before is not granted again. */

@@ -11,13 +11,11 @@ import { attentionSentence } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { compareLines } from './compare-payment.ts'
-import { paymentStateOf } from './states.ts'
+import { ENDED_BY_DELIVERY, paymentStateOf } from './states.ts'
 import { payments } from './tables.ts'
 
 type Query = ListInput<'id'> & { outcome?: EventOutcome | undefined; needs_hand?: '1' | '0' | undefined }
 
-/** Outcomes of a purchase that its order's delivery ends, of whatever kind it was asked for. */
-const ENDED_BY_DELIVERY = ['underpaid', 'lines_missing', 'wrong_currency', 'test_payment', 'too_late']
 /** Outcomes that giving back all of the payment does not end. */
 const AFTER_REFUND = ['dispute_won', 'renewals_unserved']
 /** Outcomes of a payment that settled nothing then: they end when it counts, since it was judged again or applied. */

@@ -5,7 +5,7 @@
  * nothing imports it but the composition of the app and its workers.
  */
 export { countOpenEvents, isOpen } from './inbox.ts'
-export { acceptPayment } from './accept.ts'
+export { acceptByHand } from './accept.ts'
 export { exportPayments } from './export-payments.ts'
 export { holdsMoneyOf } from './held-money.ts'
 export { paymentJobs } from './jobs.ts'

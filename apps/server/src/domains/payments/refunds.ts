@@ -5,6 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { EventResult } from '../commerce/index.ts'
+import { notifyAdmins } from '../accounts/index.ts'
 import { endDelivery, expireTakenBack } from '../delivery/index.ts'
 import {
   awaitPayment,
@@ -77,16 +78,26 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
     platformOrderName: known.platformOrderNumber,
     orderPublicId: order?.publicId ?? null
   }
-  return { ...(await correct(unit, ctx, order, { known, reason: returned.reason })), about }
+  if (returned.reason === 'chargeback') await tellOfDispute(unit, returned, known, order)
+  return { ...(await correct(unit, ctx, order, { known, returned })), about }
 }
+
+/** The bank gives the shop some days to answer: nothing else of it waits for anybody. */
+const tellOfDispute = (unit: Unit, { key, amount }: Returned, payment: PaymentRow, order: OrderRow | undefined) =>
+  notifyAdmins(unit, {
+    subject: `Payment ${payment.platformOrderNumber} is disputed`,
+    text: `The buyer’s bank took ${amount ?? payment.charged} ${payment.currency} of payment ${payment.platformOrderNumber} (order ${order?.publicId ?? 'unknown'}) back.\n\nThe bank sets a deadline: answer the dispute on the platform before it.`,
+    key
+  })
 
 async function correct(
   unit: Unit,
   ctx: Refunding,
   order: OrderRow | undefined,
-  { known, reason }: { known: PaymentRow; reason: Returned['reason'] }
+  { known, returned }: { known: PaymentRow; returned: Returned }
 ): Promise<EventResult> {
   const { tx, now } = unit
+  const { reason, key } = returned
   const [payment = known] = await tx.select().from(payments).where(eq(payments.id, known.id)).for('update')
   if (payment.refundedAt) return { outcome: 'duplicate' }
   const back = sumRefunds(await refundsOf(tx, payment.platformOrderId), payment.charged)
@@ -103,12 +114,23 @@ async function correct(
     platformOrderNumber,
     reason
   }
-  const detail = { order_id: order.publicId, platform_order: platformOrderNumber, amount: given.amount }
   if (back.all) return undo(unit, ctx, order, payment, given)
+  const detail = detailOf(order, given)
+  const part = { amount: returned.amount ?? payment.charged, key }
+  await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: reason === 'chargeback', part })
   if (!payment.accepted) return { outcome: 'refund_kept', detail }
   await partlyRefundOrder(unit, order, given)
-  return { outcome: 'partly_refunded', detail }
+  // Whoever asked for it has decided that the lease goes on.
+  const by = reason === 'refund' ? payment.refundRequestedBy : null
+  return { outcome: 'partly_refunded', detail, ...(by === null ? {} : { resolved: { resolution: 'refunded', by } }) }
 }
+
+const detailOf = ({ publicId }: OrderRow, { platformOrderNumber, amount, reason }: GivenBack) => ({
+  order_id: publicId,
+  platform_order: platformOrderNumber,
+  amount,
+  ...(reason === 'chargeback' ? { reason } : {})
+})
 
 /** Takes back what a payment had bought and earned. */
 async function undo(
@@ -118,7 +140,8 @@ async function undo(
   payment: PaymentRow,
   given: GivenBack
 ): Promise<EventResult> {
-  const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber, amount: given.amount }
+  const detail = detailOf(order, given)
+  const disputed = given.reason === 'chargeback'
   await lockEarners(unit.tx, order.userId)
   await takeBackForPayment(unit, payment.platformOrderId)
   const isDelivered = payment.accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
@@ -130,14 +153,14 @@ async function undo(
   }
   if (order.state === 'failed' && !payment.accepted && order.platformOrderId === payment.platformOrderId) {
     await awaitPayment(unit, order, { ...given, amount: payment.charged })
-    await mailRefunded(unit, ctx, order, { ...payment, ended: 'unpaid' })
+    await mailRefunded(unit, ctx, order, payment, { ended: 'unpaid', disputed })
     return { outcome: 'refunded', detail }
   }
   const isPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId
   if (isPurchase && order.state !== 'refunded') {
     await refundOrder(unit, order, given)
     await endDelivery(unit, [order.id])
-    await mailRefunded(unit, ctx, order, { ...payment, ended: 'yes' })
+    await mailRefunded(unit, ctx, order, payment, { ended: 'yes', disputed })
     const unserved = await paidRenewals(unit, order.id)
     return unserved === null
       ? { outcome: 'refunded', detail }
@@ -159,7 +182,7 @@ async function undo(
     await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
     unit.publish('order', order.id, order.userId)
   }
-  await mailRefunded(unit, ctx, order, { ...payment, ended: 'no' })
+  await mailRefunded(unit, ctx, order, payment, { ended: 'no', disputed })
   return { outcome: 'refunded', detail }
 }
 

@@ -37,7 +37,7 @@ import { giveBack } from './refunds.ts'
 import { addPayment, paymentOf, refundsOf, reportedAt, setAccepted, updatePayment, type PaymentRow } from './rows.ts'
 import { isPaidInTime, ourVariants, soldToday } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
-import { mailNotDelivered, mailPayer, mailReceipt, mailRenewal, tagFailed } from './tell.ts'
+import { mailNotDelivered, mailPaidAgain, mailPayer, mailReceipt, mailRenewal, tagFailed } from './tell.ts'
 import { paymentRefunds } from './tables.ts'
 
 type Settling = Pick<AppContext, 'secrets' | 'config'>
@@ -263,7 +263,7 @@ async function paidTwice(unit: Unit, ctx: Settling, order: OrderRow, payment: Pa
   await note(unit, order.id, 'paid_again', { platform_order, amount: payment.charged })
   unit.publish('order', order.id, order.userId)
   tagFailed(unit, payment.platformOrderId, `Order ${order.publicId} had been paid before`)
-  await mailNotDelivered(unit, ctx, order, { ...payment, why: 'paid_twice' })
+  await mailPaidAgain(unit, ctx, order, payment)
   return { outcome: 'paid_twice', detail: { order_id: order.publicId, platform_order } }
 }
 

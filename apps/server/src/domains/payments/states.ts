@@ -15,6 +15,9 @@ export const PAYMENT_TRANSITIONS = {
   hold: { from: ['refunded'], to: 'held' }
 } as const satisfies Record<string, { from: readonly PaymentState[]; to: PaymentState }>
 
+/** Outcomes of a purchase that its order's delivery ends, of whatever kind it was asked for. */
+export const ENDED_BY_DELIVERY = ['underpaid', 'lines_missing', 'wrong_currency', 'test_payment', 'too_late'] as const
+
 type Payment = Pick<typeof payments.$inferSelect, 'accepted' | 'refundedAt' | 'ignoredAt'>
 
 export const paymentStateOf = ({ accepted, refundedAt, ignoredAt }: Payment): PaymentState =>

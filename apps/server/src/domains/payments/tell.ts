@@ -3,8 +3,9 @@ import type { Unit } from '../../infra/command.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueTags } from '../commerce/index.ts'
-import { enqueueMail, type WhyNotDelivered } from '../mail/index.ts'
-import { orderMail, type OrderRow } from '../orders/index.ts'
+import { ruleNames } from '../inventory/index.ts'
+import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/index.ts'
+import { isServed, orderMail, type OrderRow } from '../orders/index.ts'
 
 export type Telling = Pick<AppContext, 'config'>
 export type ToldPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
@@ -35,7 +36,19 @@ async function paymentMail(unit: Unit, { config }: Telling, order: OrderRow, pay
 
 export async function mailReceipt(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, payment)
-  if (mail) enqueueMail(unit, { ...mail, template: 'payment-received', key: `receipt:${payment.platformOrderId}` })
+  if (!mail) return
+  const names = await ruleNames(unit.tx)
+  enqueueMail(unit, {
+    ...mail,
+    data: {
+      ...mail.data,
+      proxies: order.quantity,
+      rules: order.rules.map(id => names.get(id) ?? `#${id}`).join(', '),
+      paid_at: iso(unit.now)
+    },
+    template: 'payment-received',
+    key: `receipt:${payment.platformOrderId}`
+  })
 }
 
 /**
@@ -86,20 +99,37 @@ export async function mailNotDelivered(
   })
 }
 
-/** @param ended whether the order ended with it; 'unpaid': it waits for another payment, since this one never counted */
-export async function mailRefunded(
-  unit: Unit,
-  ctx: Telling,
-  order: OrderRow,
-  { ended, ...payment }: ToldPayment & { ended: 'yes' | 'no' | 'unpaid' }
-): Promise<void> {
+/** Tells whoever paid twice that the second payment goes back. */
+export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
-    data: { ...mail.data, ended },
+    data: { ...mail.data, live: isServed(order.state) },
+    template: 'payment-again',
+    key: `not-delivered:${payment.platformOrderId}`
+  })
+}
+
+/**
+ * @param refunded.ended whether the order ended with it; 'unpaid': it waits for another payment, since this one never
+ *   counted; 'part': it goes on, and only a part was given back
+ * @param refunded.part the part's amount in the payment's currency, and the platform's own name of the refund
+ */
+export async function mailRefunded(
+  unit: Unit,
+  ctx: Telling,
+  order: OrderRow,
+  payment: ToldPayment,
+  { ended, disputed, part }: { ended: RefundEffect; disputed: boolean; part?: { amount: string; key: string } }
+): Promise<void> {
+  const mail = await paymentMail(unit, ctx, order, { ...payment, charged: part?.amount ?? payment.charged })
+  if (!mail) return
+  enqueueMail(unit, {
+    ...mail,
+    data: { ...mail.data, ended, disputed },
     template: 'payment-refunded',
     // Once for each time that it is given back: a dispute that was won brings the money again.
-    key: `refunded:${payment.platformOrderId}:${iso(unit.now)}`
+    key: part ? `refunded-part:${part.key}` : `refunded:${payment.platformOrderId}:${iso(unit.now)}`
   })
 }

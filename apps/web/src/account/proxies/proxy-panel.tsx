@@ -8,6 +8,7 @@ import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { DataTable } from '../../kit/data-table.tsx'
+import { hasProxies, mayAsk } from '../../kit/order-may.ts'
 import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
 import { useProxyColumns } from '../../kit/proxy-columns.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
@@ -40,8 +41,6 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
   const malformed = data !== undefined && !Array.isArray(data.proxy_list)
   const actions = useOrderActions(now)
   const columns = useProxyColumns()
-  const busy = Boolean(now?.task)
-  const unpaid = now?.pay_status === 0
   return (
     <section className="stack" aria-label={t('proxy.title')}>
       <div className={classes.bar}>
@@ -69,7 +68,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
             variant="default"
             size="sm"
             leftSection={<IconActivity size={16} aria-hidden />}
-            disabled={busy || unpaid}
+            disabled={!now || !mayAsk(now, 'check')}
             loading={actions.check.isPending}
             onClick={() => actions.check.mutate()}
           >
@@ -79,7 +78,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
             variant="default"
             size="sm"
             leftSection={<IconCopy size={16} aria-hidden />}
-            disabled={unpaid}
+            disabled={!now || !hasProxies(now)}
             loading={actions.copy.isPending}
             onClick={() => actions.copy.mutate()}
           >
@@ -88,7 +87,7 @@ export function ProxyPanel({ order }: { order: Order | undefined }) {
           <Button
             size="sm"
             leftSection={<IconDownload size={16} aria-hidden />}
-            disabled={unpaid}
+            disabled={!now || !hasProxies(now)}
             loading={actions.download.isPending}
             onClick={() => actions.download.mutate()}
           >

@@ -1,8 +1,8 @@
 import type { Order } from '@netlet/contract'
-import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { toClipboard } from '../../kit/clipboard.ts'
@@ -71,6 +71,9 @@ export function useOrderActions(order: Order | undefined) {
     check,
     copy,
     download: downloading,
-    startRenewal: () => renew.mutate(checkoutTab(t('proxy.renewOpening')))
+    startRenewal: () => {
+      // Its tab is opened before the call.
+      if (!renew.isOut()) renew.mutate(checkoutTab(t('proxy.renewOpening')))
+    }
   }
 }

@@ -1,9 +1,10 @@
 import { Button, Skeleton } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
 import { reloadSession, useSession } from '../../api/session.ts'
+import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
@@ -67,7 +68,7 @@ export function ExchangeList() {
                 <Button
                   size="xs"
                   variant={coins < option.point ? 'default' : 'filled'}
-                  loading={exchange.isPending && exchange.variables.mount === option.mount}
+                  loading={exchange.isPending && exchange.variables?.mount === option.mount}
                   aria-label={`${t('exchange.do')} ${money(option.mount)}`}
                   onClick={() => void ask(option)}
                 >

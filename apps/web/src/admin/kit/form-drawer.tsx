@@ -20,6 +20,8 @@ export type FormTask = {
   route: Endpoint
   row: ({ id: number } & Record<string, unknown>) | undefined
   submit: string
+  /** It takes something away. */
+  danger?: boolean | undefined
   /** What is asked before it is sent. */
   question?: Question | undefined
 }
@@ -223,11 +225,13 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
           )}
         </div>
       )}
-      {fields.map(({ name, Input, optional }, index) => (
+      {fields.map(({ name, Input, optional, placeholder, help }, index) => (
         <Input
           key={form.key(name)}
           label={labelOf(name)}
           withAsterisk={!optional}
+          {...(placeholder ? { placeholder: placeholder(t, row ?? {}) } : {})}
+          {...(help ? { description: help(t) } : {})}
           {...(index === 0 ? { 'data-autofocus': true } : {})}
           {...form.getInputProps(name)}
         />
@@ -236,7 +240,7 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
         <Button variant="default" onClick={onCancel}>
           {t('form.cancel')}
         </Button>
-        <Button type="submit" loading={saving}>
+        <Button type="submit" loading={saving} {...(task.danger ? { color: 'red.9' } : {})}>
           {task.submit}
         </Button>
       </div>

@@ -34,6 +34,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
               ? words('add')
               : `${action === 'edit' ? t('list.edit') : words(action)}: ${resource.nameOf(row as R)}`,
           submit: own ? words(action) : t(action === 'new' ? 'form.add' : 'form.save'),
+          danger: own?.danger,
           question: own && 'form' in own ? own.confirm?.(t, row as R) : undefined,
           row: action === 'new' ? undefined : row
         }

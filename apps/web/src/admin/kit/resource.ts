@@ -44,6 +44,9 @@ export type Field<Name extends string = string> = {
   Input: ComponentType<FieldProps>
   /** May stay empty. */
   optional?: boolean
+  /** Stands in the empty input, and below it. */
+  placeholder?: (t: T, row: Record<string, unknown>) => string
+  help?: (t: T) => string
   /** What the input shows of a row's value, and what is sent of the input's. */
   shown?: (value: unknown) => string
   sent?: (value: string) => unknown
@@ -64,15 +67,17 @@ export type RowAction<R, Name extends string = string> = {
   when?: (row: R) => boolean
   success?: (t: T) => string
   failure?: string
-} & (
-  | { route: Endpoint; confirm?: (t: T, row: R) => Question }
-  | {
-      form: { schema: FormSchema; fields: readonly Field[]; route: Endpoint }
-      /** What is asked before the form is sent: what will happen. */
-      confirm?: (t: T, row: R) => Question
-    }
-  | { run: (row: R, tools: Tools) => unknown }
-)
+} &
+  /** Where it gives no question, none is asked. */
+  (
+    | { route: Endpoint; confirm?: (t: T, row: R) => Question | undefined }
+    | {
+        form: { schema: FormSchema; fields: readonly Field[]; route: Endpoint }
+        /** What is asked before the form is sent: what will happen. */
+        confirm?: (t: T, row: R) => Question
+      }
+    | { run: (row: R, tools: Tools) => unknown }
+  )
 
 /** What a row's own work may ask of the screen. */
 export type Tools = { t: T; show: (id: number) => void; detail: (id: number) => void; refresh: () => void }
@@ -106,7 +111,7 @@ export type Spec<K extends string, L, R, S extends FormSchema> = {
   form?: FormOf<R, K, S>
   /** One row, where the list shows another page. */
   find?: (id: number) => Promise<R>
-  remove?: { route: Endpoint; when?: (row: R) => boolean }
+  remove?: { route: Endpoint; when?: (row: R) => boolean; confirm?: (t: T, row: R) => Question }
   rowActions?: readonly RowAction<R, Worded<K>>[]
   batch?: readonly Batch[]
   /** What is said to those who start a batch with nothing selected; the contract's words without it. */

@@ -79,7 +79,10 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: List, 
             disabled: !(remove.when?.(row) ?? true),
             run: async () => {
               const input = { params: { id: row.id } }
-              const done = await perform(remove.route, input, { confirm: deletion(t), invalidate: changed })
+              const done = await perform(remove.route, input, {
+                confirm: remove.confirm?.(t, row) ?? deletion(t),
+                invalidate: changed
+              })
               if (done && (list.open === row.id || list.detail === row.id))
                 list.go({ open: null, detail: null }, 'replace')
             }

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { call, type Endpoint, type Input } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { t, useT } from '../../i18n/admin.ts'
@@ -9,7 +9,7 @@ import type { Question, T } from './resource.ts'
 
 export type CommandOptions = {
   /** Asked with YES and NO before; NO changes nothing. */
-  confirm?: Question
+  confirm?: Question | undefined
   /** What is said when it is done. */
   success?: string
   /** What is said where it failed and the server gave no words. */
@@ -48,15 +48,19 @@ export async function perform(
   return true
 }
 
-/** `perform` as a component's own command; `running` while the call is out. */
+/** `perform` as a component's own command; `running` while the call is out, and until then a second one does nothing. */
 export function useCommand<E extends Endpoint>(route: E, options: CommandOptions = {}) {
   useT()
   const [running, setRunning] = useState(false)
+  const out = useRef(false)
   const run = async (input: Input<E>): Promise<boolean> => {
+    if (out.current) return false
+    out.current = true
     setRunning(true)
     try {
       return await perform(route, input, options)
     } finally {
+      out.current = false
       setRunning(false)
     }
   }

@@ -195,4 +195,46 @@ describe('the orders of the console', () => {
     await user.click(await screen.findByRole('button', { name: 'Actions: WORKS' }))
     expect((await screen.findByRole<HTMLButtonElement>('menuitem', { name: 'Reopen' })).disabled).toBe(true)
   })
+
+  it('offer for a refunded one only what can be done with it', async () => {
+    const { user } = open('/dashboard/index/orders', [{ ...order, state: 'refunded', delivery_num: 0 }])
+    await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
+    const offered = await screen.findAllByRole<HTMLButtonElement>('menuitem')
+    const enabled = offered.filter(({ disabled }) => !disabled).map(({ textContent }) => textContent)
+    expect(enabled).toEqual(['Details', 'Delete'])
+  })
+
+  it('ask before what was not paid for is delivered: what was paid of what, and how many addresses go out', async () => {
+    const short: Order = {
+      ...order,
+      state: 'failed',
+      delivery_num: 0,
+      pay_amount: '1.00',
+      fail: { code: 'lines_missing', params: { missing: 'New York: 1 of 8' } }
+    }
+    answer(orders.deliver, { task_id: '0197f0a0-0000-7000-8000-000000000001', status: 'queued' })
+    const { user } = open('/dashboard/index/orders', [short])
+    await choose(user, `Actions: ${order.order_id}`, 'Deliver')
+    const question = within(await screen.findByRole('dialog', { name: 'Deliver what was not paid for?' }))
+    expect(question.getByText(/New York: 1 of 8.*Paid 1\.00 of 12\.00.*All 8 addresses/)).toBeTruthy()
+    expect(requestsOf(orders.deliver)).toEqual([])
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(orders.deliver)).toHaveLength(1))
+  })
+
+  it('are deleted after a question that names the order and its state', async () => {
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Delete')
+    const question = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    expect(question.getByText(new RegExp(`${order.order_id} \\(Active, live proxies: 8\\)`))).toBeTruthy()
+  })
+
+  it('say in the refund form what is left, what a full refund does, and which payment is meant', async () => {
+    const { user } = open('/dashboard/index/orders', [{ ...order, refunded_amount: '1.36' }])
+    await choose(user, `Actions: ${order.order_id}`, 'Refund')
+    const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
+    expect(await form.findByPlaceholderText('all: 10.64')).toBeTruthy()
+    expect(form.getByText(/A full refund of the purchase ends the lease/)).toBeTruthy()
+    expect(form.getByText(/Which payment of the order/)).toBeTruthy()
+  })
 })

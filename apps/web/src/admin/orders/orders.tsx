@@ -1,4 +1,5 @@
 import type { Order, OrderState } from '@netlet/contract'
+import { fromCents, toCents } from '@netlet/contract/money'
 import {
   IconActivity,
   IconArrowsTransferUp,
@@ -18,9 +19,12 @@ import { call } from '../../api/client.ts'
 import { orders } from '../../api/routes.ts'
 import { t as adminT, useT } from '../../i18n/admin.ts'
 import { t as sharedT } from '../../i18n/index.ts'
+import { t as accountT } from '../../i18n/account.ts'
 import { toClipboard } from '../../kit/clipboard.ts'
 import { money as amount } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
+import { orderFailure } from '../../kit/order-failure.ts'
+import { hasProxies, mayAsk, mayExtend } from '../../kit/order-may.ts'
 import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { ExtendForm, MoveOrderForm, RefundForm } from '../../kit/schemas.ts'
@@ -68,6 +72,27 @@ const STATES: Record<OrderState, true> = {
 }
 
 const paid = (order: Order) => order.pay_status === 1
+const leftOf = ({ pay_amount, refunded_amount }: Order): string =>
+  fromCents(toCents(pay_amount ?? '0.00') - toCents(refunded_amount))
+
+/** Failures in which the payment did not pay for what is then delivered. */
+const UNPAID_FAILURES = new Set(['underpaid', 'lines_missing', 'wrong_currency', 'test_payment'])
+
+function deliverQuestion(t: T, order: Order) {
+  if (order.state !== 'failed' || !order.fail || !UNPAID_FAILURES.has(order.fail.code)) return undefined
+  return {
+    title: t('orders.deliverTitle'),
+    body: t('orders.deliverBody', {
+      order: order.order_id,
+      why: orderFailure(accountT, order) ?? '',
+      paid: order.pay_amount ?? '0.00',
+      amount: order.amount,
+      count: order.proxy_num
+    }),
+    danger: true
+  }
+}
+
 const queued = (t: T) => t('orders.queued')
 /** What the server moves: addresses of an order whose time runs, or that is still to be delivered. */
 const isHeld = (order: Order) =>
@@ -130,7 +155,7 @@ export const Orders = defineResource({
       name: 'reset',
       icon: IconKey,
       route: orders.resetPassword,
-      when: paid,
+      when: order => mayAsk(order, 'reset'),
       confirm: (t, order) => ({
         title: t('orders.resetTitle'),
         body: t('orders.resetBody', { order: order.order_id }),
@@ -138,12 +163,12 @@ export const Orders = defineResource({
       }),
       success: queued
     },
-    { name: 'check', icon: IconActivity, route: orders.check, when: paid, success: queued },
+    { name: 'check', icon: IconActivity, route: orders.check, when: order => mayAsk(order, 'check'), success: queued },
     {
       name: 'change',
       icon: IconReplace,
       route: orders.change,
-      when: paid,
+      when: order => mayAsk(order, 'change'),
       confirm: (t, order) => ({
         title: t('orders.changeTitle'),
         body: t('orders.changeBody', { order: order.order_id }),
@@ -151,7 +176,14 @@ export const Orders = defineResource({
       }),
       success: queued
     },
-    { name: 'deliver', icon: IconTruckDelivery, route: orders.deliver, when: paid, success: queued },
+    {
+      name: 'deliver',
+      icon: IconTruckDelivery,
+      route: orders.deliver,
+      when: order => mayAsk(order, 'deliver'),
+      confirm: deliverQuestion,
+      success: queued
+    },
     {
       name: 'move',
       icon: IconArrowsTransferUp,
@@ -196,11 +228,11 @@ export const Orders = defineResource({
       }),
       success: t => t('orders.cancelDone')
     },
-    { name: 'copy', icon: IconCopy, when: paid, run: copyProxies, failure: 'Replication failure' },
+    { name: 'copy', icon: IconCopy, when: hasProxies, run: copyProxies, failure: 'Replication failure' },
     {
       name: 'extend',
       icon: IconCalendarPlus,
-      when: paid,
+      when: mayExtend,
       form: { schema: ExtendForm, fields: [timeField('expired_at')], route: orders.extend }
     },
     {
@@ -211,13 +243,32 @@ export const Orders = defineResource({
       when: paid,
       form: {
         schema: RefundForm,
-        fields: [{ ...optional(moneyField('amount')), shown: () => '' }, optional(textField('platform_order'))],
+        fields: [
+          {
+            ...optional(moneyField('amount')),
+            shown: () => '',
+            placeholder: (t, order) => t('orders.refundAll', { left: leftOf(order as Order) }),
+            help: t => t('orders.refundHelp')
+          },
+          { ...optional(textField('platform_order')), help: t => t('orders.platformOrderHelp') }
+        ],
         route: orders.refund
       },
       success: t => t('orders.refundDone')
     }
   ],
-  remove: { route: orders.remove },
+  remove: {
+    route: orders.remove,
+    confirm: (t, order) => ({
+      title: t('list.deleteTitle'),
+      body: t('orders.deleteBody', {
+        order: order.order_id,
+        state: t(`orders.is.${order.state}`),
+        count: order.delivery_num
+      }),
+      danger: true
+    })
+  },
   noneSelected: '请先选择订单',
   batch: [
     {

@@ -9,11 +9,20 @@ import classes from './payments.module.css'
 /** What came of an event, and how it was ended. */
 export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
   const t = useT()
-  const { outcome, needs_hand, resolution } = entry
-  const tone = needs_hand ? 'bad' : outcome === 'settled' || resolution === 'applied' ? 'good' : 'off'
+  const { outcome, needs_hand, resolution, params } = entry
+  const disputed = params['reason'] === 'chargeback'
+  const tone = needs_hand
+    ? 'bad'
+    : disputed
+      ? 'wait'
+      : outcome === 'settled' || resolution === 'applied'
+        ? 'good'
+        : 'off'
   return (
     <StateWithDetails>
-      <StateBadge tone={tone}>{outcome ? t(`payments.is.${outcome}` as Key) : '–'}</StateBadge>
+      <StateBadge tone={tone}>
+        {disputed ? t('payments.disputed') : outcome ? t(`payments.is.${outcome}` as Key) : '–'}
+      </StateBadge>
       {resolution && <span className="dim">{t(`payments.by.${resolution}`)}</span>}
       {needs_hand && <span className={classes.summary}>{attentionWords(t, entry)}</span>}
     </StateWithDetails>

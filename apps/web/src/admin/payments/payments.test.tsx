@@ -130,4 +130,14 @@ describe('the payments of the console', () => {
     const enabled = offered.filter(({ disabled }) => !disabled).map(({ textContent }) => textContent)
     expect(enabled).toEqual([])
   })
+
+  it('call a chargeback a dispute, and no refund', async () => {
+    keepNothing()
+    const taken: InboxEntry = { ...settled, outcome: 'refunded', params: { reason: 'chargeback' }, payment: 'refunded' }
+    answer(payments.inbox, pageOf(taken))
+    renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
+    const row = within(await rowOf('#1003'))
+    expect(row.getByText('Disputed')).toBeTruthy()
+    expect(row.queryByText('Refunded')).toBeNull()
+  })
 })

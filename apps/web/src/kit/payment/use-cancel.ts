@@ -1,7 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
+import { useMutation } from '../../api/use-mutation.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { useT } from '../../i18n/index.ts'
 import { confirm } from '../confirm.ts'

@@ -1,12 +1,12 @@
 import type { Product } from '@netlet/contract'
 import { RESERVATION_MINUTES } from '@netlet/contract/limits'
-import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { ApiError, call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { loginPath } from '../../kit/return-path.ts'
 import { useSession } from '../../api/session.ts'
+import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/index.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
@@ -65,7 +65,7 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
       const path = `${productPath(product)}&${choiceQuery({ options, rules, quantity })}`
       return void navigate(loginPath(path))
     }
-    order.mutate(checkoutTab(t('pay.opening')))
+    if (!order.isOut()) order.mutate(checkoutTab(t('pay.opening')))
   }
   return { start, pending: order.isPending }
 }

@@ -1,3 +1,4 @@
+import type { Language, Scope } from '@netlet/contract'
 import { day, sender, template } from './define.ts'
 
 /** Something that was done to an account, and when (ISO 8601). */
@@ -8,6 +9,18 @@ const notice: Notice = { username: 'demo1', at: '2026-01-05T10:00:00.000Z' }
 const NOT_YOU =
   'If it was not you, set a new password at once: "Forgot password" on the log-in page ends every session.'
 const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密码”设置新密码，所有会话将随之结束。'
+
+const RIGHTS: Record<Scope, Record<Language, string>> = {
+  read: { en: 'Read orders and proxies', 'zh-CN': '读取订单和代理' },
+  renew: { en: 'Renew orders', 'zh-CN': '续费订单' }
+}
+
+/** @param scopes joined by ', ' */
+const rightsOf = (language: Language, scopes: string): string =>
+  scopes
+    .split(', ')
+    .map(scope => RIGHTS[scope as Scope]?.[language] ?? scope)
+    .join(language === 'en' ? ', ' : '、')
 
 const ENDED = {
   password: {
@@ -31,7 +44,7 @@ export const accessTemplates = {
         facts: [
           ['Time', day(data.at)],
           ['Name', data.name],
-          ['May', data.scopes]
+          ['May', rightsOf('en', data.scopes)]
         ],
         footer: sender(shop)
       }),
@@ -42,7 +55,7 @@ export const accessTemplates = {
         facts: [
           ['时间', day(data.at)],
           ['名称', data.name],
-          ['权限', data.scopes]
+          ['权限', rightsOf('zh-CN', data.scopes)]
         ],
         footer: sender(shop)
       })

@@ -25,7 +25,7 @@ export const orderLifeTemplates = {
     sample: {
       ...orderRef,
       proxies: 8,
-      amount: '20.00',
+      amount: '20.00 USD',
       days: 30,
       reserved_until: '2026-01-05T10:30:00.000Z',
       checkout_url: 'https://my-shop.example.com/cart/72000000000101:8'

@@ -34,6 +34,21 @@ const factsZh = (data: PaymentMail): [string, string][] => [
   ['金额', data.amount]
 ]
 
+/** Mails that were enqueued before it listed what was bought lack the rest. */
+type Receipt = PaymentMail & { proxies?: number; rules?: string; paid_at?: string }
+
+const receiptEn = ({ proxies, rules, paid_at }: Receipt): [string, string][] => [
+  ...(proxies ? [['Proxies', String(proxies)] as [string, string]] : []),
+  ...(rules ? [['Access rules', rules] as [string, string]] : []),
+  ...(paid_at ? [['Paid', day(paid_at)] as [string, string]] : [])
+]
+
+const receiptZh = ({ proxies, rules, paid_at }: Receipt): [string, string][] => [
+  ...(proxies ? [['代理数量', String(proxies)] as [string, string]] : []),
+  ...(rules ? [['访问规则', rules] as [string, string]] : []),
+  ...(paid_at ? [['付款时间', day(paid_at)] as [string, string]] : [])
+]
+
 /** Why money was received and nothing delivered for it, in words for its customer. */
 const WHY_NOT = {
   lines_missing: {
@@ -49,6 +64,7 @@ const WHY_NOT = {
     en: 'The addresses of your order were gone when the payment arrived.',
     'zh-CN': '付款到账时，订单的地址已被释放。'
   },
+  // Only of mails that were enqueued before 'payment-again' existed.
   paid_twice: { en: 'The order had been paid before.', 'zh-CN': '该订单此前已付款。' },
   renewal_not_sold: {
     en: 'The plan or an access rule of the order is no longer sold as it was paid.',
@@ -58,16 +74,57 @@ const WHY_NOT = {
 } as const
 export type WhyNotDelivered = keyof typeof WHY_NOT
 
+/** What becomes of an order when all or a part of a payment went back. */
+export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'part'
+
+const REFUNDED = {
+  yes: {
+    en: 'The order has ended and its proxies no longer work. Points that the payment earned were taken back.',
+    'zh-CN': '该订单已终止，代理不再可用。该付款所获得的积分已收回。'
+  },
+  no: {
+    en: 'What the payment had bought was taken off your order again.',
+    'zh-CN': '该付款所购买的内容已从您的订单中撤销。'
+  },
+  unpaid: {
+    en: 'It had not paid for the order. You can still pay the order while its IPs are reserved; after that, please place a new one.',
+    'zh-CN': '该付款未能付清订单。在 IP 保留期间，您仍可为该订单付款；超时后请重新下单。'
+  },
+  part: { en: 'Nothing else changed about your order.', 'zh-CN': '您的订单没有其他变化。' }
+} as const satisfies Record<RefundEffect, object>
+
+const DISPUTED = {
+  en: 'Your bank took the payment back because it was disputed. If that was a mistake, tell your bank, or write to us.',
+  'zh-CN': '由于该付款被提出争议，您的银行已将其收回。如属误会，请联系您的银行或联系我们。'
+}
+
+type Refunded = PaymentMail & {
+  ended: RefundEffect
+  /** The payer's bank took it: we gave nothing back. Left out by mails that were enqueued before it existed. */
+  disputed?: boolean
+}
+
+const refundWords = {
+  en: ({ ended, disputed }: Refunded) => {
+    const what = ended === 'part' ? 'A part of your payment was' : 'Your payment was'
+    return disputed ? `${what} disputed` : `${what} given back`
+  },
+  'zh-CN': ({ ended, disputed }: Refunded) => {
+    const what = ended === 'part' ? '您的部分付款' : '您的付款'
+    return disputed ? `${what}被提出争议` : `${what}已退回`
+  }
+}
+
 export const paymentTemplates = {
-  'payment-received': template<PaymentMail>({
+  'payment-received': template<Receipt>({
     kind: 'payments',
-    sample,
+    sample: { ...sample, proxies: 8, rules: 'Rule 1, Rule 2', paid_at: '2026-01-05T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
         subject: `We received your payment for ${data.product_name}`,
         heading: `Thank you, ${data.username}`,
         paragraphs: ['Your payment has arrived. Your proxies are being set up; a mail tells you when they work.'],
-        facts: factsEn(data),
+        facts: [...factsEn(data), ...receiptEn(data)],
         button: { label: 'Show my orders', url: data.dashboard_url },
         footer: sender(shop)
       }),
@@ -75,7 +132,7 @@ export const paymentTemplates = {
         subject: `我们已收到您的付款：${data.product_name}`,
         heading: `${data.username}，感谢您的购买`,
         paragraphs: ['您的付款已到账。代理正在配置，可用时将另行发送邮件通知。'],
-        facts: factsZh(data),
+        facts: [...factsZh(data), ...receiptZh(data)],
         button: { label: '查看我的订单', url: data.dashboard_url },
         footer: sender(shop)
       })
@@ -120,7 +177,7 @@ export const paymentTemplates = {
         heading: `Hello ${data.username}, we could not deliver your order yet`,
         paragraphs: [
           `Your payment has arrived, and nothing was delivered for it. ${WHY_NOT[data.why].en}`,
-          'We look at it ourselves: we deliver what you paid for, or give the money back. You need not do anything.'
+          'We look at it ourselves: we deliver what you paid for, or give the money back. Write to us if it takes longer than a day.'
         ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
@@ -131,7 +188,7 @@ export const paymentTemplates = {
         heading: `${data.username}，您好，您的订单暂未交付`,
         paragraphs: [
           `您的付款已到账，但尚未交付任何内容。${WHY_NOT[data.why]['zh-CN']}`,
-          '我们会亲自处理：交付您所购买的内容，或退款。您无需进行任何操作。'
+          '我们会亲自处理：交付您所购买的内容，或退款。如超过一天仍未处理，请联系我们。'
         ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },
@@ -139,35 +196,52 @@ export const paymentTemplates = {
       })
     }
   }),
-  'payment-refunded': template<PaymentMail & { ended: 'yes' | 'no' | 'unpaid' }>({
+  'payment-again': template<PaymentMail & { live: boolean }>({
     kind: 'payments',
-    sample: { ...sample, ended: 'yes' },
+    sample: { ...sample, live: true },
     content: {
       en: (data, shop) => ({
-        subject: `Your payment was given back: ${data.product_name}`,
-        heading: `Hello ${data.username}, your payment was given back`,
+        subject: `You paid twice: ${data.product_name}`,
+        heading: `Hello ${data.username}, you paid this order twice`,
         paragraphs: [
-          {
-            yes: 'The order has ended and its proxies no longer work. Points that the payment earned were taken back.',
-            no: 'What the payment had bought was taken off your order again.',
-            unpaid:
-              'It had not paid for the order. You can still pay the order while its IPs are reserved; after that, please place a new one.'
-          }[data.ended]
+          data.live
+            ? 'The order had been paid before, and your proxies are not affected.'
+            : 'The order had been paid before.',
+          'The second payment, which is the one below, will be given back. Write to us if it takes longer than a day.'
         ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: `您的付款已退回：${data.product_name}`,
-        heading: `${data.username}，您好，您的付款已退回`,
+        subject: `您重复付款了：${data.product_name}`,
+        heading: `${data.username}，您好，您为该订单付款了两次`,
         paragraphs: [
-          {
-            yes: '该订单已终止，代理不再可用。该付款所获得的积分已收回。',
-            no: '该付款所购买的内容已从您的订单中撤销。',
-            unpaid: '该付款未能付清订单。在 IP 保留期间，您仍可为该订单付款；超时后请重新下单。'
-          }[data.ended]
+          data.live ? '该订单此前已付款，您的代理不受影响。' : '该订单此前已付款。',
+          '第二笔付款（见下方）将退还给您。如超过一天仍未处理，请联系我们。'
         ],
+        facts: factsZh(data),
+        button: { label: '查看我的订单', url: data.dashboard_url },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'payment-refunded': template<Refunded>({
+    kind: 'payments',
+    sample: { ...sample, ended: 'yes' },
+    content: {
+      en: (data, shop) => ({
+        subject: `${refundWords.en(data)}: ${data.product_name}`,
+        heading: `Hello ${data.username}, ${refundWords.en(data).replace(/^./, first => first.toLowerCase())}`,
+        paragraphs: [...(data.disputed ? [DISPUTED.en] : []), REFUNDED[data.ended].en],
+        facts: factsEn(data),
+        button: { label: 'Show my orders', url: data.dashboard_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `${refundWords['zh-CN'](data)}：${data.product_name}`,
+        heading: `${data.username}，您好，${refundWords['zh-CN'](data)}`,
+        paragraphs: [...(data.disputed ? [DISPUTED['zh-CN']] : []), REFUNDED[data.ended]['zh-CN']],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },
         footer: sender(shop)

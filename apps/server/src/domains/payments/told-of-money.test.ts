@@ -1,0 +1,157 @@
+import type { InboxEntry, Language } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { paidEvent } from '../../testing/buying.ts'
+import { renderTemplate, type Template, type TemplateData } from '../mail/templates/index.ts'
+import { runTask } from '../delivery/tasks.ts'
+import { deliveryPorts } from '../../workers.ts'
+import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
+import { one, tell } from './told.fixture.ts'
+import { nextId } from './telling.fixture.ts'
+
+let world: OrderShop
+let buyer: Buyer
+let boss: Buyer
+
+beforeAll(async () => {
+  world = await startOrderShop({ ruleCount: 1 })
+  buyer = await world.customer('buyer1')
+  boss = await world.admin('boss1')
+}, 120_000)
+afterAll(() => world?.close())
+afterEach(() => world.endAll())
+
+const ALL = { '11': 8, '901': 8 }
+
+async function delivered() {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
+  await tell(world, 'orders/paid', paid)
+  await world.confirm()
+  return { order: await world.row(order.id), paid }
+}
+
+const refund = (platformOrderId: number, amount: string, id = nextId()) =>
+  tell(world, 'refunds/create', {
+    id,
+    order_id: platformOrderId,
+    transactions: [{ kind: 'refund', status: 'success', amount, currency: 'USD' }]
+  })
+
+/** The texts of the mails of one template about an order, oldest first. */
+async function mailTexts(publicId: string, template: Template, language: Language = 'en'): Promise<string[]> {
+  const { ctx } = world.shop
+  const { rows } = await ctx.db.execute<{
+    data: TemplateData<Template>
+  }>(sql`select data -> 'data' as data from pgboss.job
+    where name = 'send-mail' and data ->> 'template' = ${template} and data -> 'data' ->> 'order_id' = ${publicId}
+    order by created_on, id`)
+  const context = { language, now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
+  const mails = await Promise.all(rows.map(({ data }) => renderTemplate(template, data, context)))
+  return mails.map(({ subject, text }) => `${subject}\n${text}`)
+}
+
+const notices = async () => {
+  const { rows } = await world.shop.ctx.db.execute<{ subject: string; text: string }>(
+    sql`select data -> 'data' ->> 'subject' as subject, data -> 'data' ->> 'text' as text from pgboss.job
+      where name = 'send-mail' and data ->> 'template' = 'admin-notice' order by created_on, id`
+  )
+  return rows
+}
+
+test('whoever paid twice is told that the proxies go on and the second payment goes back, in both languages', async () => {
+  const { order } = await delivered()
+  const again = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
+  expect(await tell(world, 'orders/paid', again)).toMatchObject({ outcome: 'paid_twice' })
+  const [mail] = await mailTexts(order.publicId, 'payment-again')
+  expect(mail).toContain('You paid twice')
+  expect(mail).toContain('your proxies are not affected')
+  expect(mail).toContain('will be given back')
+  expect((await mailTexts(order.publicId, 'payment-again', 'zh-CN'))[0]).toContain('第二笔付款')
+  expect(await mailTexts(order.publicId, 'payment-not-delivered')).toEqual([])
+})
+
+test('a chargeback is told as a dispute: its customer, and once the administrators, who have a deadline', async () => {
+  const { order, paid } = await delivered()
+  const dispute = { id: nextId(), order_id: paid.id, type: 'chargeback', amount: '20.00', currency: 'USD' }
+  const before = (await notices()).length
+  const told = await tell(world, 'disputes/create', { ...dispute, status: 'needs_response' })
+  expect(told).toMatchObject({ outcome: 'refunded', detail: { reason: 'chargeback' } })
+  await tell(world, 'disputes/update', { ...dispute, status: 'under_review' })
+  const sent = (await notices()).slice(before)
+  expect(sent.map(({ subject }) => subject)).toEqual([`Payment ${paid.name} is disputed`])
+  expect(sent[0]?.text).toContain(order.publicId)
+  expect(sent[0]?.text).toContain('deadline')
+  const [mail] = await mailTexts(order.publicId, 'payment-refunded')
+  expect(mail).toContain('Your payment was disputed')
+  expect(mail).not.toContain('given back')
+  expect((await mailTexts(order.publicId, 'payment-refunded', 'zh-CN'))[0]).toContain('争议')
+})
+
+test('a customer is told of each part that was given back, once, with its amount', async () => {
+  const { order, paid } = await delivered()
+  const first = nextId()
+  await refund(paid.id, '5.00', first)
+  await refund(paid.id, '5.00', first)
+  await refund(paid.id, '2.50')
+  const mails = await mailTexts(order.publicId, 'payment-refunded')
+  expect(mails).toHaveLength(2)
+  expect(mails[0]).toContain('A part of your payment was given back')
+  expect(mails[0]).toContain('5.00 USD')
+  expect(mails[1]).toContain('2.50 USD')
+})
+
+test('a part that an administrator had given back waits for nobody; one that the platform started by itself does', async () => {
+  const { order, paid } = await delivered()
+  expect(await boss.post(`/api/orders/order_list/${order.id}/refund/`, { amount: '3.00' })).toMatchObject({
+    code: 2000
+  })
+  const before = (await notices()).length
+  const asked = await refund(paid.id, '3.00')
+  expect(asked).toMatchObject({ outcome: 'partly_refunded' })
+  const entryOf = async (id: number) => (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
+  expect(await entryOf(asked.id)).toMatchObject({ needs_hand: false, resolution: 'refunded', resolved_by: 'boss1' })
+  expect(await notices()).toHaveLength(before)
+  const unasked = await refund(paid.id, '1.00')
+  expect(await entryOf(unasked.id)).toMatchObject({ needs_hand: true, resolution: null })
+  expect(await notices()).toHaveLength(before + 1)
+  expect(await one(world.shop.ctx, sql`select state from orders where id = ${order.id}`)).toEqual({
+    state: 'delivered'
+  })
+})
+
+test('an order that an administrator had delivered is resolved by that name, and the platform is told so', async () => {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8 }, id: nextId() })
+  const told = await tell(world, 'orders/paid', paid)
+  expect(told).toMatchObject({ outcome: 'lines_missing', needs_hand: true })
+  expect(await boss.post(`/api/orders/order_list/${order.id}/devery_order/`)).toMatchObject({ code: 2000 })
+  const { taskId } = await world.row(order.id)
+  await runTask(world.shop.ctx, deliveryPorts, { orderId: order.id, taskId: taskId ?? '' })
+  await world.confirm()
+  expect(await world.row(order.id)).toMatchObject({ state: 'delivered' })
+  const { entry } = (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${told.id}/`)).data
+  expect(entry).toMatchObject({ needs_hand: false, resolution: 'applied', resolved_by: 'boss1' })
+  const { rows } = await world.shop.ctx.db.execute(sql`select data -> 'tags' as tags, data ->> 'note' as note
+    from pgboss.job where name = 'tag-platform-order' and data ->> 'platformOrderId' = ${String(paid.id)} order by created_on, id`)
+  expect(rows).toContainEqual({ tags: ['delivered'], note: 'Delivered by boss1' })
+})
+
+test('the mails of an order say its price with the currency, and the receipt what was bought, and when', async () => {
+  const { order } = await delivered()
+  const [received] = await mailTexts(order.publicId, 'order-received')
+  expect(received).toContain(`${order.amount} USD`)
+  const [receipt] = await mailTexts(order.publicId, 'payment-received')
+  for (const fact of ['Rule 1', 'Proxies', '8', 'Paid', '20.00 USD']) expect(receipt).toContain(fact)
+  expect((await mailTexts(order.publicId, 'payment-received', 'zh-CN'))[0]).toContain('访问规则')
+})
+
+test('the mail of a new API key says in words what the key may do', async () => {
+  const { ctx } = world.shop
+  const context = { now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
+  const data = { username: 'buyer1', at: ctx.now().toISOString(), name: 'cron', scopes: 'read, renew' }
+  const english = await renderTemplate('api-key-made', data, { ...context, language: 'en' })
+  expect(english.text).toContain('Read orders and proxies, Renew orders')
+  const chinese = await renderTemplate('api-key-made', data, { ...context, language: 'zh-CN' })
+  expect(chinese.text).toContain('读取订单和代理、续费订单')
+})

@@ -1,0 +1,25 @@
+import { useMutation as useAny, type UseMutationOptions } from '@tanstack/react-query'
+import { useCallback, useRef } from 'react'
+
+/**
+ * A mutation that is made once at a time: until its answer is there, `mutate` does nothing. What is rendered of it comes
+ * too late to keep a double click from making two calls. `isOut()` is true from the first call on.
+ */
+export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V>) {
+  const { mutateAsync, isPending, isSuccess, error, variables } = useAny<D, Error, V>(options)
+  const out = useRef(false)
+  const mutate = useCallback(
+    (variables: V) => {
+      if (out.current) return
+      out.current = true
+      const settled = () => {
+        out.current = false
+      }
+      // A failure is told by the mutation's own `onError`.
+      void mutateAsync(variables).then(settled, settled)
+    },
+    [mutateAsync]
+  )
+  const isOut = useCallback(() => out.current, [])
+  return { mutate, isPending, isSuccess, error, variables, isOut }
+}
