@@ -1,46 +1,25 @@
-import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
+import { toCents } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { orderAttribute, type PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
-import type { AppContext } from '../../infra/context.ts'
 import { isDeleted } from '../accounts/index.ts'
-import { enqueueTags, type EventResult } from '../commerce/index.ts'
-import { restoreAddresses, reviveDelivery, startDelivery } from '../delivery/index.ts'
-import {
-  failOrder,
-  lockOrder,
-  lockOrderByPublicId,
-  markPaid,
-  note,
-  renewable,
-  renewOrder,
-  replacePayment,
-  type OrderRow
-} from '../orders/index.ts'
+import type { EventResult } from '../commerce/index.ts'
+import { failOrder, lockOrder, lockOrderByPublicId, note, renewable, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { lockEarners, useCoupons } from '../rewards/index.ts'
+import { useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { acceptPayment, grantPoints } from './accept.ts'
-import {
-  downToCents,
-  isPaidBack,
-  isUnpaid,
-  purchaseProblem,
-  renewalProblem,
-  sumRefunds,
-  type OrderProblem,
-  type Problem
-} from './compare-payment.ts'
+import { downToCents, isPaidBack, isUnpaid, purchaseProblem, renewalProblem, sumRefunds } from './compare-payment.ts'
 import { isRefundUnderway } from './refund-underway.ts'
 import { giveBack } from './refunds.ts'
-import { addPayment, paymentOf, refundsOf, reportedAt, setAccepted, updatePayment, type PaymentRow } from './rows.ts'
-import { isPaidInTime, ourVariants, soldToday } from './sold-today.ts'
+import { addPayment, paymentOf, refundsOf, reportedAt, updatePayment, type PaymentRow } from './rows.ts'
+import { purchaseTerm, settlePurchase, waitsForPayment } from './settle-purchase.ts'
+import { settleRenewal } from './settle-renewal.ts'
+import { codesOf, type Settled, type Settling } from './settling.ts'
+import { isPaidInTime, ourVariants } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
-import { mailNotDelivered, mailPaidAgain, mailPayer, mailReceipt, mailRenewal, tagFailed } from './tell.ts'
+import { mailPayer, tagFailed } from './tell.ts'
 import { paymentRefunds } from './tables.ts'
-
-type Settling = Pick<AppContext, 'secrets' | 'config'>
 
 /**
  * Settles a payment that the platform reported, once however often it does so. Whatever happens to the money of one
@@ -90,26 +69,22 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
   return settleOn(unit, ctx, { order, paid, payment, settings })
 }
 
-type Settled = { order: OrderRow; paid: PaidOrder; payment: PaymentRow; settings: Settings }
-
 /** Judges a payment, and does what it pays for, as the kind that it says it is. */
 async function settleOn(unit: Unit, ctx: Settling, settled: Settled): Promise<EventResult> {
   const { order, paid, payment, settings } = settled
   let result: EventResult
   if (payment.kind === 'renewal') {
-    result = await renew(unit, ctx, { ...settled, problem: await renewalProblem(unit.tx, order, paid, settings) })
+    result = await settleRenewal(unit, ctx, {
+      ...settled,
+      problem: await renewalProblem(unit.tx, order, paid, settings)
+    })
   } else {
     const inTime = isPaidInTime(order, paid, payment.createdAt)
     const problem = await purchaseProblem(unit.tx, order, paid, { settings, inTime })
-    result = await purchase(unit, ctx, { ...settled, problem, days: await purchaseTerm(unit, order, inTime) })
+    result = await settlePurchase(unit, ctx, { ...settled, problem, days: await purchaseTerm(unit, order, inTime) })
   }
   await useCoupons(unit, order.userId, codesOf(paid))
   return result.outcome === 'settled' ? withPartGivenBack(order, payment) : result
-}
-
-/** Days that a purchase pays for: what was promised while its addresses were held, later what is sold today. */
-export async function purchaseTerm({ tx }: Unit, order: OrderRow, inTime: boolean): Promise<number> {
-  return inTime ? order.proxyTime : (await soldToday(tx, order)).days
 }
 
 /** Does a payment that names no order bring one of our plans or rules? */
@@ -153,7 +128,7 @@ async function judgeAgain(unit: Unit, ctx: Settling, paid: PaidOrder, known: Pay
     const standsOn = order.platformOrderId === payment.platformOrderId
     // It waits as before, with what is missing now.
     if (problem && standsOn && order.state === 'failed') await failOrder(unit, order, problem)
-    if (problem || !(await isWanting(unit, order))) return duplicate
+    if (problem || !(await waitsForPayment(unit, order))) return duplicate
   }
   return settleOn(unit, ctx, { order, paid, payment, settings })
 }
@@ -166,12 +141,6 @@ async function orderOfHeld(unit: Unit, paid: PaidOrder, known: PaymentRow): Prom
   }
   const order = await lockOrder(unit, known.orderId)
   return order && !(await isDeleted(unit.tx, order.userId)) ? order : undefined
-}
-
-/** Was an order paid by something that does not count, so that another payment may take its place? */
-async function isWanting(unit: Unit, { state, platformOrderId }: OrderRow): Promise<boolean> {
-  const first = platformOrderId ? await paymentOf(unit.tx, platformOrderId) : undefined
-  return state === 'failed' && first?.accepted === false
 }
 
 const paidBackOf = ({ id, cancelled_at }: PaidOrder) => ({
@@ -204,12 +173,6 @@ async function orderOf(unit: Unit, publicId: string): Promise<OrderRow | undefin
   return (await isDeleted(unit.tx, order.userId)) ? undefined : order
 }
 
-/** The promo codes that a payment names, as `useCoupons` takes them. */
-export const codesOf = ({ id: payment, discount_codes }: PaidOrder): { codes: string[]; payment: string } => ({
-  codes: discount_codes.map(({ code }) => code),
-  payment
-})
-
 /** Its money was given back before it could be delivered: it settles nothing. */
 async function paidBack(unit: Unit, order: OrderRow | undefined, payment: PaymentRow): Promise<EventResult> {
   if (!order) return { outcome: 'paid_back' }
@@ -218,115 +181,3 @@ async function paidBack(unit: Unit, order: OrderRow | undefined, payment: Paymen
   unit.publish('order', order.id, order.userId)
   return { outcome: 'paid_back', detail: { order_id: order.publicId, platform_order } }
 }
-
-/** @param purchased.days the term that it pays for */
-async function purchase(
-  unit: Unit,
-  ctx: Settling,
-  purchased: Settled & { problem: OrderProblem | null; days: number }
-): Promise<EventResult> {
-  const { order, payment, problem, settings, days } = purchased
-  const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber }
-  if (order.paidAt) {
-    // The right payment after one that fell short: the order need not wait for anybody.
-    if (problem || !(await isWanting(unit, order))) return paidTwice(unit, ctx, order, payment)
-    await lockEarners(unit.tx, order.userId)
-    const replaced = await replacePayment(unit, order, { ...detailsOf(payment), days })
-    return delivered(unit, ctx, replaced, payment)
-  }
-  const paidOrder = await markPaid(unit, order, { ...detailsOf(payment), days })
-  if (problem) {
-    // The addresses stay reserved until the reservation's end: an administrator may accept what was paid.
-    await failOrder(unit, paidOrder, problem)
-    const params = 'params' in problem ? problem.params : {}
-    tagFailed(unit, payment.platformOrderId, fillIn(ORDER_FAILURES[problem.code], params))
-    await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
-    return { outcome: problem.code, detail: { ...detail, ...params } }
-  }
-  await setAccepted(unit, paidOrder, payment)
-  await grantPoints(unit, settings, order, detailsOf(payment))
-  return delivered(unit, ctx, paidOrder, payment)
-}
-
-async function delivered(unit: Unit, ctx: Settling, order: OrderRow, payment: PaymentRow): Promise<EventResult> {
-  if (await startDelivery(unit, order, acceptPayment(ctx))) {
-    await mailReceipt(unit, ctx, order, payment)
-    return { outcome: 'settled' }
-  }
-  tagFailed(unit, payment.platformOrderId, 'Out of stock')
-  await mailNotDelivered(unit, ctx, order, { ...payment, why: 'out_of_stock' })
-  return { outcome: 'too_late', detail: { order_id: order.publicId, platform_order: payment.platformOrderNumber } }
-}
-
-async function paidTwice(unit: Unit, ctx: Settling, order: OrderRow, payment: PaymentRow): Promise<EventResult> {
-  const platform_order = payment.platformOrderNumber
-  await note(unit, order.id, 'paid_again', { platform_order, amount: payment.charged })
-  unit.publish('order', order.id, order.userId)
-  tagFailed(unit, payment.platformOrderId, `Order ${order.publicId} had been paid before`)
-  await mailPaidAgain(unit, ctx, order, payment)
-  return { outcome: 'paid_twice', detail: { order_id: order.publicId, platform_order } }
-}
-
-async function renew(
-  unit: Unit,
-  ctx: Settling,
-  { order, payment, problem, settings }: Settled & { problem: Problem | null }
-): Promise<EventResult> {
-  const detail = { order_id: order.publicId, platform_order: payment.platformOrderNumber }
-  if (problem) {
-    const params = 'params' in problem ? problem.params : {}
-    await holdRenewal(unit, order, payment, { code: problem.code, ...params })
-    tagFailed(unit, payment.platformOrderId, fillIn(RENEWAL_FAILURES[problem.code], params))
-    await mailNotDelivered(unit, ctx, order, { ...payment, why: problem.code })
-    const outcome = problem.code === 'lines_missing' ? ('renewal_lines_missing' as const) : problem.code
-    return { outcome, detail: { ...detail, ...params } }
-  }
-  if (await renewBy(unit, ctx, { order, payment, settings })) return { outcome: 'settled' }
-  await holdRenewal(unit, order, payment, { state: order.state })
-  tagFailed(unit, payment.platformOrderId, `Order ${order.publicId} could not be renewed any more`)
-  await mailNotDelivered(unit, ctx, order, { ...payment, why: 'renewal_too_late' })
-  return { outcome: 'renewal_too_late', detail: { ...detail, state: order.state } }
-}
-
-/** What the platform's order is told where a renewal is held. */
-const RENEWAL_FAILURES = { ...ORDER_FAILURES, renewal_not_sold: 'Not sold any more, or not by these lines: {what}' }
-
-/**
- * Renews a locked order by a payment, for the term that its plan is sold with today.
- * @returns false where it cannot be renewed: nothing has changed then
- */
-export async function renewBy(
-  unit: Unit,
-  ctx: Settling,
-  { order, payment, settings }: Omit<Settled, 'paid'>
-): Promise<boolean> {
-  const { platformOrderId } = payment
-  if (!renewable(order, unit.now).ok) return false
-  if (order.state === 'expired') {
-    // Its addresses may be gone with their server: then it is renewed where there are others, or not at all.
-    await lockEarners(unit.tx, order.userId)
-    if (!(await restoreAddresses(unit, order))) return false
-  }
-  const { days } = await soldToday(unit.tx, order)
-  await renewOrder(unit, order, { ...detailsOf(payment), days })
-  await setAccepted(unit, order, payment, days)
-  await grantPoints(unit, settings, order, detailsOf(payment))
-  await reviveDelivery(unit, order)
-  enqueueTags(unit, { platformOrderId, tags: ['delivered', 'renew'] }, 'renew')
-  const renewed = await lockOrder(unit, order.id)
-  await mailRenewal(unit, ctx, order, { ...payment, days, expiresAt: renewed?.expiredAt ?? null })
-  return true
-}
-
-async function holdRenewal(unit: Unit, order: OrderRow, payment: PaymentRow, why: Record<string, string>) {
-  const { platformOrderNumber: platform_order, charged: amount } = payment
-  await note(unit, order.id, 'payment_held', { platform_order, amount, ...why })
-  unit.publish('order', order.id, order.userId)
-}
-
-/** A payment as orders know it. */
-export const detailsOf = ({ amount, platformOrderId, platformOrderNumber }: PaymentRow) => ({
-  amount,
-  platformOrderId,
-  platformOrderNumber
-})

@@ -112,6 +112,10 @@ describe('the health page', () => {
     open({ ...good, platform: null, database: null })
     expect(await screen.findAllByText('This could not be read. The log says why.')).toHaveLength(3)
     expect(screen.getByText('3 / 3')).toBeTruthy()
+    expect(await problems()).toEqual([
+      'E-commerce platform: this could not be read, so nothing is known of it.',
+      'Database: this could not be read, so nothing is known of it.'
+    ])
   })
 
   it('looks at the platform and reads the products again when asked', async () => {

@@ -4,10 +4,15 @@ import type { T } from '../kit/index.ts'
 /** How long a job or an event may wait before it is a problem, in milliseconds. */
 const LATE = 10 * 60_000
 
+const SECTIONS = ['platform', 'jobs', 'servers', 'mail', 'database', 'http'] as const
+
 /** What somebody has to look at, in words, the worst first. */
-export function problemsOf({ at, platform, jobs, servers, mail, http }: Health, t: T): string[] {
+export function problemsOf(health: Health, t: T): string[] {
+  const { at, platform, jobs, servers, mail, http } = health
   const late = (time: string | null | undefined) => typeof time === 'string' && Date.parse(at) - Date.parse(time) > LATE
-  const found: (string | false | undefined)[] = []
+  const found: (string | false | undefined)[] = SECTIONS.map(
+    part => health[part] === null && t('health.problem.unread', { part: t(`health.${part}`) })
+  )
   if (platform && !platform.configured) found.push(t('health.problem.notConfigured'))
   if (platform) {
     const { shop, webhooks, events, prices, products, reconciliation } = platform
