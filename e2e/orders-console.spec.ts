@@ -69,8 +69,11 @@ test("an administrator does everything with an order that its row's menu offers,
     await expect(page).toHaveURL(/per=10/)
     await page.getByRole('button', { name: 'Back to the list' }).press('Enter')
     await expect(row).toBeVisible()
+    // The address follows the screen a moment later.
+    await expect(page).not.toHaveURL(/detail=/)
     await page.goBack()
     await expect(proxies).toBeVisible()
+    await expect(page).toHaveURL(/detail=/)
     await page.goForward()
     await expect(row).toBeVisible()
   })
