@@ -11,6 +11,8 @@ import { Store } from './state/store.ts'
 import { TrafficTotals } from './state/traffic.ts'
 import type { Backend } from './workers/backend.ts'
 import { localBackend, type PlaneConfig } from './workers/local.ts'
+import type { TrafficRow } from './proxy/traffic-meter.ts'
+import { nextTurn } from './turns.ts'
 import { WorkerPool } from './workers/pool.ts'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
@@ -18,8 +20,14 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 export type Agent = { port: number; proxyPort: number; token: string; routes: Routes; close: () => Promise<void> }
 export type StartResult = { ok: true; agent: Agent } | { ok: false; message: string }
 
-/** The log, and what tests put in place of DNS, commands and the clock. */
-export type AgentOptions = { log: Logger; resolve?: Resolve; run?: RunCommand; now?: () => number }
+/** The log, the file of the agent's program where it does not run from its sources, and what tests put in place of DNS, commands and the clock. */
+export type AgentOptions = {
+  log: Logger
+  program?: string
+  resolve?: Resolve
+  run?: RunCommand
+  now?: () => number
+}
 
 const COLLECT_MS = 1000
 const SAVE_EVERY = 10
@@ -55,12 +63,22 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   })
   if (!opened.ok) return fail(opened.message)
   const { store } = opened
+  totals.leasedTo = user => store.prefixesOf(user)
   undo.push(() => store.close())
 
   let backend: Backend | null = null
   const routes = new Routes(options.run)
   const ready = Promise.withResolvers<void>()
-  const collect = async (): Promise<void> => totals.add((await backend?.collect()) ?? [])
+  const takeCounts = async (pieces: Iterable<TrafficRow[]>): Promise<void> => {
+    for (const rows of pieces) {
+      totals.add(rows)
+      await nextTurn()
+    }
+  }
+  let collecting: Promise<void> = Promise.resolve()
+  // One after the other: who asks gets what an earlier one has not taken over yet, too.
+  const collect = (): Promise<void> =>
+    (collecting = collecting.catch(() => {}).then(async () => takeCounts((await backend?.collect()) ?? [])))
   const control: Control = {
     store,
     routes,
@@ -69,8 +87,6 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
     proxyPort: 0,
     traffic: async () => {
       await collect()
-      const users = await store.read(state => new Set(state.users.keys()))
-      totals.prune(user => users.has(user))
       return totals.report()
     },
     health: () => {
@@ -78,6 +94,7 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
       const status = now === wanted ? 'ok' : 'degraded'
       return { status, version, workers: now, uptime_seconds: Math.floor(process.uptime()) }
     },
+    load: () => ({ connections: backend?.connections() ?? 0, ...totals.all }),
     flushLog: collect,
     reload: async () => {
       backend?.reload()
@@ -97,7 +114,7 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   const port = address !== null && typeof address !== 'string' ? address.port : config.port
 
   warnOfRoutes(log, await routes.load(await store.read(state => state.prefixes), []))
-  const made = makeBackend({ ...config, port }, (text, lines) => accessLog.add(text, lines), options.resolve)
+  const made = makeBackend({ ...config, port }, (text, lines) => accessLog.add(text, lines), options)
   backend = made
   const started = await made.start(store)
   if (!started.ok) {
@@ -110,14 +127,15 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   let rounds = 0
   const timer = setInterval(() => {
     void collect()
-      .then(() => (++rounds % SAVE_EVERY === 0 ? totals.save() : undefined))
+      .then(() => (++rounds % SAVE_EVERY === 0 ? totals.saveSometimes() : undefined))
       .catch((error: unknown) => log.error({ err: error }, 'Traffic figures could not be saved.'))
   }, COLLECT_MS)
 
   const close = async (): Promise<void> => {
     clearInterval(timer)
     await api.close()
-    totals.add(await made.close())
+    await collecting.catch(() => {})
+    await takeCounts(await made.close())
     await totals.save().catch((error: unknown) => log.error({ err: error }, 'Traffic figures could not be saved.'))
     await accessLog.close()
     await store.close()
@@ -126,20 +144,24 @@ export async function startAgent(config: AgentConfig, options: AgentOptions): Pr
   return { ok: true, agent: { port, proxyPort: started.port, token, routes, close } }
 }
 
-function makeBackend(config: AgentConfig, log: WriteLines, resolve?: Resolve): Backend {
+function makeBackend(config: AgentConfig, write: WriteLines, { log, resolve, program }: AgentOptions): Backend {
   const plane: PlaneConfig = {
     proxyHosts: config.proxyHosts,
     proxyPort: config.proxyPort,
     allowDestinations: config.allowDestinations,
     denyPorts: config.denyPorts,
+    ownPorts: config.ownPorts,
     // Whatever an operator allows: nobody manages the agent through its own proxy.
     protectedPorts: [...config.protectedPorts, config.port],
+    echNames: config.echNames,
+    sourcePorts: config.sourcePorts,
     limits: config.limits,
     shared: config.workers > 1
   }
-  return config.workers > 1
-    ? new WorkerPool(plane, config.workers, log)
-    : localBackend(plane, line => log(line, 1), resolve)
+  // Management in a process of its own: whatever it is asked, no tunnel waits for it. Tests have all in one.
+  return config.workers > 0 && resolve === undefined
+    ? new WorkerPool(plane, { count: config.workers, program }, write, message => log.error(message))
+    : localBackend(plane, line => write(line, 1), resolve)
 }
 
 function warnOfRoutes(log: Logger, routes: Awaited<ReturnType<Routes['load']>>): void {

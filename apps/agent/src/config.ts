@@ -1,3 +1,4 @@
+import { type PortRange, systemPorts } from './net/source-ports.ts'
 import { parsePrefixes, type Prefix } from './net/ip.ts'
 import { defaultLimits, type Limits } from './proxy/plane.ts'
 
@@ -12,6 +13,11 @@ export type AgentConfig = {
   allowDestinations: Prefix[]
   denyPorts: number[]
   protectedPorts: number[]
+  ownPorts: number[]
+  /** Names that ECH hellos show in place of the hidden one. */
+  echNames: string[]
+  /** Local ports of the connections to targets. */
+  sourcePorts: PortRange
   tls: { cert: string; key: string } | null
   workers: number
   limits: Limits
@@ -52,7 +58,8 @@ export function readConfig(env: Env): ConfigResult {
   if ((cert === '') !== (key === '')) problems.push('AGENT_TLS_CERT and AGENT_TLS_KEY must be set together.')
   const token = env['AGENT_TOKEN'] ?? ''
   if (token !== '' && token.length < 8) problems.push('AGENT_TOKEN must have at least 8 characters.')
-  const workers = whole('AGENT_WORKERS', 1, 1, 64)
+  const workers = whole('AGENT_WORKERS', 1, 0, 64)
+  const shares = Math.max(1, workers)
   if (workers > 1 && process.platform !== 'linux') problems.push('AGENT_WORKERS above 1 needs Linux.')
   const proxyHosts = list(env['PROXY_HOST'] ?? '::')
   const config: AgentConfig = {
@@ -64,14 +71,18 @@ export function readConfig(env: Env): ConfigResult {
     folder: `${env['DATA_DIR'] || './data'}/agent`,
     allowDestinations: allowed.ok ? allowed.prefixes : [],
     denyPorts: ports('AGENT_DENY_PORTS', '25'),
+    ownPorts: ports('AGENT_OWN_PORTS', ''),
     protectedPorts: ports('AGENT_PROTECTED_PORTS', ''),
+    echNames: list(env['AGENT_ECH_NAMES'] ?? 'cloudflare-ech.com').map(name => name.toLowerCase()),
+    sourcePorts: systemPorts(),
     tls: cert === '' ? null : { cert, key },
     workers,
     limits: {
       ...defaultLimits,
       idleMs: whole('AGENT_IDLE_SECONDS', 300, 1, 86_400) * 1000,
-      connectionsPerUser: Math.ceil(whole('AGENT_USER_CONNECTIONS', 4096, 1, 1_000_000) / workers),
-      connections: Math.ceil(whole('AGENT_CONNECTIONS', 60_000, 1, 10_000_000) / workers)
+      connectionsPerUser: Math.ceil(whole('AGENT_USER_CONNECTIONS', 4096, 1, 1_000_000) / shares),
+      strangersPerClient: whole('AGENT_CLIENT_CONNECTIONS', 1024, 1, 1_000_000),
+      connections: Math.ceil(whole('AGENT_CONNECTIONS', 60_000, 1, 10_000_000) / shares)
     },
     log: {
       maxBytes: whole('AGENT_LOG_MEGABYTES', 50, 1, 100_000) * 1_000_000,

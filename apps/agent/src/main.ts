@@ -1,34 +1,7 @@
 // The node agent: `npm run agent` on a proxy server. Settings come from the environment, see docs/AGENT.md.
-import { pino } from 'pino'
-import { startAgent } from './agent.ts'
-import { readConfig } from './config.ts'
+import { fileURLToPath } from 'node:url'
+import { WORKER } from './workers/program.ts'
 
-const stop = (message: string): never => {
-  console.error(message)
-  process.exit(1)
-}
-
-const read = readConfig(process.env)
-if (!read.ok) stop(read.message)
-else {
-  const log = pino({ level: process.env['LOG_LEVEL'] ?? 'info', base: null })
-  const started = await startAgent(read.config, { log })
-  if (!started.ok) stop(started.message)
-  else {
-    const { agent } = started
-    const { host } = read.config
-    log.info(`Proxies listen on port ${agent.proxyPort}, the management API on ${host}:${agent.port}.`)
-    if (read.config.token === null) log.info(`The management token is in ${read.config.folder}/token.`)
-    if (read.config.tls === null && host !== '127.0.0.1' && host !== '::1') {
-      log.warn('The management API is reachable from outside without TLS: set AGENT_TLS_CERT and AGENT_TLS_KEY.')
-    }
-    let stopping = false
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
-      process.on(signal, () => {
-        if (stopping) return
-        stopping = true
-        void agent.close().then(() => process.exit(0))
-      })
-    }
-  }
-}
+// A worker is the same program: where the agent was installed it is one file.
+if (process.argv[2] === WORKER) await import('./workers/worker.ts')
+else await (await import('./manage.ts')).manage(fileURLToPath(import.meta.url))

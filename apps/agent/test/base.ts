@@ -19,3 +19,17 @@ export async function until<T>(what: string, look: () => T | Promise<T>, ms = 10
     await new Promise(resolve => setTimeout(resolve, 10))
   }
 }
+
+/** How often the loop comes round while something is done. */
+export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let over = false
+  const count = (): void => {
+    turns++
+    if (!over) setImmediate(count)
+  }
+  setImmediate(count)
+  await work()
+  over = true
+  return turns
+}

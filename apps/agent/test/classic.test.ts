@@ -31,7 +31,10 @@ const use = (line = ''): ReturnType<typeof proxied> => {
 
 test('an operator leases a block, looks at it, renews its password and takes it back', async () => {
   const info = await call('GET', '/api/view-server-info')
-  expect(info.json).toMatchObject({ status: 200, data: { cidr: [`${agent.net}.0.0/16`] } })
+  expect(info.json).toMatchObject({
+    status: 200,
+    data: { cidr: [`${agent.net}.0.0/16`], load: { connections: 0, up: 0, down: 0 } }
+  })
 
   const created = await call('POST', '/api/create-user-by-prefix', {
     user: 'carl',

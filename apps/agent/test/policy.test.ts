@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { guardedAgent, type Guarded } from './guarded.ts'
-import { basic, proxied, socks, socksAddress, tunnel, RawClient } from './test-agent.ts'
+import type { Resolve } from '../src/net/resolver.ts'
+import { basic, lease, proxied, socks, socksAddress, testAgent, tunnel, RawClient } from './test-agent.ts'
 
 let agent: Guarded['agent']
 let ip: string
@@ -116,4 +117,20 @@ describe('destinations', () => {
       expect((await tunnel(ip, agent.proxyPort, 'u', `${host}:${agent.port}`)).status).toBe(403)
     }
   })
+})
+
+test("no way leads to the server's own addresses", async () => {
+  const resolve: Resolve = (_name, _family, answer) => answer({ ok: true, addresses: ['8.8.4.4'] })
+  const run = (): Promise<{ code: number; output: string }> => Promise.resolve({ code: 0, output: '' })
+  const other = await testAgent({ world: { resolve, run } })
+  await other.call('PUT', '/api/prefixes', { prefixes: ['8.8.4.0/24', `${other.net}.0.0/16`] })
+  await lease(other.call, 'u', [`${other.net}.1.1/32`])
+  const from = `${other.net}.1.1`
+  for (const host of ['8.8.4.4', 'myself.test', '[::ffff:8.8.4.4]', '[::ffff:808:404]', '[64:ff9b::808:404]']) {
+    expect((await tunnel(from, other.proxyPort, 'u', `${host}:22`)).status).toBe(403)
+    expect((await proxied(from, other.proxyPort, 'u', `http://${host}:5432/`)).status).toBe(403)
+  }
+  const mapped = Buffer.from([4, ...Array.from({ length: 10 }, () => 0), 255, 255, 8, 8, 4, 4])
+  expect((await socks(from, other.proxyPort, 'u', mapped, 22)).code).toBe(2)
+  expect((await socks(from, other.proxyPort, 'u', socksAddress('myself.test'), 22)).code).toBe(2)
 })

@@ -105,6 +105,22 @@ test('a disk that fails takes the change back, tells the caller, and goes on whe
   await again.close()
 })
 
+test('after a failed write nothing counts as kept until the disk takes something again, though it changes nothing', async () => {
+  const store = await open(await tempFolder())
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  const full = vi.spyOn(Journal.prototype, 'append').mockRejectedValue(new Error('ENOSPC'))
+  const refused = { ok: false, reason: 'notDurable' }
+  expect((await store.change(putPrefixes(['127.9.0.0/16']))).ok).toBe(true)
+  expect(await store.change(putUser('first', body(1)))).toEqual(refused)
+  expect(await store.change(putPrefixes(['127.9.0.0/16']))).toEqual(refused)
+  expect(await store.change(putPrefixes(['not a range']))).toMatchObject({ ok: false, reason: 'badPrefix' })
+  expect(await store.read(state => state.prefixes)).toEqual(['127.9.0.0/16'])
+  full.mockRestore()
+  expect((await store.change(putPrefixes(['127.9.0.0/16']))).ok).toBe(true)
+  expect((await store.change(putUser('first', body(1)))).ok).toBe(true)
+  await store.close()
+})
+
 test('a folder of an agent before exceptions is read as it is, and exceptions survive a rewrite of the file', async () => {
   const folder = await tempFolder()
   const hash = createHash('sha256').update('d1.test').digest('hex')

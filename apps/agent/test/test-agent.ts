@@ -54,7 +54,7 @@ export const caller =
 
 export type TestAgent = Agent & { call: Call; folder: string; net: string }
 
-/** The configuration of a test's agent: loopback is allowed, ports are chosen by the system. */
+/** The configuration of a test's agent: loopback is allowed, ports are chosen by the system, one process does all. */
 export function testConfig(
   folder: string,
   changes: Partial<AgentConfig> = {},
@@ -62,7 +62,15 @@ export function testConfig(
 ): AgentConfig {
   const read = readConfig({ AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8', AGENT_TOKEN: token, PROXY_HOST: '0.0.0.0' })
   if (!read.ok) throw new Error(read.message)
-  return { ...read.config, port: 0, proxyPort: 0, folder, limits: { ...defaultLimits, ...limits }, ...changes }
+  return {
+    ...read.config,
+    workers: 0,
+    port: 0,
+    proxyPort: 0,
+    folder,
+    limits: { ...defaultLimits, ...limits },
+    ...changes
+  }
 }
 
 /** An agent in this process that owns a random /16 of loopback. */

@@ -25,6 +25,7 @@ export const agentTexts = {
   unknownPath: 'No such call.',
   tooLarge: 'The request body is too large.',
   notDurable: 'The change could not be written to disk. Nothing changed.',
+  notServing: 'No worker serves the proxies at present. They are being started again.',
   internal: 'The agent failed to answer. Its log says why.'
 } as const
 
@@ -112,7 +113,7 @@ export type AgentState = z.infer<typeof agentState>
 /**
  * Reply of `GET /api/traffic`. Counters only rise while `epoch` and the row's `since` (ISO 8601) stay the same; what was
  * once reported survives any restart. `up` and `down` are bytes as seen by the proxy client. Rows of a lease that is
- * gone stay for a day.
+ * gone stay for a day. An IPv6 prefix of more than 65536 addresses has one row, at the address that it is listed by.
  */
 export const agentTraffic = z.object({
   epoch: z.string(),
@@ -130,13 +131,40 @@ export const agentTraffic = z.object({
 })
 export type AgentTraffic = z.infer<typeof agentTraffic>
 
+/** 100 years. */
+const MOST_SECONDS = 100 * 366 * 24 * 3600
+/** More than a machine has ports and memory for. */
+const MOST_CONNECTIONS = 100_000_000
+/** A count that can be right: sums of a day of them stay finite, and times that are made of it are times. */
+const figure = (most = Number.MAX_SAFE_INTEGER) => z.int().nonnegative().max(most)
+
 export const agentHealth = z.object({
   status: z.enum(['ok', 'degraded']),
   version: z.string(),
-  workers: z.number(),
-  uptime_seconds: z.number()
+  workers: figure(100_000),
+  uptime_seconds: figure(MOST_SECONDS)
 })
 export type AgentHealth = z.infer<typeof agentHealth>
+
+/**
+ * In the reply of `GET /api/view-server-info`: open client connections, and what all users together have used since the
+ * agent's process started (`uptime_seconds` of its health). A few seconds old. Older agents do not tell it.
+ */
+export const agentLoad = z.object({
+  connections: figure(MOST_CONNECTIONS),
+  up: figure(),
+  down: figure(),
+  requests: figure(),
+  errors: figure()
+})
+export type AgentLoad = z.infer<typeof agentLoad>
+
+/** What `GET /api/view-server-info` tells of the agent itself; those of before tell none or a part of it. */
+export const agentReport = z.object({
+  num_of_users: figure(MOST_CONNECTIONS).optional(),
+  health: agentHealth.optional(),
+  load: agentLoad.optional()
+})
 
 const flag = z
   .union([z.boolean(), z.number(), z.string()])

@@ -66,7 +66,8 @@ export function classicRoutes(app: FastifyInstance, control: Control): void {
         version: state.version,
         epoch: store.epoch,
         routes: control.routes.state,
-        health: control.health()
+        health: control.health(),
+        load: control.load()
       }
     }))
   )

@@ -77,5 +77,8 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
     return { prefixes, routes: [...loaded], version: outcome.version } satisfies AgentPrefixesReply
   })
 
-  app.get('/api/traffic', () => control.traffic())
+  app.get('/api/traffic', async (_request, reply) => {
+    const file = await control.traffic()
+    return reply.type('application/json; charset=utf-8').send(file.createReadStream())
+  })
 }

@@ -20,6 +20,7 @@ const statusOf: Record<AgentReason, number> = {
   unknownPath: 404,
   tooLarge: 413,
   notDurable: 503,
+  notServing: 503,
   internal: 500
 }
 

@@ -42,6 +42,7 @@ export function managementApi(
       return sendRefusal(reply.header('www-authenticate', 'Bearer'), { reason: 'badToken' })
     }
     await control.ready
+    if (control.health().workers === 0) return sendRefusal(reply, { reason: 'notServing' })
   })
 
   // Operators call with curl, whose default content type is that of a form, whatever the body is.

@@ -26,11 +26,17 @@ function embedded(v6: bigint): number {
   return -1
 }
 
+const INTERFACES_MS = 5000
+const interfaceAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(entry => entry.address))
+
 export type DestinationRules = {
   /** Prefixes that are reachable although they are in a refused range. */
   allow: readonly Prefix[]
   /** Ports closed to everyone, wherever they are. */
   deniedPorts: readonly number[]
+  /** Ports that are reachable on this machine's own addresses, those of the loopback excepted. */
+  ownPorts: readonly number[]
   /** Ports that are never reachable on an address of this machine: the management port, the database's. */
   protectedPorts: readonly number[]
 }
@@ -42,9 +48,13 @@ export class DestinationPolicy {
   readonly #deniedPorts: ReadonlySet<number>
   readonly #protectedPorts: Set<number>
   #own: RangeSet
-  #interfaces: { until: number; addresses: Address[] } = { until: 0, addresses: [] }
+  #interfaces: { until: number; addresses: Set<number | bigint> } = { until: 0, addresses: new Set() }
+  readonly #ownPorts: ReadonlySet<number>
+  readonly #listInterfaces: () => string[]
 
-  constructor(rules: DestinationRules) {
+  constructor(rules: DestinationRules, listInterfaces = interfaceAddresses) {
+    this.#listInterfaces = listInterfaces
+    this.#ownPorts = new Set(rules.ownPorts)
     this.#allowed = new RangeSet(rules.allow)
     this.#deniedPorts = new Set(rules.deniedPorts)
     this.#protectedPorts = new Set(rules.protectedPorts)
@@ -52,8 +62,8 @@ export class DestinationPolicy {
   }
 
   /** The server's own prefixes: with AnyIP their addresses are this machine although no interface lists them. */
-  setOwnPrefixes(prefixes: readonly Prefix[]): void {
-    this.#own = new RangeSet(prefixes)
+  setOwn(prefixes: RangeSet): void {
+    this.#own = prefixes
   }
 
   protectPort(port: number): void {
@@ -68,7 +78,11 @@ export class DestinationPolicy {
   allows(address: Address, port: number): boolean {
     const inner = address.v4 < 0 ? embedded(address.v6) : -1
     if (inner >= 0) return this.allows({ v4: inner, v6: 0n }, port)
-    if (this.#protectedPorts.has(port) && this.#isThisMachine(address)) return false
+    if (this.#isThisMachine(address)) {
+      // Such a connection goes over the loopback, where no firewall stands before this machine's services.
+      if (this.#protectedPorts.has(port)) return false
+      if (!loopback.has(address) && !this.#ownPorts.has(port)) return false
+    }
     return !this.#refused.has(address) || this.#allowed.has(address)
   }
 
@@ -76,9 +90,14 @@ export class DestinationPolicy {
     if (loopback.has(address) || this.#own.has(address)) return true
     const now = Date.now()
     if (this.#interfaces.until < now) {
-      const texts = Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(entry => entry.address))
-      this.#interfaces = { until: now + 5000, addresses: texts.flatMap(text => parseAddress(text) ?? []) }
+      this.#interfaces = { until: now + INTERFACES_MS, addresses: new Set(this.#listInterfaces().map(keyOf)) }
     }
-    return this.#interfaces.addresses.some(own => own.v4 === address.v4 && own.v6 === address.v6)
+    return this.#interfaces.addresses.has(address.v4 >= 0 ? address.v4 : address.v6)
   }
+}
+
+const keyOf = (text: string): number | bigint => {
+  // Link-local addresses come with their interface.
+  const address = parseAddress(text.replace(/%.*$/, ''))
+  return address === null || address.v4 >= 0 ? (address?.v4 ?? -1) : address.v6
 }

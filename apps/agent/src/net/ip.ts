@@ -119,17 +119,25 @@ export function rangeToPrefixes(family: 4 | 6, first: bigint, last: bigint): Pre
   return prefixes
 }
 
+/** Ascending [first, last] pairs: quick to send, and ready to be searched. */
+export type PackedRanges = { v4: Uint32Array; v6: bigint[] }
+
+export function packRanges(prefixes: readonly Prefix[]): PackedRanges {
+  const ranges = mergeRanges(prefixes)
+  const v4 = ranges.filter(range => range.family === 4).flatMap(range => [Number(range.first), Number(range.last)])
+  const v6 = ranges.filter(range => range.family === 6).flatMap(range => [range.first, range.last])
+  return { v4: Uint32Array.from(v4), v6 }
+}
+
 /** A set of addresses given as prefixes; a lookup is a binary search, whatever the sizes. */
 export class RangeSet {
   readonly #v4: Uint32Array
   readonly #v6: bigint[]
 
-  constructor(prefixes: readonly Prefix[]) {
-    const ranges = mergeRanges(prefixes)
-    this.#v4 = Uint32Array.from(
-      ranges.filter(range => range.family === 4).flatMap(range => [Number(range.first), Number(range.last)])
-    )
-    this.#v6 = ranges.filter(range => range.family === 6).flatMap(range => [range.first, range.last])
+  constructor(ranges: readonly Prefix[] | PackedRanges) {
+    const packed = 'v4' in ranges ? ranges : packRanges(ranges)
+    this.#v4 = packed.v4
+    this.#v6 = packed.v6
   }
 
   get empty(): boolean {

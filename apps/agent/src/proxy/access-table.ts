@@ -1,5 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
-import { type Address, parseAddress, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
+import {
+  type Address,
+  formatAddress,
+  type PackedRanges,
+  parseAddress,
+  parsePrefix,
+  type Prefix,
+  RangeSet
+} from '../net/ip.ts'
 import type { Op, UserRecord } from '../state/ops.ts'
 import { DenySet, emptyDenySet } from './deny-set.ts'
 
@@ -11,6 +19,8 @@ export type Lease = {
   user: string
   secret: Buffer
   addresses: RangeSet
+  /** Prefixes too large to count each address of, and the address that they are counted as (and listed by). */
+  wide: ReadonlyArray<{ set: RangeSet; countedAs: string }>
   deny: DenySet
   /** null: any client address. */
   clients: RangeSet | null
@@ -18,6 +28,16 @@ export type Lease = {
 
 const ranges = (texts: readonly string[]): RangeSet =>
   new RangeSet(texts.map(text => parsePrefix(text)).filter((prefix): prefix is Prefix => prefix !== null))
+
+/** As long as they are counted one by one. */
+const MAX_COUNTED = 65_536n
+
+const wideOf = (texts: readonly string[]): Lease['wide'] =>
+  texts.flatMap(text => {
+    const prefix = text.includes(':') ? parsePrefix(text) : null
+    if (prefix === null || prefix.last - prefix.first < MAX_COUNTED) return []
+    return [{ set: new RangeSet([prefix]), countedAs: formatAddress(prefix.family, prefix.first + 1n) }]
+  })
 
 /** A password in a buffer of fixed size with its length behind, so that comparing takes the same time whatever it is. */
 function writeSecret(buffer: Buffer, password: string): Buffer {
@@ -28,14 +48,34 @@ function writeSecret(buffer: Buffer, password: string): Buffer {
   return written <= SECRET_SIZE ? buffer : buffer.fill(0)
 }
 
+/** The name of the blacklist among the lists that are prepared. */
+export const BLACKLIST = 'blacklist'
+
 /** Who may use which address: what each worker looks up before a connection leaves. */
 export class AccessTable {
   readonly #leases = new Map<string, Lease>()
   readonly #denySets = new Map<string, DenySet>()
+  readonly #building = new Map<string, DenySet>()
   readonly #given = Buffer.alloc(SECRET_SIZE + 2)
   readonly #nobody = Buffer.alloc(SECRET_SIZE + 2, 1)
   blacklist: DenySet = emptyDenySet
-  prefixes: Prefix[] = []
+  /** The server's own prefixes. */
+  own: RangeSet = new RangeSet([])
+
+  /** Takes some entries of a deny set (or of the blacklist) ahead: the op that brings it holds only the rest of them. */
+  prepare(list: string, entries: readonly string[]): void {
+    const building = this.#building.get(list)
+    if (building === undefined) this.#building.set(list, new DenySet(entries))
+    else building.add(entries)
+  }
+
+  #complete(list: string, rest: readonly string[]): DenySet {
+    const building = this.#building.get(list)
+    if (building === undefined) return new DenySet(rest)
+    this.#building.delete(list)
+    building.add(rest)
+    return building.seal()
+  }
 
   /** Applies changes; the names of the users whose lease is another one now come back. */
   apply(ops: readonly Op[]): Set<string> {
@@ -44,24 +84,30 @@ export class AccessTable {
       if (op.op === 'user') {
         changed.add(op.user)
         if (op.record === null) this.#leases.delete(op.user)
-        else this.#leases.set(op.user, this.#lease(op.user, op.record))
+        else this.#leases.set(op.user, this.#lease(op.user, op.record, op.packed))
       } else if (op.op === 'deny-set') {
         if (op.domains === null) this.#denySets.delete(op.hash)
-        else this.#denySets.set(op.hash, new DenySet(op.domains))
+        else this.#denySets.set(op.hash, this.#complete(op.hash, op.domains))
       } else if (op.op === 'prefixes') {
-        this.prefixes = op.prefixes.map(text => parsePrefix(text)).filter((prefix): prefix is Prefix => prefix !== null)
-      } else this.blacklist = new DenySet(op.domains)
+        this.own = op.packed === undefined ? ranges(op.prefixes) : new RangeSet(op.packed)
+      } else this.blacklist = this.#complete(BLACKLIST, op.domains)
     }
     return changed
   }
 
-  #lease(user: string, record: UserRecord): Lease {
+  #lease(user: string, record: UserRecord, packed?: { addresses: PackedRanges; clients: PackedRanges }): Lease {
     return {
       user,
       secret: writeSecret(Buffer.alloc(SECRET_SIZE + 2), record.password),
-      addresses: ranges(record.prefixes),
+      addresses: packed === undefined ? ranges(record.prefixes) : new RangeSet(packed.addresses),
+      wide: wideOf(record.prefixes),
       deny: this.#denySets.get(record.denySet) ?? emptyDenySet,
-      clients: record.allowedClientIps.length === 0 ? null : ranges(record.allowedClientIps)
+      clients:
+        record.allowedClientIps.length === 0
+          ? null
+          : packed === undefined
+            ? ranges(record.allowedClientIps)
+            : new RangeSet(packed.clients)
     }
   }
 

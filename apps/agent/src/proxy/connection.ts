@@ -1,5 +1,6 @@
 import { type Address, parseAddress } from '../net/ip.ts'
 import type { Lease } from './access-table.ts'
+import type { Counter } from './traffic-meter.ts'
 import type { Egress } from './dial.ts'
 import type { Plane, TrackedConnection } from './plane.ts'
 import type { RawSocket, RawSocketOwner } from './raw-socket.ts'
@@ -33,15 +34,23 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   lease: Lease | null = null
   remote: RawSocket | null = null
   stage: Stage
+  /** Bytes of the client that could not be delivered any more. */
+  undelivered = 0
   #accountedUp = 0
   #accountedDown = 0
   #gone = false
 
-  private constructor(plane: Plane, socket: RawSocket, egress: Egress, stage: (connection: ClientConnection) => Stage) {
+  private constructor(
+    plane: Plane,
+    socket: RawSocket,
+    egress: Egress,
+    clientText: string,
+    stage: (connection: ClientConnection) => Stage
+  ) {
     this.plane = plane
     this.socket = socket
     this.egress = egress
-    this.clientText = plainText(socket.peer.address)
+    this.clientText = clientText
     this.stage = stage(this)
     plane.opened(this)
     socket.start(this)
@@ -51,15 +60,21 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   static accept(plane: Plane, socket: RawSocket, stage: (connection: ClientConnection) => Stage): void {
     const text = plainText(socket.local.address)
     const address = parseAddress(text)
-    if (address === null || plane.connections >= plane.limits.connections) {
+    const client = plainText(socket.peer.address)
+    if (address === null || !plane.admits(client)) {
       socket.destroy()
       return
     }
-    void new ClientConnection(plane, socket, { text, address }, stage)
+    void new ClientConnection(plane, socket, { text, address }, client, stage)
   }
 
   get local(): Address {
     return this.egress.address
+  }
+
+  /** Bytes that came from the client, as they are counted. */
+  get up(): number {
+    return this.socket.bytesRead - this.undelivered
   }
 
   get gone(): boolean {
@@ -119,17 +134,22 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   /** Counts a finished request. */
   countRequest(failed: boolean): void {
     if (this.lease === null) return
-    const counter = this.plane.traffic.counter(this.lease.user, this.egress.text)
+    const counter = this.#counter(this.lease)
     counter.requests++
     if (failed) counter.errors++
   }
 
+  #counter(lease: Lease): Counter {
+    const wide = lease.wide.length === 0 ? undefined : lease.wide.find(range => range.set.has(this.local))
+    return this.plane.traffic.counter(lease.user, wide?.countedAs ?? this.egress.text)
+  }
+
   account(): void {
     if (this.lease === null) return
-    const up = this.socket.bytesRead
+    const { up } = this
     const down = this.socket.bytesWritten
     if (up === this.#accountedUp && down === this.#accountedDown) return
-    const counter = this.plane.traffic.counter(this.lease.user, this.egress.text)
+    const counter = this.#counter(this.lease)
     counter.up += up - this.#accountedUp
     counter.down += down - this.#accountedDown
     this.#accountedUp = up
@@ -140,11 +160,14 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     this.stage.tick(now)
   }
 
+  /** Ends both sides with a reset where they have not ended before: nobody is to take what it has for the whole. */
   destroy(): void {
     if (this.#gone) return
     this.#gone = true
-    this.socket.destroy()
-    this.dropRemote()
+    this.socket.reset()
+    const { remote } = this
+    this.remote = null
+    remote?.reset()
     this.stage.closed()
     this.account()
     this.plane.closed(this)

@@ -9,11 +9,23 @@ import { type Address, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 export class DenySet {
   readonly #domains = new Set<string>()
   readonly #exceptions = new Set<string>()
-  readonly #ranges: RangeSet
+  readonly #prefixes: Prefix[] = []
+  #ranges: RangeSet
 
   /** Takes normalised entries: lower-case domains, exceptions with their mark, addresses, prefixes. */
   constructor(entries: readonly string[]) {
-    const prefixes: Prefix[] = []
+    this.add(entries)
+    this.#ranges = new RangeSet(this.#prefixes)
+  }
+
+  /** Takes the addresses of all entries in; until then those that were added are not denied. */
+  seal(): this {
+    this.#ranges = new RangeSet(this.#prefixes)
+    return this
+  }
+
+  /** Adds some entries of a long list, before anybody looks at it. */
+  add(entries: readonly string[]): void {
     for (const entry of entries) {
       if (entry.startsWith(EXCEPTION_MARK)) {
         this.#exceptions.add(entry.slice(EXCEPTION_MARK.length))
@@ -23,9 +35,13 @@ export class DenySet {
       // A top-level label never ends in a digit followed by nothing but digits, so most entries need no parsing.
       const prefix = (last >= 48 && last <= 57) || entry.includes(':') ? parsePrefix(entry) : null
       if (prefix === null) this.#domains.add(entry)
-      else prefixes.push(prefix)
+      else this.#prefixes.push(prefix)
     }
-    this.#ranges = new RangeSet(prefixes)
+  }
+
+  /** Whether any name is denied, so that what a client shows inside a tunnel matters. */
+  get hasNames(): boolean {
+    return this.#domains.size > 0
   }
 
   /** Whether a rule lists addresses, so that a name has to be judged again once it is resolved. */

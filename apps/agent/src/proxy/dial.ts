@@ -26,11 +26,11 @@ export type Egress = { text: string; address: Address }
 
 /** The most addresses of one name that are tried. */
 const MAX_TRIES = 3
-const MAX_PORT_RETRIES = 3
+const MAX_PORT_RETRIES = 16
 
 /** Judges a name and a port before anything is resolved or dialled; null where they are open. */
 export function checkTarget(plane: Plane, lease: Lease, host: string, port: number): Refused | null {
-  if (lease.deny.deniesName(host) || plane.accessTable.blacklist.deniesName(host)) {
+  if (nameDenied(plane, lease, host)) {
     return { status: 403, code: 'denied-domain', text: `Domain not included in this proxy's plan: ${host}` }
   }
   if (plane.destinations.portDenied(port))
@@ -38,12 +38,27 @@ export function checkTarget(plane: Plane, lease: Lease, host: string, port: numb
   return null
 }
 
+/** Judges an address that is asked for without a name: where it is known as a denied site's, that site is what comes. */
+export function checkBareAddress(plane: Plane, lease: Lease, host: string): Refused | null {
+  const denied = plane.addressNames.of(host).some(name => nameDenied(plane, lease, name))
+  return denied ? deniedAddress : null
+}
+
+const nameDenied = (plane: Plane, lease: Lease, name: string): boolean =>
+  lease.deny.deniesName(name) || plane.accessTable.blacklist.deniesName(name)
+
+const deniedAddress: Refused = {
+  status: 403,
+  code: 'denied-address',
+  text: "Address not included in this proxy's plan"
+}
+
 function checkAddress(plane: Plane, lease: Lease, address: Address, port: number): Refused | null {
   if (!plane.destinations.allows(address, port)) {
     return { status: 403, code: 'refused-range', text: 'This destination cannot be reached through the proxy' }
   }
   if (lease.deny.deniesAddress(address) || plane.accessTable.blacklist.deniesAddress(address)) {
-    return { status: 403, code: 'denied-address', text: "Address not included in this proxy's plan" }
+    return deniedAddress
   }
   return null
 }
@@ -89,8 +104,10 @@ export class Dialing {
     if (looksNumeric(host)) return this.#finish(fault('not-found'))
     this.#plane.resolve(host, this.#family, resolved => {
       if (this.#done === null) return
-      if (resolved.ok) this.#checkAddresses(resolved.addresses)
-      else this.#finish(fault(resolved.reason === 'timeout' ? 'dns-timeout' : 'not-found'))
+      if (resolved.ok) {
+        this.#plane.addressNames.note(host, resolved.addresses)
+        this.#checkAddresses(resolved.addresses)
+      } else this.#finish(fault(resolved.reason === 'timeout' ? 'dns-timeout' : 'not-found'))
     })
   }
 
@@ -113,16 +130,18 @@ export class Dialing {
     const target = this.#targets[this.#index]
     if (target === undefined) return this.#finish(fault(last))
     this.#expires = this.#plane.now + this.#plane.limits.connectMs
-    this.#rawSocket = RawSocket.connect(target, this.#port, this.#family, this.#egress.text, code => {
+    const connected = (code: string | null): void => {
       if (code !== null) this.#failed(code)
       else if (this.#rawSocket !== null) this.#finish(this.#rawSocket)
-    })
+    }
+    const { sourcePorts } = this.#plane
+    this.#rawSocket = RawSocket.connect(target, this.#port, this.#family, this.#egress.text, connected, sourcePorts)
   }
 
   #failed(code: string): void {
     this.#rawSocket?.destroy()
-    // The kernel picked a local port that still waits for this very target to end: another one will do.
-    if (code === 'EADDRNOTAVAIL' && this.#retries < MAX_PORT_RETRIES) this.#retries++
+    // A local port that something listens on: another one will do.
+    if (code === 'EADDRINUSE' && this.#retries < MAX_PORT_RETRIES) this.#retries++
     else {
       this.#index++
       this.#retries = 0
@@ -155,5 +174,5 @@ const looksNumeric = (host: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.t
 function faultOf(code: string): DialFault {
   if (code === 'ECONNREFUSED') return 'refused'
   if (code === 'ETIMEDOUT') return 'connect-timeout'
-  return code === 'EADDRNOTAVAIL' || code === 'EINVAL' ? 'no-egress' : 'unreachable'
+  return code === 'EADDRNOTAVAIL' || code === 'EADDRINUSE' || code === 'EINVAL' ? 'no-egress' : 'unreachable'
 }

@@ -1,4 +1,5 @@
 import type { ClientConnection, Stage } from './connection.ts'
+import { Silence } from './silence.ts'
 
 const LINGER_MS = 2000
 
@@ -8,11 +9,12 @@ const LINGER_MS = 2000
  */
 export class DrainStage implements Stage {
   readonly #connection: ClientConnection
-  #waiting = -1
+  readonly #silence: Silence
   #since: number
 
   private constructor(connection: ClientConnection) {
     this.#connection = connection
+    this.#silence = new Silence(connection)
     this.#since = connection.plane.now
   }
 
@@ -27,17 +29,18 @@ export class DrainStage implements Stage {
   }
 
   tick(now: number): void {
-    const waiting = this.#connection.socket.unsent
-    if (waiting !== this.#waiting) {
-      this.#waiting = waiting
-      this.#since = now
-    }
+    const { socket, plane } = this.#connection
     // A slow reader gets its last bytes as long as it takes any.
-    const patience = waiting > 0 ? this.#connection.plane.limits.idleMs : LINGER_MS
-    if (now - this.#since > patience) this.#connection.destroy()
+    if (socket.unsent > 0) {
+      this.#since = now
+      if (this.#silence.over(now, plane.limits.idleMs)) this.#connection.destroy()
+    } else if (now - this.#since > LINGER_MS) socket.closeWhenSent()
   }
 
-  clientData(): void {}
+  /** Nobody gets it, so nobody pays for it. */
+  clientData(chunk: Buffer): void {
+    this.#connection.undelivered += chunk.length
+  }
   clientEnd(): void {}
   remoteData(): void {}
   remoteEnd(): void {}

@@ -1,12 +1,14 @@
 import type { ClientConnection, Stage } from './connection.ts'
-import { dial, type Dialing, checkTarget } from './dial.ts'
+import { checkBareAddress, checkTarget, dial, type Dialing } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
 import { HeadBuffer } from './head-buffer.ts'
+import { openTunnel } from './judged-tunnel.ts'
 import { Login } from './login.ts'
 import { established, reply } from './replies.ts'
 import { isRetriable, parseRequestHead, type RequestHead } from './request-head.ts'
 import { RequestBody } from './request-body.ts'
 import { ResponseReader } from './response-reader.ts'
+import { Silence } from './silence.ts'
 import { TunnelStage } from './tunnel-stage.ts'
 import type { RawSocket } from './raw-socket.ts'
 
@@ -25,6 +27,7 @@ export class HttpStage implements Stage {
   readonly #login = new Login()
   #phase: 'head' | 'dialing' | 'exchange' = 'head'
   #since: number
+  readonly #silence: Silence
   #served = 0
   #clientEnded = false
   #reading = false
@@ -42,6 +45,7 @@ export class HttpStage implements Stage {
   constructor(connection: ClientConnection) {
     this.#connection = connection
     this.#since = connection.plane.now
+    this.#silence = new Silence(connection)
   }
 
   clientData(chunk: Buffer): void {
@@ -111,10 +115,13 @@ export class HttpStage implements Stage {
     this.#served++
     const login = this.#login.check(connection, head.credentials)
     if (login === 'no-auth') return this.#refuse(407, 'A user and password that hold this address are needed', login)
+    if (login === 'too-many-failures') return this.#refuse(429, 'Too many wrong passwords from this client', login)
     if (login === 'too-many') return this.#refuse(429, 'Too many connections for this user', login)
     const lease = connection.lease
     if (lease === null) return
-    const refused = checkTarget(plane, lease, head.host, head.port)
+    const refused =
+      checkTarget(plane, lease, head.host, head.port) ??
+      (head.connect ? null : checkBareAddress(plane, lease, head.host))
     if (refused !== null) return this.#refuse(refused.status, refused.text, refused.code)
     const key = `${head.host}:${head.port}`
     if (!head.connect && connection.remote !== null && key === this.#remoteKey) {
@@ -209,7 +216,7 @@ export class HttpStage implements Stage {
 
   remoteGone(): void {
     if (this.#phase !== 'exchange') return
-    if (this.#response?.untilClose === true) this.#connection.destroy()
+    if (this.#response?.begun === true) this.#breakAnswer('target-closed')
     else this.#brokenResponse('target-closed')
   }
 
@@ -217,11 +224,7 @@ export class HttpStage implements Stage {
     const head = this.#head
     const response = this.#response
     if (head === null || response?.begun === true) {
-      // Half an answer is out: only breaking off tells the client that it is not whole.
-      this.#note(502, note)
-      this.#phase = 'head'
-      this.#connection.destroy()
-      return
+      return this.#breakAnswer(note)
     }
     const untouched = response !== null && !response.received
     if (this.#remoteReused && untouched && isRetriable(head)) {
@@ -234,6 +237,16 @@ export class HttpStage implements Stage {
     this.#rejectAndClose(502, 'The target gave no valid answer', note)
   }
 
+  /** Half an answer is out: only breaking off tells the client that it is not whole. What came goes first. */
+  #breakAnswer(note: string): void {
+    const { socket } = this.#connection
+    this.#note(502, note)
+    this.#phase = 'head'
+    this.#connection.dropRemote()
+    socket.pause()
+    socket.resetWhenSent()
+  }
+
   #switch(rest: Buffer | null): void {
     if (this.#connection.remote !== null) this.#tunnel(this.#connection.remote, null)
     if (rest !== null) this.#connection.stage.remoteData(rest)
@@ -243,12 +256,18 @@ export class HttpStage implements Stage {
     const connection = this.#connection
     const startedAt = this.#startedAt
     const [what, target] = [this.#head?.method ?? '-', this.#remoteKey]
-    const stage = new TunnelStage(connection, remote, note => {
+    const finished = (note: string): void => {
       const ms = Math.round(performance.now() - startedAt)
-      const { bytesRead: up, bytesWritten: down } = connection.socket
+      const { up } = connection
+      const down = connection.socket.bytesWritten
       connection.countRequest(note !== 'ok')
       connection.log({ what, target, status: hello === null ? 101 : 200, up, down, ms, note })
-    })
+    }
+    // What switches protocols has shown its name already.
+    const stage =
+      hello === null
+        ? new TunnelStage(connection, remote, finished)
+        : openTunnel(connection, remote, this.#head?.host ?? '', finished)
     connection.stage = stage
     if (hello !== null) connection.socket.write(hello)
     connection.socket.resume()
@@ -304,16 +323,17 @@ export class HttpStage implements Stage {
     const { limits } = this.#connection.plane
     this.#dialing?.tick(now)
     const quiet = now - this.#since
-    if (this.#phase === 'exchange' && quiet > limits.idleMs) {
+    if (this.#phase === 'exchange') {
+      if (!this.#silence.over(now, limits.idleMs)) return
       if (this.#response?.begun === true) this.#brokenResponse('idle')
       else this.#rejectAndClose(504, 'The target did not answer in time', 'idle')
     } else if (this.#phase === 'head') {
       if (this.#connection.socket.unsent > 0) {
-        if (quiet > limits.idleMs) this.#connection.destroy()
+        if (this.#silence.over(now, limits.idleMs)) this.#connection.destroy()
       } else if (this.#pending.length > 0) {
         if (now - this.#pending.since > limits.headMs)
           this.#rejectAndClose(408, 'The request took too long', 'slow-head')
-      } else if (quiet > (this.#served === 0 ? limits.headMs : limits.keepAliveMs)) this.#connection.destroy()
+      } else if (quiet > (this.#served === 0 ? limits.headMs : limits.keepAliveMs)) DrainStage.close(this.#connection)
     }
   }
 

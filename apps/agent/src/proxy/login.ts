@@ -6,18 +6,13 @@ export class Login {
   #good: string | null = null
 
   /** Makes the connection the user's. A connection that changes its lease loses its target: rules may be others now. */
-  check(connection: ClientConnection, credentials: string): 'ok' | 'no-auth' | 'too-many' {
+  check(connection: ClientConnection, credentials: string): 'ok' | 'no-auth' | 'too-many' | 'too-many-failures' {
     const { plane, lease: present } = connection
     if (present !== null && credentials === this.#good && plane.accessTable.lease(present.user) === present) return 'ok'
     const given = parseBasic(credentials)
-    const lease = plane.accessTable.authorise(
-      connection.local,
-      connection.clientText,
-      given?.user ?? '',
-      given?.password ?? ''
-    )
+    const lease = plane.logIn(connection, given?.user ?? '', given?.password ?? '')
     this.#good = null
-    if (lease === null) return 'no-auth'
+    if (typeof lease === 'string') return lease
     if (lease !== present) connection.dropRemote()
     if (!connection.acquireSlot(lease)) return 'too-many'
     this.#good = credentials

@@ -1,9 +1,14 @@
 import type { Address } from '../net/ip.ts'
 import type { DestinationPolicy } from '../net/destinations.ts'
 import type { Resolve } from '../net/resolver.ts'
+import { SendQueues } from '../net/send-queues.ts'
+import type { SourcePorts } from '../net/source-ports.ts'
 import type { Op } from '../state/ops.ts'
 import type { AccessTable, Lease } from './access-table.ts'
-import type { TrafficMeter } from './traffic-meter.ts'
+import { clientKey, LoginGuard } from './login-guard.ts'
+import { nextTurn } from '../turns.ts'
+import { AddressNames } from './address-names.ts'
+import type { TrafficMeter, TrafficRow } from './traffic-meter.ts'
 
 /** Limits of the data plane; times in milliseconds, sizes in bytes. */
 export type Limits = {
@@ -20,6 +25,11 @@ export type Limits = {
   connectMs: number
   connectionsPerUser: number
   connections: number
+  /** Open connections of one client address that have not logged in. */
+  strangersPerClient: number
+  /** Wrong log-ins of one client address at once, and how long until one more is let through. */
+  failedLogins: number
+  failedLoginMs: number
   /** How often deadlines are looked at. */
   sweepMs: number
 }
@@ -34,6 +44,9 @@ export const defaultLimits: Limits = {
   connectMs: 10_000,
   connectionsPerUser: 4096,
   connections: 60_000,
+  strangersPerClient: 1024,
+  failedLogins: 100,
+  failedLoginMs: 1000,
   sweepMs: 1000
 }
 
@@ -48,12 +61,18 @@ export type TrackedConnection = {
   destroy(): void
 }
 
+/** Connections that are cut in one turn of the loop. */
+const CUT_A_TURN = 50
+
 export type PlaneParts = {
   accessTable: AccessTable
   destinations: DestinationPolicy
   resolve: Resolve
   limits: Limits
   traffic: TrafficMeter
+  sourcePorts: SourcePorts
+  /** Names that ECH hellos show in place of the one that they hide. */
+  echNames: readonly string[]
   /** Takes one finished line of the access log. */
   log: (line: string) => void
 }
@@ -65,10 +84,18 @@ export class Plane {
   readonly resolve: Resolve
   readonly limits: Limits
   readonly traffic: TrafficMeter
+  readonly sourcePorts: SourcePorts
+  readonly echNames: ReadonlySet<string>
+  readonly sendQueues: SendQueues = new SendQueues()
+  readonly addressNames: AddressNames = new AddressNames()
   readonly log: (line: string) => void
   /** A clock that steps with each sweep: cheap enough to be read for every chunk. */
   now: number = performance.now()
   readonly #open = new Set<TrackedConnection>()
+  /** Those that have not logged in, oldest first: of all clients, and of each. */
+  readonly #strangers = new Set<TrackedConnection>()
+  readonly #strangersOf = new Map<string, Set<TrackedConnection>>()
+  readonly #guard: LoginGuard
   readonly #byUser = new Map<string, Set<TrackedConnection>>()
   readonly #sweeper: NodeJS.Timeout
 
@@ -78,7 +105,10 @@ export class Plane {
     this.resolve = parts.resolve
     this.limits = parts.limits
     this.traffic = parts.traffic
+    this.sourcePorts = parts.sourcePorts
+    this.echNames = new Set(parts.echNames)
     this.log = parts.log
+    this.#guard = new LoginGuard(parts.limits.failedLogins, parts.limits.failedLoginMs)
     this.#sweeper = setInterval(() => this.#sweep(), parts.limits.sweepMs)
     this.#sweeper.unref()
   }
@@ -87,12 +117,50 @@ export class Plane {
     return this.#open.size
   }
 
+  /**
+   * Whether another connection of the client may be opened. Where there are too many, the oldest one that has not logged
+   * in makes room: customers log in at once, so that nobody can shut them out by saying nothing.
+   */
+  admits(client: string): boolean {
+    const { strangersPerClient, connections } = this.limits
+    const ofClient = this.#strangersOf.get(clientKey(client))
+    if (ofClient !== undefined && ofClient.size >= strangersPerClient) first(ofClient)?.destroy()
+    if (this.#open.size >= connections) first(this.#strangers)?.destroy()
+    return this.#open.size < connections
+  }
+
   opened(connection: TrackedConnection): void {
     this.#open.add(connection)
+    this.#strangers.add(connection)
+    const client = clientKey(connection.clientText)
+    const ofClient = this.#strangersOf.get(client)
+    if (ofClient === undefined) this.#strangersOf.set(client, new Set([connection]))
+    else ofClient.add(connection)
+  }
+
+  #noStranger(connection: TrackedConnection): void {
+    if (!this.#strangers.delete(connection)) return
+    const client = clientKey(connection.clientText)
+    const ofClient = this.#strangersOf.get(client)
+    ofClient?.delete(connection)
+    if (ofClient?.size === 0) this.#strangersOf.delete(client)
+  }
+
+  /** The lease that credentials give, or why there is none. */
+  logIn(connection: TrackedConnection, user: string, password: string): Lease | 'no-auth' | 'too-many-failures' {
+    const { clientText, local } = connection
+    // Asking without credentials is how clients begin.
+    if (user === '' && password === '') return 'no-auth'
+    if (!this.#guard.allows(clientText, user, this.now)) return 'too-many-failures'
+    const lease = this.accessTable.authorise(local, clientText, user, password)
+    if (lease === null) this.#guard.failed(clientText, user, password, this.now)
+    else this.#guard.succeeded(clientText, user)
+    return lease ?? 'no-auth'
   }
 
   closed(connection: TrackedConnection): void {
     this.#open.delete(connection)
+    this.#noStranger(connection)
     if (connection.lease !== null) this.releaseSlot(connection, connection.lease.user)
   }
 
@@ -102,6 +170,7 @@ export class Plane {
     if (set === undefined) this.#byUser.set(user, (set = new Set()))
     if (set.size >= this.limits.connectionsPerUser) return false
     set.add(connection)
+    this.#noStranger(connection)
     return true
   }
 
@@ -111,10 +180,14 @@ export class Plane {
     if (set?.size === 0) this.#byUser.delete(user)
   }
 
-  /** Applies changes at once; connections that their user may not have any more are cut. */
-  apply(ops: readonly Op[]): void {
+  /**
+   * Applies changes at once. Connections that their user may not have any more are cut, some a turn of the loop; all of
+   * them are when it resolves.
+   */
+  async apply(ops: readonly Op[]): Promise<void> {
     const changed = this.accessTable.apply(ops)
-    if (ops.some(op => op.op === 'prefixes')) this.destinations.setOwnPrefixes(this.accessTable.prefixes)
+    if (ops.some(op => op.op === 'prefixes')) this.destinations.setOwn(this.accessTable.own)
+    const cut: TrackedConnection[] = []
     for (const user of changed) {
       const lease = this.accessTable.lease(user)
       for (const connection of this.#byUser.get(user) ?? []) {
@@ -122,13 +195,17 @@ export class Plane {
           lease !== undefined &&
           connection.lease?.secret.equals(lease.secret) === true &&
           this.accessTable.permits(lease, connection.local, connection.clientText)
-        if (!kept) connection.destroy()
+        if (!kept) cut.push(connection)
       }
+    }
+    for (const [n, connection] of cut.entries()) {
+      if (n > 0 && n % CUT_A_TURN === 0) await nextTurn()
+      connection.destroy()
     }
   }
 
   /** The counters since the last call, those of open connections included. */
-  collect(): ReturnType<TrafficMeter['collect']> {
+  collect(): Iterable<TrafficRow> {
     for (const connection of this.#open) connection.account()
     return this.traffic.collect()
   }
@@ -143,3 +220,5 @@ export class Plane {
     for (const connection of this.#open) connection.tick(this.now)
   }
 }
+
+const first = <T>(set: Set<T>): T | undefined => set.values().next().value

@@ -1,6 +1,7 @@
 import type { Server } from 'node:net'
 import { constants } from 'node:os'
 import { getSystemErrorName } from 'node:util'
+import type { SourcePorts } from '../net/source-ports.ts'
 import {
   lastRead,
   lastWriteWasAsync,
@@ -27,6 +28,9 @@ let owned = 0
 
 const END_OF_FILE = -4095
 const NOT_CONNECTED = -constants.errno.ENOTCONN
+const PORT_TAKEN = -constants.errno.EADDRNOTAVAIL
+/** How many local ports are tried that are in use for the same target. */
+const MAX_PORTS = 64
 
 /** Who is told of what happens on a socket. */
 export type RawSocketOwner = {
@@ -65,7 +69,10 @@ export class RawSocket {
   #readEnded = false
   #ended = false
   #shut = false
-  #closesWhenSent = false
+  #shutting = false
+  /** What is to come once everything written has left. */
+  #whenSent: 'nothing' | 'end' | 'close' | 'reset' = 'nothing'
+  #resetsWhenShut = false
   #own: Buffer | null = null
   #smallReads = 0
 
@@ -85,28 +92,38 @@ export class RawSocket {
     }
   }
 
-  /** Connects from an address; `done` gets the error's code, or null. Not called once the socket is destroyed. */
+  /**
+   * Connects from an address, and from one of `ports` (without them the kernel chooses). `done` gets the error's code, or
+   * null; it is not called once the socket is destroyed. `EADDRINUSE` says that the local port belongs to a listener.
+   */
   static connect(
     host: string,
     port: number,
     family: 4 | 6,
     from: string,
-    done: (code: string | null) => void
+    done: (code: string | null) => void,
+    ports: SourcePorts | null = null
   ): RawSocket {
-    const handle = newTcp()
-    const rawSocket = new RawSocket(handle)
-    rawSocket.zeroCopy = true
-    const request = new TCPConnectWrap()
     const finish = (status: number): void => {
       if (!rawSocket.destroyed) done(status === 0 ? null : getSystemErrorName(status))
     }
-    request.oncomplete = finish
-    let status = family === 4 ? handle.bind(from, 0, 0) : handle.bind6(from, 0, 0)
-    if (status === 0) {
-      handle.setNoDelay(true)
+    let handle = newTcp()
+    let status = 0
+    for (let tries = ports === null ? 1 : MAX_PORTS; ; handle = newTcp()) {
+      const request = new TCPConnectWrap()
+      request.oncomplete = finish
+      const local = ports?.next() ?? 0
+      status = family === 4 ? handle.bind(from, local, 0) : handle.bind6(from, local, 0)
+      // Not even bound: the address is not this machine's, whatever the port.
+      if (status !== 0) break
       status = family === 4 ? handle.connect(request, host, port) : handle.connect6(request, host, port)
+      if (status !== PORT_TAKEN || --tries === 0) break
+      handle.close()
     }
-    if (status !== 0) queueMicrotask(() => finish(status))
+    const rawSocket = new RawSocket(handle)
+    rawSocket.zeroCopy = true
+    if (status === 0) handle.setNoDelay(true)
+    else queueMicrotask(() => finish(status))
     return rawSocket
   }
 
@@ -166,16 +183,30 @@ export class RawSocket {
     if (this.destroyed) return
     if (status !== 0) return this.#close()
     if (this.unsent > 0) return
-    if (this.#closesWhenSent) this.#close()
-    else this.owner?.socketDrained(this)
+    if (this.#whenSent === 'close') this.#close()
+    else if (this.#whenSent === 'reset') this.reset()
+    else {
+      if (this.#whenSent === 'end') this.#shutdown()
+      this.owner?.socketDrained(this)
+    }
   }
 
   /** Ends this side once everything written has left. */
   end(): void {
     if (this.#ended || this.destroyed) return
     this.#ended = true
+    // Not before that: a socket whose end waits for its bytes cannot be reset any more.
+    if (this.unsent > 0) this.#whenSent = 'end'
+    else this.#shutdown()
+  }
+
+  #shutdown(): void {
+    this.#whenSent = 'nothing'
+    this.#shutting = true
     const request = new ShutdownWrap()
     request.oncomplete = status => {
+      this.#shutting = false
+      if (this.#resetsWhenShut) this.#handleReset()
       if (this.destroyed) return
       this.#shut = true
       if (status !== 0 || this.#readEnded) this.#close()
@@ -189,7 +220,7 @@ export class RawSocket {
   closeWhenSent(): void {
     this.#ended = true
     if (this.unsent === 0) this.#close()
-    else this.#closesWhenSent = true
+    else this.#whenSent = 'close'
   }
 
   /** Closes at once; the owner hears nothing more. */
@@ -199,8 +230,20 @@ export class RawSocket {
 
   /** Closes with a reset, so that the other end does not take what it has for the whole. */
   reset(): void {
-    // A socket that is just ending cannot be reset any more.
-    if (this.#release() && this.#handle.reset(onClosed) !== 0) this.#handle.close(onClosed)
+    if (!this.#release()) return
+    if (this.#shutting) this.#resetsWhenShut = true
+    else this.#handleReset()
+  }
+
+  #handleReset(): void {
+    if (this.#handle.reset(onClosed) !== 0) this.#handle.close(onClosed)
+  }
+
+  /** Resets once everything written has left. */
+  resetWhenSent(): void {
+    this.#ended = true
+    if (this.unsent === 0) this.reset()
+    else this.#whenSent = 'reset'
   }
 
   #close(): void {

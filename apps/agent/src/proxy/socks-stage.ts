@@ -3,7 +3,7 @@ import type { ClientConnection, Stage } from './connection.ts'
 import { dial, type Dialing, checkTarget, type Refused } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
 import { parseAuthority } from './request-head.ts'
-import { TunnelStage } from './tunnel-stage.ts'
+import { openTunnel } from './judged-tunnel.ts'
 import type { RawSocket } from './raw-socket.ts'
 
 /** RFC 1928 reply codes. */
@@ -71,13 +71,13 @@ export class SocksStage implements Stage {
     const passwordEnd = userEnd + 1 + (data[userEnd] ?? 256)
     if (data.length < passwordEnd) return
     const connection = this.#connection
-    const lease = connection.plane.accessTable.authorise(
-      connection.local,
-      connection.clientText,
+    const lease = connection.plane.logIn(
+      connection,
       data.toString('latin1', 2, userEnd),
       data.toString('latin1', userEnd + 1, passwordEnd)
     )
-    if (data[0] !== 1 || lease === null) return this.#rejectAndClose(Buffer.from([1, 1]), 407, 'no-auth')
+    if (lease === 'too-many-failures') return this.#rejectAndClose(Buffer.from([1, 3]), 429, lease)
+    if (data[0] !== 1 || lease === 'no-auth') return this.#rejectAndClose(Buffer.from([1, 1]), 407, 'no-auth')
     if (!connection.acquireSlot(lease)) return this.#rejectAndClose(Buffer.from([1, 2]), 429, 'too-many')
     this.#pending = data.subarray(passwordEnd)
     this.#step = 'request'
@@ -113,15 +113,15 @@ export class SocksStage implements Stage {
     const dialing = dial(plane, lease, connection.egress, host, port, result => {
       this.#dialing = null
       if ('status' in result) this.#refuse(codeOf(result), result.status, result.code)
-      else this.#join(result)
+      else this.#join(result, host)
     })
     if (connection.stage === this) this.#dialing = dialing
   }
 
-  #join(remote: RawSocket): void {
+  #join(remote: RawSocket, asked: string): void {
     const connection = this.#connection
     connection.attach(remote)
-    const stage = new TunnelStage(connection, remote, note => this.#log(200, note))
+    const stage = openTunnel(connection, remote, asked, note => this.#log(200, note))
     connection.stage = stage
     connection.socket.write(answer(codes.ok, remote))
     connection.socket.resume()
@@ -143,7 +143,8 @@ export class SocksStage implements Stage {
   #log(status: number, note: string): void {
     if (this.#logged) return
     this.#logged = true
-    const { bytesRead: up, bytesWritten: down } = this.#connection.socket
+    const { up } = this.#connection
+    const down = this.#connection.socket.bytesWritten
     const ms = Math.round(performance.now() - this.#startedAt)
     this.#connection.countRequest(note !== 'ok')
     this.#connection.log({ what: 'SOCKS5', target: this.#target, status, up, down, ms, note })

@@ -4,7 +4,7 @@ export type TrafficRow = Counter & { user: string; ip: string }
 
 /** Counts per user and address in one process, until the managing process takes the figures over. */
 export class TrafficMeter {
-  readonly #counters = new Map<string, Map<string, Counter>>()
+  #counters = new Map<string, Map<string, Counter>>()
 
   counter(user: string, ip: string): Counter {
     let addresses = this.#counters.get(user)
@@ -14,17 +14,26 @@ export class TrafficMeter {
     return counter
   }
 
-  /** Takes what was counted and starts again from zero. Open connections go on with the counters that they hold. */
-  collect(): TrafficRow[] {
-    const rows: TrafficRow[] = []
-    for (const [user, addresses] of this.#counters) {
-      for (const [ip, counter] of addresses) {
-        if (counter.up + counter.down + counter.requests + counter.errors > 0) rows.push({ user, ip, ...counter })
-        else addresses.delete(ip)
-        counter.up = counter.down = counter.requests = counter.errors = 0
-      }
-      if (addresses.size === 0) this.#counters.delete(user)
-    }
-    return rows
+  /** Takes what was counted and starts again from zero; the rows are made as they are asked for. */
+  collect(): Iterable<TrafficRow> {
+    const counted = this.#counters
+    this.#counters = new Map()
+    return rowsOf(counted)
   }
+}
+
+function* rowsOf(counted: Map<string, Map<string, Counter>>): Generator<TrafficRow> {
+  for (const [user, addresses] of counted) for (const [ip, counter] of addresses) yield { user, ip, ...counter }
+}
+
+/** Some rows at a time, so that whoever passes them on can let others have their turn. */
+export function* piecesOf(rows: Iterable<TrafficRow>, size: number): Generator<TrafficRow[]> {
+  let piece: TrafficRow[] = []
+  for (const row of rows) {
+    piece.push(row)
+    if (piece.length < size) continue
+    yield piece
+    piece = []
+  }
+  if (piece.length > 0) yield piece
 }

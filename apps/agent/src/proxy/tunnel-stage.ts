@@ -1,5 +1,6 @@
 import type { ClientConnection, Stage } from './connection.ts'
 import type { RawSocket } from './raw-socket.ts'
+import { Silence } from './silence.ts'
 
 /** Two connections joined: bytes pass both ways as they come, an end on one side becomes an end on the other. */
 export class TunnelStage implements Stage {
@@ -7,8 +8,7 @@ export class TunnelStage implements Stage {
   readonly #client: RawSocket
   readonly #remote: RawSocket
   readonly #finished: (note: string) => void
-  #seen = -1
-  #quietSince: number
+  readonly #silence: Silence
   #clientEnded = false
   #remoteEnded = false
   #note = 'ok'
@@ -19,14 +19,23 @@ export class TunnelStage implements Stage {
     this.#client = connection.socket
     this.#remote = remote
     this.#finished = finished
-    this.#quietSince = connection.plane.now
+    this.#silence = new Silence(connection)
     // From here on every piece goes straight to the target.
     this.#client.zeroCopy = true
   }
 
   clientData(chunk: Buffer): void {
+    if (this.#remote.destroyed) return this.#undeliverable(chunk)
     this.#remote.write(chunk)
     if (this.#remote.unsent > 0) this.#client.pause()
+  }
+
+  /** The target took its connection away altogether: the client has to learn that this did not arrive. */
+  #undeliverable(chunk: Buffer): void {
+    this.#connection.undelivered += chunk.length
+    this.#note = 'target-broke'
+    this.#client.pause()
+    this.#client.resetWhenSent()
   }
 
   remoteData(chunk: Buffer): void {
@@ -50,32 +59,37 @@ export class TunnelStage implements Stage {
   }
 
   remoteGone(): void {
-    // After both ends the target's socket closes first or last; before that, the client learns of the break.
-    if (!this.#remoteEnded) {
-      this.#note = 'target-broke'
-      // A reset, so that the client does not take a broken stream for a whole one; bytes on their way go first.
-      if (this.#client.unsent === 0) this.#client.reset()
-      else this.#client.closeWhenSent()
+    if (this.#remoteEnded) {
+      // The last bytes to the target have left.
+      if (this.#clientEnded) this.#client.closeWhenSent()
+      return
     }
+    this.#note = 'target-broke'
+    // A reset, so that the client does not take a broken stream for a whole one; bytes on their way go first.
+    this.#client.pause()
+    this.#client.resetWhenSent()
   }
 
-  /** Both sides have ended. */
+  /** Ends the tunnel with a reset, and the note in the log. */
+  break(note: string): void {
+    this.#note = note
+    this.#connection.destroy()
+  }
+
+  /** Both sides have ended. The client's connection goes last, since the target's does not outlive it. */
   #close(): void {
     this.#remote.closeWhenSent()
-    this.#client.closeWhenSent()
+    if (this.#remote.destroyed) this.#client.closeWhenSent()
   }
 
   tick(now: number): void {
     const { idleMs, halfClosedMs } = this.#connection.plane.limits
     const patience = this.#clientEnded || this.#remoteEnded ? Math.min(idleMs, halfClosedMs) : idleMs
-    const seen = this.#client.bytesRead + this.#remote.bytesRead
-    if (seen !== this.#seen) {
-      this.#seen = seen
-      this.#quietSince = now
-    } else if (now - this.#quietSince > patience) {
-      this.#note = 'idle'
-      this.#connection.destroy()
-    }
+    if (!this.#silence.over(now, patience)) return
+    this.#note = 'idle'
+    // A client that has everything gets no reset behind it.
+    if (this.#remoteEnded && this.#client.unsent === 0) this.#client.closeWhenSent()
+    else this.#connection.destroy()
   }
 
   closed(): void {

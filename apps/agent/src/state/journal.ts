@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { Op } from './ops.ts'
@@ -7,7 +7,8 @@ import type { Op } from './ops.ts'
 export type Entry = { version: number; ops: Op[] }
 type Header = { format: 1; epoch: string; version: number }
 
-export type Loaded = { header: Header; entries: Entry[]; bytes: number }
+/** `bytes` is the length of what is whole, `base` that of the part which the last rewriting made. */
+export type Loaded = { header: Header; bytes: number; base: number }
 export type ReadResult = { ok: true; loaded: Loaded | null } | { ok: false; reason: string }
 
 const seal = (value: unknown): string => {
@@ -22,40 +23,86 @@ function unseal(line: string): unknown {
   return JSON.parse(json)
 }
 
-/**
- * Reads a journal. Only its last line may be torn (a change that was never acknowledged, cut by a crash): it is left
- * out. Damage before the last line means that acknowledged changes are gone, which nobody may guess over.
- */
-export async function readJournal(path: string): Promise<ReadResult> {
-  let text: string
-  let size: number
-  try {
-    const file = await open(path, 'r')
-    try {
-      const content = await file.readFile()
-      size = content.length
-      text = content.toString('utf8')
-    } finally {
-      await file.close()
+const PIECE = 1 << 20
+
+/** The whole lines of a file, one after the other, with where they end; never more of the file in memory than a line. */
+async function* linesOf(file: FileHandle): AsyncGenerator<{ text: string; end: number }> {
+  const piece = Buffer.allocUnsafe(PIECE)
+  let parts: Buffer[] = []
+  let at = 0
+  for (;;) {
+    const { bytesRead } = await file.read(piece, 0, PIECE, at)
+    if (bytesRead === 0) return
+    let from = 0
+    for (;;) {
+      const newline = piece.subarray(0, bytesRead).indexOf(10, from)
+      if (newline < 0) break
+      const text = Buffer.concat([...parts, piece.subarray(from, newline)]).toString('utf8')
+      parts = []
+      from = newline + 1
+      yield { text, end: at + from }
     }
+    if (from < bytesRead) parts.push(Buffer.from(piece.subarray(from, bytesRead)))
+    at += bytesRead
+  }
+}
+
+/**
+ * Reads a journal and hands its entries over, whatever its size. Only its last line may be torn (a change that was never
+ * acknowledged, cut by a crash): it is left out. Damage before the last line means that acknowledged changes are
+ * gone, which nobody may guess over; what was handed over then does not count.
+ */
+export async function readJournal(path: string, take: (entry: Entry) => void): Promise<ReadResult> {
+  let file: FileHandle
+  try {
+    file = await open(path, 'r')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ok: true, loaded: null }
     return { ok: false, reason: `cannot be read (${(error as NodeJS.ErrnoException).code})` }
   }
-  const lines = text.split('\n')
-  const torn = lines.pop() ?? ''
-  const values = lines.map(unseal)
-  let bytes = size - Buffer.byteLength(torn)
-  if (values.length > 1 && values.at(-1) === undefined) {
-    bytes -= Buffer.byteLength(lines.at(-1) ?? '') + 1
-    values.pop()
+  try {
+    return await readLines(file, take)
+  } catch (error) {
+    return { ok: false, reason: `cannot be read (${(error as NodeJS.ErrnoException).code})` }
+  } finally {
+    await file.close()
   }
-  const bad = values.indexOf(undefined)
-  if (bad >= 0 || values.length === 0) return { ok: false, reason: `is damaged at line ${Math.max(bad, 0) + 1}` }
-  const header = values[0] as Header
-  if (header.format !== 1) return { ok: false, reason: 'was written by another version of the agent' }
-  return { ok: true, loaded: { header, entries: values.slice(1) as Entry[], bytes } }
 }
+
+async function readLines(file: FileHandle, take: (entry: Entry) => void): Promise<ReadResult> {
+  let header: Header | null = null
+  let number = 0
+  let bytes = 0
+  let base = 0
+  let rewritten = true
+  let bad = 0
+  for await (const { text, end } of linesOf(file)) {
+    number++
+    if (bad > 0) return { ok: false, reason: `is damaged at line ${bad}` }
+    const value = unseal(text)
+    if (value === undefined) {
+      // The last one, perhaps.
+      bad = number
+      continue
+    }
+    bytes = end
+    if (header === null) {
+      header = value as Header
+      if (header.format !== 1) return { ok: false, reason: 'was written by another version of the agent' }
+    } else {
+      const entry = value as Entry
+      // Changes of after the rewriting have later versions; what only tried the disk has none of its own.
+      rewritten &&= entry.version <= header.version && entry.ops.length > 0
+      take(entry)
+    }
+    if (rewritten) base = end
+  }
+  if (header === null) return { ok: false, reason: 'is damaged at line 1' }
+  return { ok: true, loaded: { header, bytes, base } }
+}
+
+/** The least growth that is worth a rewriting. */
+const WORTH_IT = 4 << 20
 
 /** The append-only file of changes. A write is durable when its promise resolves. */
 export class Journal {
@@ -63,26 +110,53 @@ export class Journal {
   #file: FileHandle
   #bytes: number
   #base: number
+  /** No rewriting below this size: the last one failed. */
+  #patience = 0
+  /** The name of the file may not be durable yet. */
+  #unsynced = false
 
-  private constructor(path: string, file: FileHandle, bytes: number) {
+  private constructor(path: string, file: FileHandle, bytes: number, base: number) {
     this.#path = path
     this.#file = file
     this.#bytes = bytes
-    this.#base = bytes
+    this.#base = base
   }
 
-  /** Opens a file that `readJournal` read, cutting off the torn end behind `bytes`. */
-  static async openExisting(path: string, bytes: number): Promise<Journal> {
+  /** Opens a file that `readJournal` read, cutting off the torn end, and a rewriting that a crash left half. */
+  static async openExisting(path: string, { bytes, base }: Loaded): Promise<Journal> {
+    await rm(`${path}.new`, { force: true })
     const file = await open(path, 'r+')
     await file.truncate(bytes)
     await file.sync()
-    return new Journal(path, file, bytes)
+    return new Journal(path, file, bytes, base)
   }
 
-  /** Writes a new file with these entries in place of whatever is there: temporary file, fsync, rename. */
+  /**
+   * Writes a new file with these entries in place of whatever is there: temporary file, fsync, rename. Where that fails,
+   * the earlier file is as before, and nothing of the new one is left.
+   */
   static async create(path: string, epoch: string, version: number, entries: Iterable<Entry>): Promise<Journal> {
     const temporary = `${path}.new`
     const file = await open(temporary, 'w', 0o600)
+    try {
+      const bytes = await Journal.#writeEntries(file, epoch, version, entries)
+      await rename(temporary, path)
+      const journal = new Journal(path, file, bytes, bytes)
+      journal.#unsynced = true
+      return journal
+    } catch (error) {
+      await file.close().catch(() => {})
+      await rm(temporary, { force: true }).catch(() => {})
+      throw error
+    }
+  }
+
+  static async #writeEntries(
+    file: FileHandle,
+    epoch: string,
+    version: number,
+    entries: Iterable<Entry>
+  ): Promise<number> {
     let bytes = 0
     let pending: string[] = [seal({ format: 1, epoch, version } satisfies Header)]
     let size = 0
@@ -101,20 +175,19 @@ export class Journal {
     }
     await flush()
     await file.sync()
-    await rename(temporary, path)
-    await syncFolder(dirname(path))
-    return new Journal(path, file, bytes)
+    return bytes
   }
 
   /** Whether the changes since the file was last rewritten outweigh what it held then, so that rewriting pays. */
   get overgrown(): boolean {
-    return this.#bytes - this.#base > Math.max(4 << 20, this.#base)
+    return this.#bytes - this.#base > Math.max(WORTH_IT, this.#base) && this.#bytes >= this.#patience
   }
 
   /** Appends one entry and waits for the disk. Where that fails the file is as before, and the error is thrown. */
   async append(entry: Entry): Promise<void> {
     const buffer = Buffer.from(seal(entry))
     try {
+      await this.#syncName()
       await writeAll(this.#file, buffer, this.#bytes)
       await this.#file.datasync()
     } catch (error) {
@@ -126,12 +199,24 @@ export class Journal {
 
   /** Replaces the file by a shorter one with the same meaning. */
   async rewrite(epoch: string, version: number, entries: Iterable<Entry>): Promise<void> {
+    // Another try, where this one fails, once the file has grown some more: a full disk is not to be written again each time.
+    this.#patience = this.#bytes + WORTH_IT
     const fresh = await Journal.create(this.#path, epoch, version, entries)
     const old = this.#file
     this.#file = fresh.#file
     this.#bytes = fresh.#bytes
     this.#base = fresh.#bytes
+    this.#patience = 0
+    this.#unsynced = true
     await old.close()
+    await this.#syncName()
+  }
+
+  /** After a rewriting: what is appended counts only where the file is found again. */
+  async #syncName(): Promise<void> {
+    if (!this.#unsynced) return
+    await syncFolder(dirname(this.#path))
+    this.#unsynced = false
   }
 
   async close(): Promise<void> {

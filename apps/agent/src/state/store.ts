@@ -12,6 +12,8 @@ export type Outcome<T, R extends string> = { ok: true; value: T; version: number
 type Waiting = {
   /** Runs by itself: between two batches, when everything in memory is durable and published. */
   alone: boolean
+  /** Changes nothing, whatever it finds. */
+  looks: boolean
   plan: (state: Definitions) => Plan<unknown, string>
   settle: (outcome: Outcome<unknown, string>) => void
   fail: (error: unknown) => void
@@ -32,6 +34,8 @@ export class Store {
   readonly #publish: (ops: Op[]) => Promise<void>
   #running: Promise<void> | null = null
   #writeFailed: (error: unknown) => void
+  /** The last write failed. A change that finds everything as it should be is no proof that the next one will be kept. */
+  #failing = false
 
   private constructor(epoch: string, state: Definitions, journal: Journal, hooks: StoreHooks) {
     this.epoch = epoch
@@ -44,48 +48,61 @@ export class Store {
   /** Opens the state in a folder, making an empty one where there is none. */
   static async open(folder: string, hooks: StoreHooks): Promise<OpenResult> {
     const path = join(folder, 'state.journal')
-    const read = await readJournal(path)
+    const state = new Definitions()
+    const read = await readJournal(path, entry => void state.apply(entry.ops, entry.version))
     if (!read.ok) {
       const hint = 'Restore it from a backup, or move it away to start empty (the console fills it again).'
       return { ok: false, message: `The state file ${path} ${read.reason}. ${hint}` }
     }
-    const state = new Definitions()
     if (read.loaded === null) {
       const epoch = randomBytes(8).toString('hex')
       const journal = await Journal.create(path, epoch, 0, [])
       return { ok: true, store: new Store(epoch, state, journal, hooks) }
     }
-    for (const entry of read.loaded.entries) state.apply(entry.ops, entry.version)
     state.version = Math.max(state.version, read.loaded.header.version)
-    const journal = await Journal.openExisting(path, read.loaded.bytes)
+    const journal = await Journal.openExisting(path, read.loaded)
     return { ok: true, store: new Store(read.loaded.header.epoch, state, journal, hooks) }
   }
 
   /** Plans, writes and publishes a change. `plan` sees the state after all changes before it. */
   change<T, R extends string>(plan: (state: Definitions) => Plan<T, R>): Promise<Outcome<T, R>> {
-    return this.#enqueue(plan, false)
+    return this.#enqueue(plan, { alone: false, looks: false })
   }
 
-  #enqueue<T, R extends string>(plan: (state: Definitions) => Plan<T, R>, alone: boolean): Promise<Outcome<T, R>> {
+  #enqueue<T, R extends string>(
+    plan: (state: Definitions) => Plan<T, R>,
+    { alone, looks }: Pick<Waiting, 'alone' | 'looks'>
+  ): Promise<Outcome<T, R>> {
     return new Promise<Outcome<T, R>>((resolve, reject) => {
-      this.#waiting.push({ alone, plan, settle: resolve as Waiting['settle'], fail: reject })
+      this.#waiting.push({ alone, looks, plan, settle: resolve as Waiting['settle'], fail: reject })
       this.#running ??= this.#run()
     })
   }
 
   /** Hands the whole state, as changes to an empty one, to someone who gets every later change by `publish`. */
   async join(take: (ops: Op[]) => void): Promise<void> {
-    await this.#enqueue(state => {
-      take([...state.snapshot()].flatMap(entry => entry.ops))
-      return { ok: true, ops: [], value: undefined }
-    }, true)
+    await this.#enqueue(
+      state => {
+        take([...state.snapshot()].flatMap(entry => entry.ops))
+        return { ok: true, ops: [], value: undefined }
+      },
+      { alone: true, looks: true }
+    )
   }
 
   /** Looks at the state once every change asked for before is durable, so that nothing unacknowledged is seen. */
   async read<T>(look: (state: Definitions) => T): Promise<T> {
-    const outcome = await this.change(state => ({ ok: true, ops: [], value: look(state) }))
+    const outcome = await this.#enqueue(state => ({ ok: true, ops: [], value: look(state) }), {
+      alone: false,
+      looks: true
+    })
     if (!outcome.ok) throw new Error('a read cannot be refused')
     return outcome.value
+  }
+
+  /** The prefixes of a user as they are this moment, undefined where there is none; no promise that they are durable. */
+  prefixesOf(user: string): readonly string[] | undefined {
+    return this.#state.users.get(user)?.prefixes
   }
 
   async close(): Promise<void> {
@@ -109,14 +126,18 @@ export class Store {
     const before = this.#state.version
     const done: Array<() => void> = []
     const undone: Array<() => void> = []
-    for (const { plan, settle, fail } of batch) {
+    const tests = this.#failing && batch.some(({ looks }) => !looks)
+    for (const { looks, plan, settle, fail } of batch) {
       try {
         const planned = plan(this.#state)
         if (planned.ok && planned.ops.length > 0) {
           undo.unshift(this.#state.apply(planned.ops, before + 1))
           ops.push(...planned.ops)
           undone.push(() => settle({ ok: false, reason: 'notDurable' }))
-        } else undone.push(() => settle(this.#look(plan)))
+        } else
+          undone.push(() =>
+            settle(tests && planned.ok && !looks ? { ok: false, reason: 'notDurable' } : this.#look(plan))
+          )
         const version = this.#state.version
         done.push(() => settle(planned.ok ? { ok: true, value: planned.value, version } : planned))
       } catch (error) {
@@ -124,16 +145,18 @@ export class Store {
         undone.push(() => fail(error))
       }
     }
-    if (ops.length > 0) {
+    if (ops.length > 0 || tests) {
       try {
         await this.#journal.append({ version: this.#state.version, ops })
+        this.#failing = false
       } catch (error) {
         this.#writeFailed(error)
+        this.#failing = true
         for (const step of undo) step()
         for (const settle of undone) settle()
         return
       }
-      await this.#publish(ops)
+      if (ops.length > 0) await this.#publish(ops)
     }
     for (const settle of done) settle()
     if (this.#journal.overgrown) await this.#compact()

@@ -10,11 +10,13 @@ export type Backend = {
   start(store: Store): Promise<Started>
   /** Resolves when every process looks the changes up. */
   publish(ops: Op[]): Promise<void>
-  /** What was counted since the last call. Log lines written before have been handed over when it resolves. */
-  collect(): Promise<TrafficRow[]>
+  /** What was counted since the last call, some rows at a time. Log lines written before have been handed over when it resolves. */
+  collect(): Promise<Iterable<TrafficRow[]>>
+  /** Open client connections, as of the last `collect`. */
+  connections(): number
   reload(): void
   /** How many processes serve, of how many there should be. */
   serving(): { now: number; wanted: number }
   /** Stops listening, cuts every connection, and gives the last counts. */
-  close(): Promise<TrafficRow[]>
+  close(): Promise<Iterable<TrafficRow[]>>
 }

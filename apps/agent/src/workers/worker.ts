@@ -1,6 +1,11 @@
 // A serving process: proxies on the shared port by the state that the managing process sends.
-import { LocalPlane } from './local.ts'
+import { piecesOf } from '../proxy/traffic-meter.ts'
+import { nextTurn } from '../turns.ts'
+import { LocalPlane, ROWS_A_TURN } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
+
+// What was loaded before may have let go of it, and nothing else keeps a worker alive before it listens.
+process.channel?.ref()
 
 const LOG_EVERY_MS = 200
 let local: LocalPlane | null = null
@@ -16,23 +21,34 @@ function sendLog(): void {
   lines = []
 }
 
-async function start(message: Extract<ToWorker, { type: 'start' }>): Promise<void> {
-  local = new LocalPlane(message.config, line => lines.push(line))
-  setInterval(sendLog, LOG_EVERY_MS).unref()
+async function listen(): Promise<void> {
+  if (local === null) return
   const listening = await local.listen()
   send(listening.ok ? { type: 'listening', port: listening.port } : { type: 'failed', ...listening })
 }
 
+async function collect(id: number): Promise<void> {
+  for (const rows of piecesOf(local?.plane.collect() ?? [], ROWS_A_TURN)) {
+    send({ type: 'rows', rows })
+    await nextTurn()
+  }
+  sendLog()
+  send({ type: 'collected', id, connections: local?.plane.connections ?? 0 })
+}
+
 process.on('message', (message: ToWorker) => {
-  if (message.type === 'start') void start(message)
+  if (message.type === 'start') {
+    local = new LocalPlane(message.config, line => lines.push(line))
+    setInterval(sendLog, LOG_EVERY_MS).unref()
+  } else if (message.type === 'listen') void listen()
   else if (message.type === 'ops') {
-    local?.plane.apply(message.ops)
+    void local?.plane.apply(message.ops).then(() => send({ type: 'applied', id: message.id }))
+  } else if (message.type === 'entries') {
+    local?.plane.accessTable.prepare(message.list, message.entries)
     send({ type: 'applied', id: message.id })
   } else if (message.type === 'collect' || message.type === 'stop') {
     if (message.type === 'stop') local?.close()
-    const rows = local?.plane.collect() ?? []
-    sendLog()
-    send({ type: 'collected', id: message.id, rows })
+    void collect(message.id)
   } else local?.reload()
 })
 

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { type DestinationRules, DestinationPolicy } from './destinations.ts'
+import { parseAddress, parsePrefixes, type Prefix, RangeSet } from './ip.ts'
+
+const prefixes = (...texts: string[]): Prefix[] => {
+  const parsed = parsePrefixes(texts)
+  if (!parsed.ok) throw new Error(parsed.bad)
+  return parsed.prefixes
+}
+
+/** A server that owns two ranges, and has an address of its own beside them. */
+function policy(rules: Partial<DestinationRules> = {}): (text: string, port: number) => boolean {
+  const made = new DestinationPolicy({ allow: [], deniedPorts: [], ownPorts: [], protectedPorts: [], ...rules }, () => [
+    '9.9.9.10',
+    '2a00:1::5',
+    'fe80::1%eth0'
+  ])
+  made.setOwn(new RangeSet(prefixes('8.8.4.0/24', '2a00:2::/64')))
+  return (text, port) => {
+    const address = parseAddress(text)
+    if (address === null) throw new Error(text)
+    return made.allows(address, port)
+  }
+}
+
+/** Every way to write an address of that server. */
+const own = [
+  '8.8.4.4',
+  '9.9.9.10',
+  '::ffff:8.8.4.4',
+  '::ffff:808:404',
+  '::ffff:9.9.9.10',
+  '64:ff9b::8.8.4.4',
+  '2002:909:90a::1',
+  '2a00:1::5',
+  '2a00:2::77'
+]
+
+describe("the server's own addresses", () => {
+  test.each(own)('are no destination: %s', address => {
+    const allows = policy()
+    for (const port of [22, 80, 3128, 5432]) expect(allows(address, port)).toBe(false)
+  })
+
+  test('are one on the ports that the operator lists, the loopback still not', () => {
+    const allows = policy({ ownPorts: [443] })
+    for (const address of own) expect([allows(address, 443), allows(address, 22)], address).toEqual([true, false])
+    for (const address of ['127.0.0.1', '::1', '0.0.0.0', 'fe80::1']) expect(allows(address, 443)).toBe(false)
+  })
+
+  test('stay none where a range around them is allowed, nor on protected ports', () => {
+    const allows = policy({ allow: prefixes('8.0.0.0/6', '127.0.0.0/8'), ownPorts: [80, 5432], protectedPorts: [5432] })
+    expect([allows('8.8.4.4', 22), allows('::ffff:8.8.4.4', 5432), allows('8.8.4.4', 80)]).toEqual([false, false, true])
+    // The loopback goes by the allowed ranges alone: demo mode leases addresses of it.
+    expect([allows('127.0.0.1', 22), allows('127.0.0.1', 5432)]).toEqual([true, false])
+  })
+
+  test('leave all others open', () => {
+    const allows = policy()
+    for (const address of ['8.8.5.4', '9.9.9.9', '2a00:1::6', '2a00:3::1', '64:ff9b::8.8.8.8'])
+      expect(allows(address, 22)).toBe(true)
+  })
+})

@@ -1,0 +1,133 @@
+/**
+ * What the first bytes of a client tell. `name` is the server name that it shows (lower case, no trailing dot), null
+ * where there is none; `encrypted` says that another name may be hidden in the hello (ECH, or its imitation).
+ */
+export type Hello =
+  | { kind: 'more' }
+  | { kind: 'malformed' }
+  | { kind: 'hello'; name: string | null; encrypted: boolean }
+
+const HANDSHAKE = 22
+const CLIENT_HELLO = 1
+const SERVER_NAME = 0
+const ENCRYPTED_CLIENT_HELLO = 0xfe0d
+/** Hellos with post-quantum keys are at 2 KB; padded ones and tickets stay far below this. */
+const MAX_HELLO = 65_536
+
+const malformed: Hello = { kind: 'malformed' }
+const NAME = /^(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/
+
+/** Whether the bytes begin a TLS connection, in the record format of today or the one of SSL 2, which has no names. */
+export function looksLikeTls(bytes: Buffer): boolean {
+  // Of the old format the first four bytes tell; until they are here, it may be.
+  return (
+    bytes[0] === HANDSHAKE ||
+    looksLikeSsl2(bytes.length < 4 ? Buffer.concat([bytes, ssl2.subarray(bytes.length)]) : bytes)
+  )
+}
+const ssl2 = Buffer.from([0x80, 0, CLIENT_HELLO, 3])
+const looksLikeSsl2 = (bytes: Buffer): boolean =>
+  ((bytes[0] ?? 0) & 0x80) !== 0 && bytes[2] === CLIENT_HELLO && bytes[3] === 3
+
+/** Reads the first hello of a TLS client, which may be in several records. */
+export function readClientHello(bytes: Buffer): Hello {
+  if (bytes.length < 4) return { kind: 'more' }
+  if (looksLikeSsl2(bytes)) return { kind: 'hello', name: null, encrypted: false }
+  const parts: Buffer[] = []
+  let have = 0
+  let at = 0
+  for (;;) {
+    if (at < bytes.length && bytes[at] !== HANDSHAKE) return malformed
+    if (bytes.length < at + 5) break
+    const length = bytes.readUInt16BE(at + 3)
+    if (length === 0) return malformed
+    const part = bytes.subarray(at + 5, at + 5 + length)
+    parts.push(part)
+    have += part.length
+    const complete = have >= 4 && helloLength(parts) <= have
+    if (complete || part.length < length) break
+    at += 5 + length
+  }
+  const message = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
+  if (message.length > 0 && message[0] !== CLIENT_HELLO) return malformed
+  if (message.length < 4 || message.length < helloLength([message])) {
+    return bytes.length > MAX_HELLO ? malformed : { kind: 'more' }
+  }
+  return readBody(new Reader(message.subarray(4, helloLength([message]))))
+}
+
+/** The length of the handshake message with its head, as its first four bytes say. */
+function helloLength(parts: readonly Buffer[]): number {
+  const head = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
+  return 4 + head.readUIntBE(1, 3)
+}
+
+function readBody(body: Reader): Hello {
+  body.skip(34)
+  body.vector(1)
+  body.vector(2)
+  body.vector(1)
+  let name: string | null = null
+  let encrypted = false
+  // Hellos of before extensions end here.
+  const extensions = body.empty ? new Reader(Buffer.alloc(0)) : new Reader(body.vector(2))
+  const seen = new Set<number>()
+  while (!extensions.empty && !extensions.broken) {
+    const type = extensions.number(2)
+    const content = extensions.vector(2)
+    // Two of a kind could be read differently by the target.
+    if (seen.has(type)) return malformed
+    seen.add(type)
+    if (type === ENCRYPTED_CLIENT_HELLO) encrypted = true
+    if (type === SERVER_NAME) {
+      const read = serverName(content)
+      if (read === null) return malformed
+      name = read
+    }
+  }
+  return body.broken || extensions.broken ? malformed : { kind: 'hello', name, encrypted }
+}
+
+/** The one host name of the extension; null where it is not as it has to be. */
+function serverName(content: Buffer): string | null {
+  const outer = new Reader(content)
+  const list = new Reader(outer.vector(2))
+  const type = list.number(1)
+  const name = list.vector(2).toString('latin1').toLowerCase()
+  if (outer.broken || list.broken || !outer.empty || !list.empty || type !== 0 || !NAME.test(name)) return null
+  return name.endsWith('.') ? name.slice(0, -1) : name
+}
+
+/** Reads from front to back; whatever is not there makes it `broken`. */
+class Reader {
+  readonly #bytes: Buffer
+  #at = 0
+  broken = false
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  get empty(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
+  skip(count: number): void {
+    this.#at += count
+    if (this.#at > this.#bytes.length) this.broken = true
+  }
+
+  number(size: number): number {
+    const from = this.#at
+    this.skip(size)
+    return this.broken ? 0 : this.#bytes.readUIntBE(from, size)
+  }
+
+  /** Bytes with their length, a number of `size` bytes, before them. */
+  vector(size: number): Buffer {
+    const length = this.number(size)
+    const from = this.#at
+    this.skip(length)
+    return this.broken ? Buffer.alloc(0) : this.#bytes.subarray(from, this.#at)
+  }
+}

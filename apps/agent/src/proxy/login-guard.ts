@@ -1,0 +1,71 @@
+import { LRUCache } from 'lru-cache'
+import { parseAddress } from '../net/ip.ts'
+
+/** What a client did wrong: guesses left, and the wrong credentials that it has sent already. */
+type Failures = { left: number; at: number; wrong: Set<number> }
+
+const MAX_CLIENTS = 10_000
+const MAX_WRONG = 200
+const MAX_GOOD = 20_000
+
+/** Whom a client address stands for: an IPv6 client has the whole /64. */
+export function clientKey(text: string): string {
+  if (!text.includes(':')) return text
+  const address = parseAddress(text)
+  return address === null ? text : (address.v6 >> 64n).toString(16)
+}
+
+/**
+ * Slows the guessing of passwords down, per client. Only credentials that were not wrong before count, so that a program with an
+ * old password, however busy, locks nobody out, and users that logged in from the client before may always try.
+ */
+export class LoginGuard {
+  readonly #clients = new LRUCache<string, Failures>({ max: MAX_CLIENTS })
+  readonly #good = new LRUCache<string, true>({ max: MAX_GOOD })
+  readonly #burst: number
+  readonly #everyMs: number
+
+  /** A client has `burst` wrong guesses at once, and one more each `everyMs`. */
+  constructor(burst: number, everyMs: number) {
+    this.#burst = burst
+    this.#everyMs = everyMs
+  }
+
+  /** Whether these credentials may be looked at. */
+  allows(client: string, user: string, now: number): boolean {
+    const failures = this.#clients.get(clientKey(client))
+    if (failures === undefined) return true
+    this.#refill(failures, now)
+    return failures.left >= 1 || this.#good.has(`${clientKey(client)} ${user}`)
+  }
+
+  succeeded(client: string, user: string): void {
+    this.#good.set(`${clientKey(client)} ${user}`, true)
+  }
+
+  failed(client: string, user: string, password: string, now: number): void {
+    const key = clientKey(client)
+    let failures = this.#clients.get(key)
+    if (failures === undefined) this.#clients.set(key, (failures = { left: this.#burst, at: now, wrong: new Set() }))
+    const hash = hashOf(`${user}:${password}`)
+    if (failures.wrong.has(hash)) return
+    this.#refill(failures, now)
+    failures.left = Math.max(0, failures.left - 1)
+    failures.wrong.add(hash)
+    const [oldest] = failures.wrong
+    if (failures.wrong.size > MAX_WRONG && oldest !== undefined) failures.wrong.delete(oldest)
+    this.#good.delete(`${key} ${user}`)
+  }
+
+  #refill(failures: Failures, now: number): void {
+    failures.left = Math.min(this.#burst, failures.left + (now - failures.at) / this.#everyMs)
+    failures.at = now
+  }
+}
+
+/** FNV-1a. Two credentials with the same hash count as one: a guess for free, once in four billion. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash
+}

@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Resolve } from '../src/net/resolver.ts'
+import { encryptedHello, hello, realHello, serverName } from './names.ts'
+import {
+  lease,
+  proxied,
+  type RawClient,
+  socks,
+  socksAddress,
+  tcpTarget,
+  testAgent,
+  type TestAgent,
+  tunnel
+} from './test-agent.ts'
+
+/** Where the denied site is; aliases of others lead there too. Another address has sites that are open. */
+const SITE = '127.0.0.1'
+const names: Record<string, string> = { 'www.denied.test': SITE, 'alias.test': SITE, 'open.test': SITE }
+
+let agent: TestAgent
+let ip: string
+let ownerIp: string
+let target: Awaited<ReturnType<typeof tcpTarget>>
+/** What reached the target, one text a connection. */
+let reached: string[] = []
+
+beforeAll(async () => {
+  const resolve: Resolve = (name, _family, answer) => {
+    const address = names[name]
+    answer(address === undefined ? { ok: false, reason: 'not-found' } : { ok: true, addresses: [address] })
+  }
+  agent = await testAgent({ world: { resolve }, limits: { headMs: 500, sweepMs: 20 } })
+  target = await tcpTarget(socket => {
+    const n = reached.push('') - 1
+    socket.on('data', (chunk: Buffer) => {
+      reached[n] += chunk.toString('latin1')
+      // As a site does: once the head of a request is whole.
+      if (!reached[n]?.startsWith('G') || /\n\r?\n$/.test(reached[n])) socket.write('answer')
+    })
+  })
+  ip = `${agent.net}.1.1`
+  ownerIp = `${agent.net}.2.1`
+  await lease(agent.call, 'u', [`${ip}/32`], { denied_domains: ['denied.test'], allowed_domains: ['shop.denied.test'] })
+  await lease(agent.call, 'owner', [`${ownerIp}/32`])
+})
+
+type Way = (to: string) => Promise<RawClient>
+const byConnect: Way = async to => {
+  const { status, rawClient } = await tunnel(ip, agent.proxyPort, 'u', `${to}:${target.port}`)
+  expect(status).toBe(200)
+  return rawClient
+}
+const bySocks: Way = async to => {
+  const { code, rawClient } = await socks(ip, agent.proxyPort, 'u', socksAddress(to), target.port)
+  expect(code).toBe(0)
+  return rawClient
+}
+
+/** Sends pieces, each once the one before has left; whether the target answered or the tunnel was reset. */
+async function outcome(client: RawClient, pieces: Array<string | Buffer>): Promise<'answered' | 'reset'> {
+  let code = ''
+  client.socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code ?? ''))
+  for (const piece of pieces) {
+    await new Promise<void>(resolve => {
+      if (client.closed) return resolve()
+      client.socket.write(piece, 'latin1', () => setImmediate(resolve))
+    })
+  }
+  while (!client.closed && !client.text.includes('answer')) await new Promise(resolve => setTimeout(resolve, 5))
+  if (client.closed) expect(code).toMatch(/ECONNRESET|EPIPE/)
+  return client.closed ? 'reset' : 'answered'
+}
+
+const bytesOf = (buffer: Buffer): Buffer[] => Array.from(buffer, byte => Buffer.from([byte]))
+const request = (host: string): string => `GET / HTTP/1.1\r\nAccept: */*\r\nHost: ${host}\r\n\r\n`
+
+describe.each([
+  ['CONNECT', byConnect],
+  ['SOCKS5', bySocks]
+])('a denied site through %s', (_name, open) => {
+  test.each(['127.0.0.1', 'alias.test'])('is reset when %s is asked for and the server name tells it', async to => {
+    reached = []
+    expect(await outcome(await open(to), [await realHello('www.denied.test')])).toBe('reset')
+    expect(await outcome(await open(to), [request('WWW.Denied.test:80')])).toBe('reset')
+    expect(reached.join('')).toBe('')
+  })
+
+  test('is found in whatever pieces and records the name comes', async () => {
+    const shown = hello([serverName('Denied.Test')], 9)
+    expect(await outcome(await open(SITE), [shown])).toBe('reset')
+    expect(await outcome(await open(SITE), bytesOf(hello([serverName('a.denied.test')])))).toBe('reset')
+    expect(await outcome(await open(SITE), bytesOf(Buffer.from(request('a.denied.test'))))).toBe('reset')
+    expect(await outcome(await open(SITE), [`GET / HTTP/1.1\r\nHost:${' '.repeat(3000)}`, 'denied.test\r\n\r\n'])).toBe(
+      'reset'
+    )
+  })
+
+  test('leaves other sites at the same address open, exceptions included', async () => {
+    for (const name of ['open.test', 'shop.denied.test', 'notdenied.test']) {
+      expect(await outcome(await open(SITE), [await realHello(name)])).toBe('answered')
+      expect(await outcome(await open(SITE), [request(name)])).toBe('answered')
+    }
+    expect(
+      await outcome(await open('open.test'), bytesOf(hello([serverName('open.test'), encryptedHello()], 50)))
+    ).toBe('answered')
+  })
+})
+
+describe('in a tunnel of a user with denied domains', () => {
+  test('each request is judged, not only the first, however it names its host', async () => {
+    const client = await byConnect(SITE)
+    expect(await outcome(client, [request('open.test')])).toBe('answered')
+    client.received = Buffer.alloc(0)
+    reached = []
+    expect(await outcome(client, ['GET / HTTP/1.1\r\nHost: den', 'ied.test', '\r\n\r\n'])).toBe('reset')
+    expect(reached.join('')).not.toContain('denied.test')
+    for (const text of [
+      'GET http://denied.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n',
+      'GET / HTTP/1.1\r\nHost: open.test\r\nhost :denied.test\r\n\r\n',
+      'GET / HTTP/1.0\nHost:\r\n\tdenied.test.\n\n',
+      '\r\nGET / HTTP/1.1\r\nHost: denied.test\r\n\r\n'
+    ])
+      expect(await outcome(await byConnect(SITE), [text]), text).toBe('reset')
+  })
+
+  test('a TLS hello without a server name is reset, and so is one that cannot be read', async () => {
+    expect(await outcome(await byConnect(SITE), [hello([])])).toBe('reset')
+    expect(await outcome(await byConnect(SITE), [hello([serverName('open.test'), serverName('denied.test')])])).toBe(
+      'reset'
+    )
+    expect(await outcome(await byConnect(SITE), [hello([serverName('a b')])])).toBe('reset')
+    expect(await outcome(await byConnect(SITE), [Buffer.from([22, 3, 1, 0, 5, 2, 0, 0, 1, 0])])).toBe('reset')
+    // The hello of SSL 2, with which old libraries begin TLS: it has no place for a name.
+    expect(await outcome(await byConnect(SITE), [Buffer.from([0x80, 0x2e, 1, 3, 1, 0, 3, 0, 0, 0, 16])])).toBe('reset')
+  })
+
+  test('a hello that hides its name behind another one (ECH) is reset', async () => {
+    const hidden = (name: string): Buffer => hello([serverName(name), encryptedHello()])
+    expect(await outcome(await byConnect(SITE), [hidden('cloudflare-ech.com')])).toBe('reset')
+    expect(await outcome(await byConnect('alias.test'), [hidden('open.test')])).toBe('reset')
+    // Browsers send the extension to every site, with nothing in it: by the name alone it stays open.
+    expect(await outcome(await byConnect(SITE), [hidden('open.test')])).toBe('answered')
+    expect(await outcome(await byConnect('open.test'), [hidden('open.test')])).toBe('answered')
+  })
+
+  test('a hello that never ends is closed in time, HTTP/2 without TLS is reset, other protocols pass', async () => {
+    expect(await outcome(await byConnect(SITE), [hello([serverName('open.test')]).subarray(0, 40)])).toBe('reset')
+    expect(await outcome(await byConnect(SITE), ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'])).toBe('reset')
+    expect(await outcome(await byConnect(SITE), ['SSH-2.0-OpenSSH_9.6\r\n'])).toBe('answered')
+    expect(await outcome(await byConnect(SITE), [Buffer.from([0, 0, 0, 9, 1])])).toBe('answered')
+  })
+
+  test('no UDP passes, and so no QUIC', async () => {
+    expect((await socks(ip, agent.proxyPort, 'u', socksAddress('0.0.0.0'), 0, { command: 3 })).code).toBe(7)
+  })
+})
+
+test('an address that is known as a denied site is refused where nothing tells that another is meant', async () => {
+  const url = `http://127.0.0.1:${target.port}/`
+  // Whoever has the site may visit it, and from then on its address is known.
+  const visit = await tunnel(ownerIp, agent.proxyPort, 'owner', `www.denied.test:${target.port}`)
+  expect(visit.status).toBe(200)
+  expect((await proxied(ip, agent.proxyPort, 'u', url)).status).toBe(403)
+  expect(await outcome(await byConnect(SITE), ['GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'])).toBe('reset')
+  expect(await outcome(await byConnect(SITE), [Buffer.from([0, 0, 0, 9, 1])])).toBe('reset')
+  expect(await outcome(await byConnect(SITE), [request('open.test')])).toBe('answered')
+  expect(await outcome(await byConnect('open.test'), [Buffer.from([0, 0, 0, 9, 1])])).toBe('answered')
+})
+
+test('users without denied domains may say what they like, and the blacklist is judged for them too', async () => {
+  const open = async (): Promise<RawClient> =>
+    (await tunnel(ownerIp, agent.proxyPort, 'owner', `${SITE}:${target.port}`)).rawClient
+  expect(await outcome(await open(), [await realHello('www.denied.test')])).toBe('answered')
+  expect(await outcome(await open(), [hello([])])).toBe('answered')
+  await agent.call('POST', '/api/add-blacklist', { domain: 'closed.test' })
+  expect(await outcome(await open(), [await realHello('www.closed.test')])).toBe('reset')
+  await agent.call('POST', '/api/del-blacklist', { domain: 'closed.test' })
+})

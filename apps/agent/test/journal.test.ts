@@ -1,0 +1,106 @@
+import { mkdir, open, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { deleteUser, putPrefixes, putUser } from '../src/state/commands.ts'
+import { Store } from '../src/state/store.ts'
+import { agentProcess } from './process.ts'
+import { caller, tempFolder, until } from './test-agent.ts'
+
+const MB = 1 << 20
+
+async function openStore(folder: string): Promise<{ store: Store; failures: unknown[] }> {
+  const failures: unknown[] = []
+  const opened = await Store.open(folder, {
+    publish: () => Promise.resolve(),
+    writeFailed: error => failures.push(error)
+  })
+  if (!opened.ok) throw new Error(opened.message)
+  return { store: opened.store, failures }
+}
+
+/** A user with a deny list of about a megabyte that no other has. */
+const heavy = (n: number): Parameters<typeof putUser>[1] => ({
+  password: 'secret',
+  prefixes: ['127.9.0.1/32'],
+  denied_domains: Array.from({ length: 30_000 }, (_, m) => `site-${m}.number-${n}.example.com`),
+  allowed_client_ips: []
+})
+const sizeOf = async (folder: string): Promise<number> => (await stat(join(folder, 'state.journal'))).size
+
+test('the file stays a small multiple of what it says, over any number of changes and restarts', async () => {
+  const folder = await tempFolder()
+  let n = 0
+  let largest = 0
+  for (let restart = 0; restart < 6; restart++) {
+    const { store } = await openStore(folder)
+    await store.change(putPrefixes(['127.9.0.0/16']))
+    for (let round = 0; round < 4; round++) {
+      expect((await store.change(putUser('u', heavy(n++)))).ok).toBe(true)
+      largest = Math.max(largest, await sizeOf(folder))
+    }
+    await store.close()
+  }
+  const { store } = await openStore(folder)
+  expect(await store.read(state => [...state.denySets.values()][0]?.[0])).toContain(`number-${n - 1}.`)
+  await store.close()
+  // Once what is true now, as much again or four megabytes, and the change that was one too many.
+  expect(largest).toBeLessThan(9 * MB)
+}, 60_000)
+
+test('a rewriting that fails leaves nothing behind, loses nothing, and is tried again later', async () => {
+  const folder = await tempFolder()
+  const { store, failures } = await openStore(folder)
+  await store.change(putPrefixes(['127.9.0.0/16']))
+  // A disk that is full for the new file alone.
+  await symlink('/dev/full', join(folder, 'state.journal.new'))
+  let n = 0
+  while (failures.length === 0 && n < 30) expect((await store.change(putUser('u', heavy(n++)))).ok).toBe(true)
+  expect(String(failures[0])).toContain('ENOSPC')
+  expect(await readdir(folder)).toEqual(['state.journal'])
+  const before = await sizeOf(folder)
+  // Not with each change: each would fill the disk again.
+  await store.change(putUser('small', { ...heavy(0), denied_domains: [] }))
+  expect(await sizeOf(folder)).toBeGreaterThan(before)
+  while ((await sizeOf(folder)) >= before && n < 60) await store.change(putUser('u', heavy(n++)))
+  expect(failures).toHaveLength(1)
+  expect(await sizeOf(folder)).toBeLessThan(4 * MB)
+  await store.change(deleteUser('small'))
+  await store.close()
+  const { store: again } = await openStore(folder)
+  expect(await again.read(state => [...state.users.keys()])).toEqual(['u'])
+  await again.close()
+}, 60_000)
+
+test('what a crash left of a rewriting goes at the next start', async () => {
+  const folder = await tempFolder()
+  await (await openStore(folder)).store.close()
+  await writeFile(join(folder, 'state.journal.new'), 'half of it')
+  await (await openStore(folder)).store.close()
+  expect(await readdir(folder)).toEqual(['state.journal'])
+})
+
+test('a file far larger than the memory is read, and rewritten at once', async () => {
+  const data = await tempFolder()
+  const folder = join(data, 'agent')
+  await mkdir(folder)
+  const path = join(folder, 'state.journal')
+  const seal = (value: unknown): string => {
+    const json = JSON.stringify(value)
+    return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`
+  }
+  const file = await open(path, 'w')
+  await file.write(seal({ format: 1, epoch: 'e', version: 0 }))
+  await file.write(seal({ version: 1, ops: [{ op: 'prefixes', prefixes: ['127.9.0.0/16'] }] }))
+  const filler = Array.from({ length: 2000 }, (_, n) => `site-${n}.${'long-label.'.repeat(20)}example.com`)
+  const last = 600
+  for (let version = 2; version <= last; version++) {
+    await file.write(seal({ version, ops: [{ op: 'blacklist', domains: version === last ? ['last.test'] : filler }] }))
+  }
+  await file.close()
+  expect(await sizeOf(folder)).toBeGreaterThan(250 * MB)
+  const agent = await agentProcess(data, { NODE_OPTIONS: '--max-old-space-size=96' })
+  const blacklist = await caller(agent.port)('GET', '/api/view-blacklist')
+  expect(blacklist.json).toMatchObject({ data: { blacklist: ['last.test'] } })
+  await until('the file to be short again', async () => (await sizeOf(folder)) < MB)
+}, 60_000)

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { parseAddress } from '../src/net/ip.ts'
+import { AccessTable } from '../src/proxy/access-table.ts'
+import type { TrackedConnection } from '../src/proxy/plane.ts'
+import type { Op } from '../src/state/ops.ts'
+import { LocalPlane } from '../src/workers/local.ts'
+import { piecesOf } from '../src/workers/pieces.ts'
+import { agentProcess } from './process.ts'
+import { caller, echoTarget, lease, randomNet, tempFolder, testConfig, tunnel, turnsDuring } from './test-agent.ts'
+
+const address = (text: string): NonNullable<ReturnType<typeof parseAddress>> => {
+  const parsed = parseAddress(text)
+  if (parsed === null) throw new Error(text)
+  return parsed
+}
+const userOp = (user: string, prefixes: string[], allowedClientIps: string[] = []): Op => ({
+  op: 'user',
+  user,
+  record: { password: 'secret', prefixes, denySet: 'many', allowedClientIps }
+})
+
+describe('what a worker has to take in at once', () => {
+  const domains = [...Array.from({ length: 50_000 }, (_, n) => `site-${n}.test`), '!open.site-7.test', '8.8.0.0/16']
+  // Every second address, so that nothing can be put together.
+  const prefixes = Array.from({ length: 32_768 }, (_, n) => `127.9.${n >> 7}.${(n & 127) * 2}/32`)
+  const clients = Array.from({ length: 10_000 }, (_, n) => `10.${n >> 8}.${n & 255}.0/25`)
+  const ops: Op[] = [
+    { op: 'deny-set', hash: 'many', domains },
+    { op: 'blacklist', domains: domains.map(domain => domain.replace('site', 'closed')) },
+    { op: 'prefixes', prefixes: ['8.8.4.0/24', ...prefixes] },
+    userOp('large', prefixes, clients),
+    userOp('wide', ['2001:db8::/64', ...prefixes]),
+    ...Array.from({ length: 1000 }, (_, n) => userOp(`u${n}`, [`127.9.${n >> 7}.${(n & 127) * 2}/32`]))
+  ]
+
+  test('is little in each message, whatever is put', () => {
+    for (const piece of piecesOf(ops)) {
+      const texts =
+        piece.type === 'entries'
+          ? piece.entries.length
+          : piece.ops.reduce((sum, op) => {
+              if (op.op === 'user')
+                return sum + (op.record?.prefixes.length ?? 0) + (op.record?.allowedClientIps.length ?? 0)
+              return sum + (op.op === 'prefixes' ? op.prefixes.length : (op.domains?.length ?? 0))
+            }, 0)
+      expect(texts).toBeLessThanOrEqual(2000)
+    }
+  })
+
+  test('means the same in pieces as as a whole', () => {
+    const whole = new AccessTable()
+    whole.apply(ops)
+    const inPieces = new AccessTable()
+    for (const piece of piecesOf(ops)) {
+      if (piece.type === 'entries') inPieces.prepare(piece.list, piece.entries)
+      else inPieces.apply(structuredClone(piece.ops))
+    }
+    for (const table of [whole, inPieces]) {
+      const large = table.authorise(address('127.9.5.6'), '10.1.2.3', 'large', 'secret')
+      expect(large?.deny.deniesName('www.site-49999.test')).toBe(true)
+      expect(large?.deny.deniesName('open.site-7.test')).toBe(false)
+      expect(large?.deny.deniesAddress(address('8.8.8.8'))).toBe(true)
+      expect(table.authorise(address('127.9.5.7'), '10.1.2.3', 'large', 'secret')).toBeNull()
+      expect(table.authorise(address('127.9.5.6'), '10.1.2.200', 'large', 'secret')).toBeNull()
+      expect(table.authorise(address('2001:db8::5'), '1.1.1.1', 'wide', 'secret')?.wide).toHaveLength(1)
+      expect(table.authorise(address('127.9.0.2'), '1.1.1.1', 'u1', 'secret')?.user).toBe('u1')
+      expect(table.blacklist.deniesName('closed-0.test')).toBe(true)
+      expect([table.own.has(address('8.8.4.4')), table.own.has(address('8.8.5.4'))]).toEqual([true, false])
+      expect(table.users).toBe(1002)
+    }
+  })
+})
+
+test('a user with many connections is cut off in pieces, and is gone from the first of them on', async () => {
+  const local = new LocalPlane({ ...testConfig(await tempFolder()), shared: false }, () => {})
+  const { plane } = local
+  await plane.apply([userOp('u', ['127.9.0.0/24'])])
+  let open = 0
+  for (let n = 0; n < 2000; n++) {
+    const connection: TrackedConnection = {
+      local: address('127.9.0.1'),
+      clientText: '1.1.1.1',
+      lease: plane.accessTable.lease('u') ?? null,
+      account: () => {},
+      tick: () => {},
+      destroy: () => {
+        open--
+        plane.closed(connection)
+      }
+    }
+    plane.opened(connection)
+    open++
+    plane.acquireSlot(connection, 'u')
+  }
+  const turns = await turnsDuring(async () => {
+    const applied = plane.apply([{ op: 'user', user: 'u', record: null }])
+    expect(plane.accessTable.lease('u')).toBeUndefined()
+    expect(open).toBeGreaterThan(1000)
+    await applied
+  })
+  expect(open).toBe(0)
+  expect(turns).toBeGreaterThan(20)
+  local.close()
+})
+
+test.runIf(process.platform === 'linux')(
+  'tunnels do not wait for the management, even where it stands still',
+  async () => {
+    const agent = await agentProcess(await tempFolder())
+    const call = caller(agent.port)
+    const net = randomNet()
+    const echo = await echoTarget()
+    await call('PUT', '/api/prefixes', { prefixes: [`${net}.0.0/16`] })
+    await lease(call, 'u', [`${net}.1.1/32`])
+    const { rawClient } = await tunnel(`${net}.1.1`, agent.proxyPort, 'u', echo.host)
+    await rawClient.take(/\n/)
+    agent.child.kill('SIGSTOP')
+    try {
+      rawClient.send('still here')
+      await rawClient.take(/still here/)
+      expect((await tunnel(`${net}.1.1`, agent.proxyPort, 'u', echo.host)).status).toBe(200)
+    } finally {
+      agent.child.kill('SIGCONT')
+    }
+    const denied_domains = Array.from({ length: 50_000 }, (_, n) => `site-${n}.example.com`)
+    await lease(call, 'u', [`${net}.1.1/32`], { denied_domains })
+    expect((await tunnel(`${net}.1.1`, agent.proxyPort, 'u', 'site-49999.example.com:443')).status).toBe(403)
+    rawClient.send('and still')
+    await rawClient.take(/and still/)
+  }
+)

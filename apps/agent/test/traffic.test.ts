@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { agentTraffic } from '@netlet/contract/agent'
+import { AccessTable } from '../src/proxy/access-table.ts'
+import { TrafficTotals } from '../src/state/traffic.ts'
+import { httpTarget, lease, proxied, tempFolder, testAgent, turnsDuring, until } from './test-agent.ts'
+
+const HOUR = 3_600_000
+const rows = (user: string, count: number): Array<Parameters<TrafficTotals['add']>[0][number]> =>
+  Array.from({ length: count }, (_, n) => ({
+    user,
+    ip: `127.${n >> 16}.${(n >> 8) & 255}.${n & 255}`,
+    up: 1,
+    down: 2,
+    requests: 3,
+    errors: 4
+  }))
+const saved = async (folder: string): Promise<Array<{ user: string; ip: string }>> => {
+  const text = await readFile(join(folder, 'traffic.json'), 'utf8')
+  return agentTraffic.parse(JSON.parse(text)).rows
+}
+
+test('sixty-five thousand counters are saved without holding anything else up', async () => {
+  const folder = await tempFolder()
+  const totals = await TrafficTotals.open(folder, Date.now)
+  totals.add(rows('u', 65_536))
+  expect(await turnsDuring(() => totals.save())).toBeGreaterThan(100)
+  expect(await saved(folder)).toHaveLength(65_536)
+  const again = await TrafficTotals.open(folder, Date.now)
+  again.add(rows('u', 1))
+  await again.save()
+  const [first] = await saved(folder)
+  expect(first).toMatchObject({ user: 'u', ip: '127.0.0.0', up: 2, down: 4, requests: 6, errors: 8 })
+})
+
+test('what is reported is on the disk, counts of the very moment included', async () => {
+  const folder = await tempFolder()
+  const totals = await TrafficTotals.open(folder, Date.now)
+  totals.add(rows('u', 20_000))
+  const saving = totals.save()
+  totals.add(rows('late', 1))
+  const file = await totals.report()
+  const told = agentTraffic.parse(JSON.parse(await file.readFile('utf8')))
+  await file.close()
+  await saving
+  expect(told.rows.filter(row => row.user === 'late')).toHaveLength(1)
+  expect(told.rows).toHaveLength(20_001)
+})
+
+test('counters of leases that are gone for a day are forgotten without being asked, and no others', async () => {
+  const folder = await tempFolder()
+  let now = Date.parse('2026-01-01T00:00:00Z')
+  const totals = await TrafficTotals.open(folder, () => now)
+  const leased = new Map([
+    ['stays', ['127.0.0.0/30']],
+    ['gone', ['127.0.0.0/24']]
+  ])
+  totals.leasedTo = user => leased.get(user)
+  totals.add(rows('stays', 8))
+  totals.add(rows('gone', 8))
+  await totals.save()
+  leased.delete('gone')
+  now += 23 * HOUR
+  totals.add(rows('other', 1))
+  await totals.save()
+  expect(await saved(folder)).toHaveLength(17)
+  now += 2 * HOUR
+  totals.add(rows('other', 1))
+  await totals.save()
+  // The user that stays keeps the counters of its four addresses, not those of addresses that it had once.
+  expect((await saved(folder)).map(row => `${row.user} ${row.ip}`)).toEqual([
+    'stays 127.0.0.0',
+    'stays 127.0.0.1',
+    'stays 127.0.0.2',
+    'stays 127.0.0.3',
+    'other 127.0.0.0'
+  ])
+})
+
+test('an agent forgets old counters by itself', async () => {
+  let ahead = 0
+  const agent = await testAgent({ world: { now: () => Date.now() + ahead } })
+  const target = await httpTarget()
+  await lease(agent.call, 'gone', [`${agent.net}.1.1/32`])
+  await lease(agent.call, 'stays', [`${agent.net}.1.2/32`])
+  const visit = async (user: string, ip: string): Promise<void> => {
+    expect((await proxied(ip, agent.proxyPort, user, `http://${target.host}/`)).status).toBe(200)
+  }
+  const path = join(agent.folder, 'traffic.json')
+  const text = (): Promise<string> => readFile(path, 'utf8').catch(() => '')
+  await visit('gone', `${agent.net}.1.1`)
+  await until('the counters to be saved', async () => (await text()).includes('"gone"'), 30_000)
+  await agent.call('DELETE', '/api/users/gone')
+  ahead = 25 * HOUR
+  await visit('stays', `${agent.net}.1.2`)
+  await until(
+    'the old ones to be gone',
+    async () => (await text()).includes('"stays"') && !(await text()).includes('"gone"'),
+    30_000
+  )
+}, 60_000)
+
+test('an IPv6 range too large to list is counted as the one address that it is listed by', () => {
+  const table = new AccessTable()
+  const record = { password: 'p', prefixes: ['2001:db8:1::/64', '2001:db8:2::/120'], denySet: '', allowedClientIps: [] }
+  table.apply([{ op: 'user', user: 'u', record }])
+  expect(table.lease('u')?.wide.map(range => range.countedAs)).toEqual(['2001:db8:1::1'])
+})
