@@ -1,6 +1,7 @@
 /** `npm run bench [-- name …]`: measures what docs/BENCHMARKS.md reports, each figure beside its goal. */
 import { cpus, totalmem } from 'node:os'
 import { catalogBench } from './catalog/index.ts'
+import { consoleBench } from './console/index.ts'
 import { type Bench, table } from './figures.ts'
 import { inventoryBench } from './inventory/index.ts'
 import { listsBench } from './lists/index.ts'
@@ -8,6 +9,7 @@ import { ordersBench } from './orders/index.ts'
 
 const benches: Record<string, Bench> = {
   catalog: catalogBench,
+  console: consoleBench,
   inventory: inventoryBench,
   lists: listsBench,
   orders: ordersBench

@@ -4,7 +4,7 @@ import { expect, type RunningShop } from './shop.ts'
 
 export async function call<T>(
   request: APIRequestContext,
-  method: 'get' | 'post' | 'delete',
+  method: 'get' | 'post' | 'put' | 'delete',
   path: string,
   data?: object
 ): Promise<T> {
@@ -27,8 +27,14 @@ export async function asAdmin(page: Page, shop: RunningShop): Promise<void> {
   expect(reply.ok()).toBe(true)
 }
 
+type Buying = {
+  pay?: boolean
+  /** The platform takes the payment in another currency, so that nothing is delivered. */
+  currency?: string
+}
+
 /** Buys a plan as the demo customer; paid and delivered unless `pay` is false. */
-export async function buy(shop: RunningShop, { pay = true } = {}): Promise<Order> {
+export async function buy(shop: RunningShop, { pay = true, currency }: Buying = {}): Promise<Order> {
   const request = await signedIn(shop, 'customer')
   try {
     const { data: products } = await call<{ data: Product[] }>(request, 'get', '/api/products/products/?limit=50')
@@ -52,13 +58,16 @@ export async function buy(shop: RunningShop, { pay = true } = {}): Promise<Order
     })
     if (pay) {
       const checkout = await request.get(placed.checkout_url)
-      await request.post(`${checkout.url()}/pay`)
+      const token = checkout.url().split('/').at(-1)
+      if (currency) await request.post(`${shop.platformUrl}/sandbox/checkouts/${token}/pay`, { data: { currency } })
+      else await request.post(`${checkout.url()}/pay`)
     }
+    const state = currency ? 'failed' : pay ? 'delivered' : 'placed'
     const read = async () => {
       const list = await call<{ data: Order[] }>(request, 'get', '/api/orders/order_list/?limit=100')
       return list.data.find(one => one.order_id === placed.order_id)
     }
-    await expect.poll(read, { timeout: 30_000 }).toMatchObject({ state: pay ? 'delivered' : 'placed', task: null })
+    await expect.poll(read, { timeout: 30_000 }).toMatchObject({ state, task: null })
     const order = await read()
     if (!order) throw new Error('the order is gone')
     return order
@@ -94,4 +103,52 @@ export async function answerByKeyboard(page: Page, answer: 'YES' | 'NO'): Promis
   await expect(dialog.getByRole('button', { name: answer })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(dialog).toBeHidden()
+}
+
+/** Chooses an entry of a row's menu. */
+export async function choose(page: Page, row: string, entry: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions: ${row}`, exact: true }).click()
+  await page.getByRole('menuitem', { name: entry, exact: true }).click()
+}
+
+/** Answers the question with this title, which says all of `words`. */
+export async function answer(
+  page: Page,
+  title: string,
+  yes: 'YES' | 'NO',
+  ...words: (string | RegExp)[]
+): Promise<void> {
+  const question = page.getByRole('dialog', { name: title, exact: true })
+  for (const one of words) await expect(question).toContainText(one)
+  await question.getByRole('button', { name: yes, exact: true }).click()
+  await expect(question).toBeHidden()
+}
+
+/** A message says exactly this. It is closed, so that it is not taken for the next one. */
+export async function said(page: Page, words: string): Promise<void> {
+  const message = page.getByRole('alert').filter({ has: page.getByText(words, { exact: true }) })
+  await expect(message).toBeVisible({ timeout: 15_000 })
+  // It may go by itself before it is reached.
+  await message
+    .getByRole('button', { name: 'Close' })
+    .click({ timeout: 4000 })
+    .catch(() => undefined)
+  await expect(message).toHaveCount(0)
+}
+
+/**
+ * Fails calls between browser and shop: as a gateway without the shop behind it does, or by cutting the connection.
+ * @returns ends it
+ */
+export async function failing(
+  page: Page,
+  path: RegExp,
+  { method = 'GET', lost = false } = {}
+): Promise<() => Promise<void>> {
+  await page.route(path, async route => {
+    if (route.request().method() !== method) return route.fallback()
+    if (lost) return route.abort('connectionreset')
+    return route.fulfill({ status: 503, contentType: 'text/html', body: '<h1>503 Service Unavailable</h1>' })
+  })
+  return () => page.unroute(path)
 }

@@ -7,7 +7,7 @@ const touch = (file: string) => utimesSync(new URL(`../${file}`, import.meta.url
 
 test('npm run dev changes the open page without a reload, and starts the shop again on a change', async ({ page }) => {
   test.setTimeout(180_000)
-  const { shop, output, stop } = await startShop('dev')
+  const { shop, output, stop } = await startShop({ dev: true })
   try {
     const updates: string[] = []
     page.on('websocket', socket => socket.on('framereceived', ({ payload }) => updates.push(String(payload))))

@@ -1,3 +1,4 @@
+import { asAdmin } from './console.ts'
 import { expect, test } from './shop.ts'
 
 // The rules of forms that only the browser can judge; all others are proved where the server enforces them.
@@ -21,4 +22,47 @@ test('Sign-up submit: every field but the invite code', async ({ page, shop }) =
   await expect(page.getByRole('heading', { name: 'Log in!' })).toBeVisible()
   await page.getByRole('button', { name: 'sign up', exact: true }).click()
   await expect(page.getByText('Please complete the form first!', { exact: true })).toBeVisible()
+})
+
+test('Changed settings: a link of the menu and Back ask, and staying keeps what was typed', async ({ page, shop }) => {
+  await asAdmin(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/tickets`)
+  await page.getByRole('link', { name: 'Web Settings' }).click()
+  const field = page.getByLabel('Client id')
+  await field.fill('typed')
+  const question = page.getByRole('dialog', { name: 'Discard the changes?' })
+  const stay = async () => {
+    await question.getByRole('button', { name: 'NO' }).click()
+    await expect(question).toBeHidden()
+    await expect(page).toHaveURL(/WebsiteSettings/)
+    await expect(field).toHaveValue('typed')
+  }
+  await page.getByRole('link', { name: 'Tickets' }).click()
+  await stay()
+  await page.goBack()
+  await stay()
+  await page.goBack()
+  await question.getByRole('button', { name: 'YES' }).click()
+  await expect(page).toHaveURL(`${shop.url}/dashboard/index/tickets`)
+})
+
+test('A changed form beside a list: Back asks, and leads out of it after YES', async ({ page, shop }) => {
+  await asAdmin(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/QA`)
+  await page
+    .getByRole('button', { name: /^Edit: / })
+    .first()
+    .click()
+  const field = page.getByRole('textbox', { name: 'Question' })
+  await field.fill('typed')
+  const question = page.getByRole('dialog', { name: 'Discard the changes?' })
+  await page.goBack()
+  await question.getByRole('button', { name: 'NO' }).click()
+  await expect(question).toBeHidden()
+  await expect(page).toHaveURL(/form=edit/)
+  await expect(field).toHaveValue('typed')
+  await page.goBack()
+  await question.getByRole('button', { name: 'YES' }).click()
+  await expect(page).toHaveURL(`${shop.url}/dashboard/index/QA`)
+  await expect(field).toBeHidden()
 })

@@ -1,23 +1,28 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test as base } from '@playwright/test'
+import { freePorts } from './ports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 export type RunningShop = {
   url: string
   platformUrl: string
+  /** The shop's folder, with its database in it. */
+  dataDir: string
   /** The demo accounts of demo mode. */
   customer: { username: string; password: string }
   admin: { username: string; password: string }
 }
 
-/** The whole shop in demo mode as `npm start` runs it, once for each worker, on free ports and a folder of its own. */
+/**
+ * The whole shop in demo mode as `npm start` runs it, but without the demo's history: once for each worker, on free ports
+ * and a folder of its own.
+ */
 export const test = base.extend<object, { shop: RunningShop }>({
   shop: [
     // oxlint-disable-next-line no-empty-pattern -- the test runner reads the names of fixtures from this pattern
@@ -32,22 +37,28 @@ export const test = base.extend<object, { shop: RunningShop }>({
 
 /**
  * Starts a whole shop on free ports and a folder of its own.
- * @param words what stands behind the start script: `dev` for `npm run dev`
+ * @param dev as `npm run dev` starts it
+ * @param history with the demo's history, as a newcomer has it
  * @returns the shop, all that it printed so far, and how to stop it (with its exit code)
  */
-export async function startShop(
-  ...words: string[]
-): Promise<{ shop: RunningShop; output: () => string; stop: () => Promise<number | null> }> {
+export async function startShop({ dev = false, history = false } = {}): Promise<{
+  shop: RunningShop
+  output: () => string
+  stop: () => Promise<number | null>
+}> {
   const dataDir = await mkdtemp(join(tmpdir(), 'netlet-e2e-'))
   // The embedded database may run under another account, which has to pass through.
   await chmod(dataDir, 0o755)
   const [port = 0, platformPort = 0, agentPort = 0, proxyPort = 0] = await freePorts(4)
   const { DATABASE_URL: _, NODE_ENV: __, ...env } = process.env
-  const child = spawn('node', ['scripts/start.mjs', ...words], {
+  const child = spawn('node', ['scripts/start.mjs', ...(dev ? ['dev'] : [])], {
     cwd: root,
     env: {
       ...env,
       DATA_DIR: dataDir,
+      DEMO_HISTORY: history ? '1' : '0',
+      // Who is let in from elsewhere, as by a reverse proxy on this machine, says so in X-Forwarded-For.
+      TRUST_PROXY: '127.0.0.1',
       PORT: String(port),
       PLATFORM_PORT: String(platformPort),
       AGENT_PORT: String(agentPort),
@@ -60,7 +71,7 @@ export async function startShop(
     stream.setEncoding('utf8').on('data', (text: string) => lines.push(text))
   }
   const output = () => lines.join('')
-  const deadline = Date.now() + 120_000
+  const deadline = Date.now() + (history ? 240_000 : 120_000)
   while (!output().includes('Netlet is running')) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`The shop did not start:\n${output()}`)
     await new Promise(resolve => setTimeout(resolve, 100))
@@ -69,6 +80,7 @@ export async function startShop(
     shop: {
       url: `http://127.0.0.1:${port}`,
       platformUrl: `http://127.0.0.1:${platformPort}`,
+      dataDir,
       customer: { username: 'demo1', password: 'Demo#2026' },
       admin: { username: 'admin', password: 'Admin#2026' }
     },
@@ -83,20 +95,3 @@ export async function startShop(
 }
 
 export { expect } from '@playwright/test'
-
-/** Ports that nobody listens on, all different: they are held until the last of them is known. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      return server
-    })
-  )
-  const ports = servers.map(server => {
-    const address = server.address()
-    return typeof address === 'object' && address ? address.port : 0
-  })
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
-  return ports
-}

@@ -3,7 +3,7 @@
 import { RawSocket, type RawSocketOwner } from '../../apps/agent/src/proxy/raw-socket.ts'
 
 export type Job = {
-  kind: 'tunnels' | 'requests' | 'bytes' | 'idle'
+  kind: 'tunnels' | 'requests' | 'bytes' | 'idle' | 'pings'
   /** The proxy's addresses, used in turn. */
   addresses: string[]
   port: number
@@ -12,7 +12,7 @@ export type Job = {
   concurrency: number
   ms: number
 }
-export type Report = { count: number; seconds: number; p50: number; p99: number; errors: number }
+export type Report = { count: number; seconds: number; p50: number; p99: number; max: number; errors: number }
 
 /** Connects to the proxy's next address; `owner` hears of everything after that, `failed` of a refusal. */
 function open(job: Job, n: number, first: string, owner: Partial<RawSocketOwner>, failed: () => void): void {
@@ -65,7 +65,7 @@ function tunnel(
 function report(times: number[], count: number, startedAt: number, errors: number): Report {
   const sorted = Float64Array.from(times).toSorted()
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return { count, seconds: (performance.now() - startedAt) / 1000, p50: at(0.5), p99: at(0.99), errors }
+  return { count, seconds: (performance.now() - startedAt) / 1000, p50: at(0.5), p99: at(0.99), max: at(1), errors }
 }
 
 /** Opens a tunnel, sends one byte through it and back, closes; again and again on each of `concurrency` lanes. */
@@ -188,7 +188,31 @@ async function idle(job: Job): Promise<Report> {
   return report([], held.length, startedAt, errors)
 }
 
-const kinds = { tunnels, requests, bytes, idle }
+/** Sends a byte through one tunnel and waits for it to come back, over and over: how long a tunnel is held up. */
+function pings(job: Job): Promise<Report> {
+  const startedAt = performance.now()
+  const times: number[] = []
+  return new Promise(resolve => {
+    let began = performance.now()
+    const done = (rawSocket: RawSocket | null): void => {
+      rawSocket?.destroy()
+      resolve(report(times, times.length, startedAt, rawSocket === null ? 1 : 0))
+    }
+    const ready = (rawSocket: RawSocket): void => {
+      began = performance.now()
+      rawSocket.write('x')
+    }
+    const echoed = (rawSocket: RawSocket): void => {
+      const now = performance.now()
+      times.push(now - began)
+      if (now - startedAt > job.ms) return done(rawSocket)
+      setTimeout(() => ready(rawSocket), 1)
+    }
+    tunnel(job, 0, ready, echoed, () => done(null))
+  })
+}
+
+const kinds = { tunnels, requests, bytes, idle, pings }
 const answer = async (job: Job): Promise<void> => {
   const done = await kinds[job.kind](job)
   process.send?.(done)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Job, Report } from './load.ts'
 import {
+  type AgentSubject,
   cpuSeconds,
   findSquid,
   memoryMb,
@@ -27,9 +28,19 @@ type Measure = {
   goal: number | null
   job: Omit<Job, 'addresses' | 'port' | 'target' | 'auth'>
   to: 'http' | 'echo' | 'bulk'
+  /** How many of the leased addresses take part; all where it is left out. */
+  addresses?: number
 }
 const measures: Measure[] = [
   { name: 'tunnels/s', unit: '/s', goal: 1.3, to: 'echo', job: { kind: 'tunnels', concurrency: 32, ms } },
+  {
+    name: 'tunnels/s, 1 address',
+    unit: '/s',
+    goal: 1.3,
+    to: 'echo',
+    addresses: 1,
+    job: { kind: 'tunnels', concurrency: 32, ms }
+  },
   { name: 'keep-alive requests/s', unit: '/s', goal: 1.5, to: 'http', job: { kind: 'requests', concurrency: 32, ms } },
   { name: 'bytes/s, 1 tunnel', unit: 'MB/s', goal: 1, to: 'bulk', job: { kind: 'bytes', concurrency: 1, ms } },
   { name: 'bytes/s, 50 tunnels', unit: 'MB/s', goal: 1, to: 'bulk', job: { kind: 'bytes', concurrency: 50, ms } }
@@ -81,8 +92,9 @@ async function compare(workers: number, folder: string): Promise<void> {
   })
   const port = 20_000 + Math.floor(Math.random() * 10_000)
   const agentSetup = setup('agent', port)
+  const agent = await startAgentSubject(agentSetup, proxyCpus)
   const subjects: Array<{ subject: Subject; setup: Setup; cpus: string }> = [
-    { subject: await startAgentSubject(agentSetup, proxyCpus), setup: agentSetup, cpus: proxyCpus }
+    { subject: agent, setup: agentSetup, cpus: proxyCpus }
   ]
   if (squid !== null) {
     const squidSetup = setup('squid', port + 2)
@@ -93,9 +105,9 @@ async function compare(workers: number, folder: string): Promise<void> {
     })
   }
   const auth = `Basic ${Buffer.from(`${agentSetup.user}:${agentSetup.password}`).toString('base64')}`
-  const jobFor = (setup: Setup, to: Measure['to'], job: Measure['job']): Job => ({
+  const jobFor = (setup: Setup, to: Measure['to'], job: Measure['job'], addresses?: number): Job => ({
     ...job,
-    addresses: setup.addresses,
+    addresses: setup.addresses.slice(0, addresses),
     port: setup.port,
     target: ports[to],
     auth
@@ -103,16 +115,18 @@ async function compare(workers: number, folder: string): Promise<void> {
   console.log(
     `\n${workers} worker${workers > 1 ? 's' : ''} on core ${proxyCpus}, ${rounds} rounds of ${ms} ms, medians`
   )
-  for (const { name, unit, goal, job, to } of measures.filter(each => only === undefined || each.job.kind === only)) {
+  for (const { name, unit, goal, job, to, addresses } of measures.filter(
+    each => only === undefined || each.job.kind === only
+  )) {
     const figures = new Map<string, Figure[]>()
     // Some seconds that do not count: both have caches to fill, and one has code to compile.
     for (let spent = 0; spent < warmUpMs; spent += ms) {
-      for (const { subject, setup } of subjects) await measure(subject, jobFor(setup, to, job))
+      for (const { subject, setup } of subjects) await measure(subject, jobFor(setup, to, job, addresses))
     }
     for (let round = 0; round < rounds; round++) {
       // Alternating, so that a slow minute of the machine hits both.
       for (const { subject, setup } of round % 2 === 0 ? subjects : subjects.toReversed()) {
-        const figure = await measure(subject, jobFor(setup, to, job))
+        const figure = await measure(subject, jobFor(setup, to, job, addresses))
         figures.set(subject.name, [...(figures.get(subject.name) ?? []), figure])
       }
     }
@@ -143,8 +157,32 @@ async function compare(workers: number, folder: string): Promise<void> {
       end()
     }
   }
+  if (only === undefined || only === 'pings') {
+    const job = jobFor(agentSetup, 'echo', { kind: 'pings', concurrency: 1, ms: 4000 })
+    const quiet = await run(job)
+    quiet.end()
+    const during = run(job)
+    await putLists(agent, agentSetup)
+    const busy = await during
+    busy.end()
+    const shown = ({ p50, p99, max }: Report): string => `p50 ${show(p50)}, p99 ${show(p99)}, longest ${show(max)} ms`
+    console.log(`a byte through a tunnel and back: ${shown(quiet.report)}`)
+    console.log(`  while eight users get 50,000 denied domains each: ${shown(busy.report)}`)
+  }
   for (const { subject } of subjects) await subject.stop()
   target.disconnect()
+}
+
+/** Eight users with long lists of their own, all at once. */
+async function putLists({ put }: AgentSubject, { password }: Setup): Promise<void> {
+  const lists = Array.from({ length: 8 }, (_, n) =>
+    Array.from({ length: 50_000 }, (_, m) => `site-${m}.list-${n}.example`)
+  )
+  await Promise.all(
+    lists.map((denied_domains, n) =>
+      put(`/api/users/list${n}`, { password, prefixes: [`127.250.0.${n + 1}/32`], denied_domains })
+    )
+  )
 }
 
 async function authorisation(): Promise<void> {

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 
 /** What is measured: a proxy that is up, and how to look at its processes. */
 export type Subject = { name: string; pids: () => number[]; stop: () => Promise<void> }
+/** The agent also takes changes. */
+export type AgentSubject = Subject & { put: (path: string, body: unknown) => Promise<void> }
 export type Setup = {
   folder: string
   addresses: string[]
@@ -53,7 +55,7 @@ async function waitForPort(host: string, port: number): Promise<void> {
 }
 
 /** Starts the agent and leases the addresses to one user. */
-export async function startAgentSubject(setup: Setup, cpus: string): Promise<Subject> {
+export async function startAgentSubject(setup: Setup, cpus: string): Promise<AgentSubject> {
   const main = fileURLToPath(new URL('../../apps/agent/src/main.ts', import.meta.url))
   const token = 'bench-token-1234'
   const management = setup.port + 1
@@ -84,6 +86,7 @@ export async function startAgentSubject(setup: Setup, cpus: string): Promise<Sub
   await put(`/api/users/${setup.user}`, { password: setup.password, prefixes: setup.addresses, denied_domains: [] })
   return {
     name: 'agent',
+    put,
     pids: () => processTree(child.pid ?? 0),
     stop: async () => {
       child.kill('SIGTERM')

@@ -1,14 +1,21 @@
 import type { Database } from '../../apps/server/src/infra/db/client.ts'
 import { csvOf, paginate, type List, type ListInput } from '../../apps/server/src/infra/list/index.ts'
 import { invitedList, userList } from '../../apps/server/src/domains/accounts/list-users.ts'
+import { searchUsers } from '../../apps/server/src/domains/accounts/index.ts'
+import { auditNames } from '../../apps/server/src/order-names.ts'
 import { entryList } from '../../apps/server/src/domains/audit/list-entries.ts'
 import { proxyList } from '../../apps/server/src/domains/delivery/list-proxies.ts'
+import { searchOrders } from '../../apps/server/src/domains/orders/index.ts'
 import { statistics } from '../../apps/server/src/domains/orders/figures.ts'
 import { orderList } from '../../apps/server/src/domains/orders/list.ts'
+import { leaseList } from '../../apps/server/src/domains/orders/who-held.ts'
+import { mailList } from '../../apps/server/src/domains/mail/list-mails.ts'
+import { inboxList } from '../../apps/server/src/domains/payments/inbox.ts'
 import { ordersPaidBy } from '../../apps/server/src/domains/payments/index.ts'
 import { levelThresholds } from '../../apps/server/src/domains/rewards/index.ts'
 import { giftCardList } from '../../apps/server/src/domains/rewards/list-gift-cards.ts'
 import { pointRecordList } from '../../apps/server/src/domains/rewards/point-history.ts'
+import { ticketList } from '../../apps/server/src/domains/support/tickets.ts'
 import type { Size, Subjects } from './dataset.ts'
 
 /** One call of a list, as a request would make it. */
@@ -23,6 +30,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
   const proxies = proxyList(subjects.order)
   const records = pointRecordList(subjects.customer, now)
   const invited = invitedList(subjects.customer)
+  const entries = entryList(auditNames)
   const deep = { offset: Math.floor(rows / 2) }
 
   const lists = await Promise.all([
@@ -30,10 +38,13 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     casesOfList(db, 'own orders', own, { count: Math.floor(rows / 33) }),
     casesOfList(db, 'users', listOfUsers, { count: users }),
     casesOfList(db, 'invited users', invited, { count: Math.floor(users / 10) }),
-    casesOfList(db, 'audit log', entryList, { count: rows }),
+    casesOfList(db, 'audit log', entries, { count: rows }),
     casesOfList(db, 'proxies of an order', proxies, { count: rows, sort_order: 'asc' }),
     casesOfList(db, 'point records', records, { count: Math.floor(rows / 10) }),
-    casesOfList(db, 'gift cards', giftCardList, { count: rows })
+    casesOfList(db, 'gift cards', giftCardList, { count: rows }),
+    casesOfList(db, 'payments inbox', inboxList, { count: Math.floor(rows * 0.9) }),
+    casesOfList(db, 'mails', mailList, { count: rows }),
+    casesOfList(db, 'tickets', ticketList, { count: rows })
   ])
   const page =
     <Q extends ListInput>(list: List<Q, { id: number }>, query: Partial<Q>) =>
@@ -75,17 +86,45 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     { what: 'users, search a rare text', run: page(listOfUsers, { search: 'zebra' }) },
     { what: 'users, search a common text', run: page(listOfUsers, { search: 'example' }) },
     { what: 'users, search what is not there', run: page(listOfUsers, { search: 'no such user' }) },
-    { what: 'audit log, search a rare text', run: page(entryList, { search: 'quetzal' }) },
-    { what: 'audit log, search a common text', run: page(entryList, { search: 'order' }) },
-    { what: 'audit log, search a target', run: page(entryList, { search: `user ${Math.floor(rows / 8)}` }) },
-    { what: 'audit log, search what is not there', run: page(entryList, { search: 'no such entry' }) },
+    { what: 'audit log, search a rare text', run: page(entries, { search: 'quetzal' }) },
+    { what: 'audit log, search a common text', run: page(entries, { search: 'order' }) },
+    { what: 'audit log, search a target', run: page(entries, { search: `user ${Math.floor(rows / 8)}` }) },
+    { what: 'audit log, search what is not there', run: page(entries, { search: 'no such entry' }) },
+    { what: 'addresses, of a /20', run: page(leaseList, { address: '10.0.0.0/20' }) },
+    { what: 'addresses, of a /16', run: page(leaseList, { address: '10.0.0.0/16' }) },
+    { what: 'addresses, of a /29', run: page(leaseList, { address: '10.0.0.8/29' }) },
+    { what: 'addresses, nobody then', run: page(leaseList, { address: '10.0.0.0/16', to: '2020-01-01T00:00:00Z' }) },
+    { what: 'console search, an order id', run: () => searchOrders(db, subjects.orderId, { limit: 5, ordersPaidBy }) },
+    {
+      what: 'console search, a part of an order id',
+      run: () => searchOrders(db, subjects.orderId.slice(3, 9), { limit: 5, ordersPaidBy })
+    },
+    { what: 'console search, no part of an id', run: () => searchOrders(db, '___', { limit: 5, ordersPaidBy }) },
+    { what: 'console search, a rare user', run: () => searchUsers(db, 'zebra', 5) },
+    { what: 'console search, a common user name', run: () => searchUsers(db, 'user', 5) },
+    { what: 'console search, no such user', run: () => searchUsers(db, 'no such user', 5) },
     { what: 'proxies, search an address', run: page(proxies, { search: subjects.address }) },
     { what: 'gift cards, search a part of a code', run: page(giftCardList, { search: 'C4CA423' }) },
     { what: 'gift cards, search a common text', run: page(giftCardList, { search: 'gift' }) },
     { what: 'gift cards, search what is not there', run: page(giftCardList, { search: 'no such card' }) },
     { what: 'gift cards, exchanged', run: page(giftCardList, { is_exchanged: '1' }) },
     { what: 'gift cards, by mount', run: page(giftCardList, { sort_by: 'mount' }) },
-    { what: 'gift cards, by point', run: page(giftCardList, { sort_by: 'point' }) }
+    { what: 'gift cards, by point', run: page(giftCardList, { sort_by: 'point' }) },
+    { what: 'payments inbox, a rare outcome', run: page(inboxList, { outcome: 'dispute_won' }) },
+    { what: 'payments inbox, a common outcome', run: page(inboxList, { outcome: 'settled' }) },
+    { what: 'payments inbox, an outcome that never came', run: page(inboxList, { outcome: 'older' }) },
+    { what: 'payments inbox, that wait', run: page(inboxList, { unresolved: '1' }) },
+    { what: 'payments inbox, search a platform number', run: page(inboxList, { search: subjects.platformNumber }) },
+    { what: 'mails, a rare state', run: page(mailList, { state: 'failed' }) },
+    { what: 'mails, a common state', run: page(mailList, { state: 'sent' }) },
+    { what: 'mails, search an address', run: page(mailList, { search: subjects.email }) },
+    { what: 'mails, search a common text', run: page(mailList, { search: 'example' }) },
+    { what: 'mails, search what is not there', run: page(mailList, { search: 'no such address' }) },
+    { what: 'tickets, a rare state', run: page(ticketList, { state: 'open' }) },
+    { what: 'tickets, a common state', run: page(ticketList, { state: 'closed' }) },
+    { what: 'tickets, search a rare text', run: page(ticketList, { search: 'quetzal' }) },
+    { what: 'tickets, search a common text', run: page(ticketList, { search: 'addresses' }) },
+    { what: 'tickets, search what is not there', run: page(ticketList, { search: 'no such ticket' }) }
   ]
 }
 

@@ -19,11 +19,23 @@ export type Subjects = {
   address: string
 }
 
-const TABLES = ['users', 'orders', 'payments', 'proxies', 'audit_log', 'point_records', 'gift_cards', 'lease_blocks']
+const TABLES = [
+  'users',
+  'orders',
+  'payments',
+  'proxies',
+  'audit_log',
+  'point_records',
+  'gift_cards',
+  'lease_blocks',
+  'platform_events',
+  'mails',
+  'tickets'
+]
 
 /**
  * Fills a migrated, empty database: orders of 50 products with payments and leases, proxies of one order, the audit
- * log, point records and gift cards.
+ * log, point records, gift cards, the platform's events, mails and tickets.
  */
 export async function fill(url: string, { rows, users }: Size, log: (line: string) => void): Promise<Subjects> {
   const client = new Client({ connectionString: url })
@@ -115,6 +127,22 @@ function statements(rows: number, users: number): Record<string, string> {
       from generate_series(1, ${rows}) n`,
     'gift cards': `insert into gift_cards (mount, point, code, is_exchanged, exchanged_by)
       select 1 + n % 50, n % 1000, 'GIFT-' || upper(substr(md5(n::text), 1, 12)), n % 3 = 0, case when n % 3 = 0 then 1 end
+      from generate_series(1, ${rows}) n`,
+    // A tenth is not about money; the oldest half has all of the rare outcome, which no walk from the newest soon meets.
+    'platform events': `insert into platform_events (event_id, topic, payload, received_at, processed_at, outcome, needs_hand,
+        platform_order_id, platform_order_name)
+      select 'e' || n, case when n % 10 = 3 then 'products/update' else 'orders/paid' end, '{}',
+        now() - (${rows} - n) * interval '1 minute', now(), case when n % 10 = 3 then null
+          when n < ${rows} / 2 and n % 20000 = 1 then 'dispute_won' when n % 500 = 1 then 'unknown_order' else 'settled' end,
+        n % 500 = 1, (case when n % 500 = 1 then 9 else 5 end * 1000000000000 + n)::text, '#' || (1000 + n) from generate_series(1, ${rows}) n`,
+    mails: `insert into mails (key, "to", template, kind, language, state, error_code, job_id, claimed_at, created_at)
+      select 'received:' || n, 'user' || 1 + n % ${users} || '@example.com', 'order-received', 'payments', 'en',
+        case when n % 5000 = 1 then 'failed' else 'sent' end, case when n % 5000 = 1 then 'rejected' end, 'j' || n, now(),
+        now() - (${rows} - n) * interval '1 minute' from generate_series(1, ${rows}) n`,
+    tickets: `insert into tickets (username, email, phone, message, state, created_at)
+      select 'user' || 1 + n % ${users}, 'user' || 1 + n % ${users} || '@example.com', '', case when n = ${Math.floor(rows / 3)}
+          then 'Where is the quetzal?' else 'My addresses do not work since ' || n end,
+        case when n % 2000 = 1 then 'open' else 'closed' end, now() - (${rows} - n) * interval '1 minute'
       from generate_series(1, ${rows}) n`
   }
 }

@@ -1,17 +1,30 @@
 // Demo mode: the whole shop on one machine, with a database, a platform, a mailbox and a proxy server of its
 // own. Everything it keeps is under DATA_DIR. `main.ts dev` is the same for developers: the web app comes from vite,
 // and each program starts again when its files change.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { startEmbeddedPostgres } from '../../apps/server/src/infra/postgres/embedded.ts'
 import { restartOnChange } from '../dev/restart.ts'
+import { keepDatabase } from './database.ts'
+import { lockDataDir } from './lock.ts'
+import { preparationOf } from './preparation.ts'
 import { startProgram, untilAnswers, type Program } from './programs.ts'
+import { agentEnvironment } from './agent-environment.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
-import { checkPorts, freePort, isStartError, readSettings, StartProblem, type DemoSettings } from './settings.ts'
+import {
+  checkPorts,
+  freePort,
+  isStartError,
+  makeDataDir,
+  NO_HISTORY,
+  readSettings,
+  StartProblem,
+  type DemoSettings
+} from './settings.ts'
 
 type Stop = () => Promise<void>
 
-/** Raise it where the demo's contents change in a way that an older folder should get too. */
-const PREPARED = 1
+/** Of Node: much is made and dropped at once there, and collecting it in small pieces takes a tenth of the time. */
+const ROOM_FOR_YOUNG = '--max-semi-space-size=64'
+
+const databaseDirOf = (dataDir: string): string => `${dataDir}/postgres`
 
 const dev = process.argv[2] === 'dev'
 
@@ -27,6 +40,8 @@ async function run(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0))
   process.on('disconnect', () => void stop(0))
   try {
+    // First of all, and held to the end: two starts on one folder would take each other's database and agent away.
+    lockDataDir(makeDataDir(process.env))
     const settings = readSettings(process.env)
     await checkPorts(settings)
     const programs = await start(settings, stops, () => stopping)
@@ -47,7 +62,7 @@ async function run(): Promise<void> {
 
 /** The database first, then the programs, each waiting for what it needs. */
 async function start(settings: DemoSettings, stops: Stop[], stopping: () => boolean): Promise<Program[] | null> {
-  const { dataDir, secrets, port, platformPort, agentPort, proxyPort } = settings
+  const { dataDir, secrets, port, platformPort, agentPort } = settings
   const url = `http://127.0.0.1:${port}`
   const platformUrl = `http://127.0.0.1:${platformPort}`
   const startOne = (name: string, args: string[], env: Record<string, string>) => {
@@ -64,6 +79,33 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
   const building = dev ? null : startOne('The build of the web app', ['scripts/build-web.ts'], {})
   const { databaseUrl, databasePort } = await openDatabase(dataDir, stops)
   if (stopping()) return null
+  const shopEnv = {
+    NETLET_DEMO: '1',
+    DATABASE_URL: databaseUrl,
+    APP_SECRET: secrets.appSecret,
+    PORT: String(port),
+    PUBLIC_URL: process.env['PUBLIC_URL'] ?? url,
+    SENDGRID_URL: platformUrl,
+    DISCORD_URL: platformUrl,
+    CHECK_GOOGLE_URL: `${platformUrl}/check/google`,
+    CHECK_BING_URL: `${platformUrl}/check/bing`,
+    CHECK_AMAZON_URL: `${platformUrl}/check/amazon`,
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn'
+  }
+  const databaseDir = process.env['DATABASE_URL'] ? null : databaseDirOf(dataDir)
+  const preparation = preparationOf(databaseDir, settings, shopEnv.PUBLIC_URL)
+  if (process.env['DEMO_HISTORY'] === '0' && preparation.wantsHistory()) preparation.markHistorySettled()
+  // Before the stand-ins: they take up the states that the history leaves.
+  if (preparation.wantsHistory()) {
+    console.log('The demo gets some days of history; this takes a moment, once.')
+    preparation.markHistoryBegun()
+    const making = startOne('The making of the history', [ROOM_FOR_YOUNG, 'scripts/demo/make-history.ts'], shopEnv)
+    const code = await making.ended
+    if (stopping()) return null
+    if (code === 0) preparation.markDone()
+    if (code === 0 || code === NO_HISTORY) preparation.markHistorySettled()
+    else console.error('The history could not be made; the demo starts without it, and the next start tries again.')
+  }
   const platformEnv = {
     PLATFORM_PORT: String(platformPort),
     DATA_DIR: dataDir,
@@ -78,31 +120,12 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     'apps/sandbox/src'
   ])
   const agentEnv = {
-    AGENT_HOST: '127.0.0.1',
-    AGENT_PORT: String(agentPort),
-    PROXY_PORT: String(proxyPort),
-    PROXY_HOST: '0.0.0.0',
-    AGENT_TOKEN: secrets.agentToken,
-    // The demo's addresses and targets are this machine itself; its database is nobody's target.
-    AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+    ...agentEnvironment(settings, dataDir),
+    // Its database is nobody's target.
     AGENT_PROTECTED_PORTS: String(databasePort),
-    LOG_LEVEL: 'warn',
-    DATA_DIR: dataDir
+    LOG_LEVEL: 'warn'
   }
   const agent = startWatched('The node agent', ['apps/agent/src/main.ts'], agentEnv, ['apps/agent/src'])
-  const shopEnv = {
-    NETLET_DEMO: '1',
-    DATABASE_URL: databaseUrl,
-    APP_SECRET: secrets.appSecret,
-    PORT: String(port),
-    PUBLIC_URL: process.env['PUBLIC_URL'] ?? url,
-    SENDGRID_URL: platformUrl,
-    DISCORD_URL: platformUrl,
-    CHECK_GOOGLE_URL: `${platformUrl}/check/google`,
-    CHECK_BING_URL: `${platformUrl}/check/bing`,
-    CHECK_AMAZON_URL: `${platformUrl}/check/amazon`,
-    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn'
-  }
   // The dev server of the web app listens on PORT and passes the shop's own paths on to this one.
   const shopPort = dev ? await freePort() : port
   const web = dev
@@ -115,7 +138,6 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     await answers(`${platformUrl}/outbox.json`, platform)
     await answers(`http://127.0.0.1:${agentPort}/healthz`, agent)
   }
-  const preparation = preparationOf(settings, shopEnv.PUBLIC_URL)
   if (!preparation.done()) {
     // Before anything is written: another shop on the same folder would find its own agent moved.
     await waitForDependencies()
@@ -140,19 +162,6 @@ async function succeeds(program: Program): Promise<void> {
   if ((await program.ended) !== 0) throw new StartProblem(`${program.name} failed; its own lines above say why.`)
 }
 
-/** Was the database filled by a start with the very same addresses? */
-function preparationOf({ dataDir, port, platformPort, agentPort, proxyPort }: DemoSettings, url: string) {
-  // Beside the embedded database's own files, and removed with them. Another database is looked at each time.
-  const marker = process.env['DATABASE_URL'] ? null : `${dataDir}/postgres/prepared.json`
-  const prepared = JSON.stringify({ version: PREPARED, port, platformPort, agentPort, proxyPort, url })
-  return {
-    done: () => marker !== null && existsSync(marker) && readFileSync(marker, 'utf8') === prepared,
-    markDone() {
-      if (marker) writeFileSync(marker, prepared)
-    }
-  }
-}
-
 async function answers(url: string, program: Program): Promise<void> {
   if (!(await untilAnswers(url, program)))
     throw new StartProblem(`${program.name} did not start; its own lines above say why.`)
@@ -162,14 +171,11 @@ async function openDatabase(dataDir: string, stops: Stop[]): Promise<{ databaseU
   const given = process.env['DATABASE_URL']
   if (given)
     return { databaseUrl: given, databasePort: URL.canParse(given) ? Number(new URL(given).port) || 5432 : 5432 }
-  const lines: string[] = []
-  const postgres = await startEmbeddedPostgres({ dataDir: `${dataDir}/postgres`, log: line => lines.push(line) }).catch(
-    (error: Error) => {
-      throw new StartProblem(error.message)
-    }
-  )
-  stops.push(() => postgres.stop())
-  return { databaseUrl: postgres.url, databasePort: postgres.port }
+  const database = await keepDatabase(databaseDirOf(dataDir), line => console.error(line)).catch((error: Error) => {
+    throw new StartProblem(error.message)
+  })
+  stops.push(() => database.stop())
+  return { databaseUrl: database.url, databasePort: database.port }
 }
 
 function announce({ port, platformPort, proxyPort }: DemoSettings): void {

@@ -95,6 +95,7 @@ async function accounts(ctx: AppContext): Promise<UserActor> {
     id: admin.id,
     username: DEMO_ADMIN.username,
     isSuperuser: true,
+    role: 'owner',
     ip: '127.0.0.1',
     sessionHash: null,
     impersonator: null,

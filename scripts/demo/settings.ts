@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 
@@ -12,6 +12,9 @@ export type DemoSecrets = {
   discordSecret: string
   botToken: string
 }
+
+/** The exit code of the program that makes the history, where the shop has a database already. */
+export const NO_HISTORY = 3
 
 export type DemoSettings = {
   dataDir: string
@@ -31,14 +34,12 @@ export class StartProblem extends Error {
 export const isStartError = (error: unknown): error is Error =>
   error instanceof Error && (error.name === 'StartProblem' || error.name === 'StartupError')
 
-/** @throws StartProblem */
-export function readSettings(env: NodeJS.ProcessEnv): DemoSettings {
+/**
+ * @returns the data folder, which is there then
+ * @throws StartProblem
+ */
+export function makeDataDir(env: NodeJS.ProcessEnv): string {
   const dataDir = resolve(env['DATA_DIR'] || './data')
-  const port = (name: string, standard: number): number => {
-    const value = Number(env[name] || standard)
-    if (!Number.isInteger(value) || value < 1 || value > 65_535) throw new StartProblem(`${name} is not a port number`)
-    return value
-  }
   try {
     mkdirSync(dataDir, { recursive: true })
   } catch (error) {
@@ -46,6 +47,17 @@ export function readSettings(env: NodeJS.ProcessEnv): DemoSettings {
       `The data folder ${dataDir} cannot be made: ${(error as Error).message}. Set DATA_DIR to another one.`
     )
   }
+  return dataDir
+}
+
+/** @throws StartProblem */
+export function readSettings(env: NodeJS.ProcessEnv): DemoSettings {
+  const port = (name: string, standard: number): number => {
+    const value = Number(env[name] || standard)
+    if (!Number.isInteger(value) || value < 1 || value > 65_535) throw new StartProblem(`${name} is not a port number`)
+    return value
+  }
+  const dataDir = makeDataDir(env)
   return {
     dataDir,
     port: port('PORT', 3000),
@@ -67,7 +79,12 @@ function readSecrets(file: string, env: NodeJS.ProcessEnv): DemoSecrets {
     discordSecret: stored.discordSecret ?? secret(),
     botToken: stored.botToken ?? secret()
   }
-  writeFileSync(file, JSON.stringify(kept, null, 2), { mode: 0o600 })
+  const text = JSON.stringify(kept, null, 2)
+  if (JSON.stringify(stored, null, 2) !== text) {
+    // In one step: half a file, from a full disk, could never be opened again.
+    writeFileSync(`${file}.new`, text, { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+  }
   return { ...kept, appSecret: env['APP_SECRET'] || kept.appSecret, agentToken: env['AGENT_TOKEN'] || kept.agentToken }
 }
 

@@ -41,6 +41,19 @@ test('each fault of docs/FAULTS.md has its tests', () => {
   }
 })
 
+test('each line of docs/CONSOLE.md has its tests', () => {
+  const rows = readFileSync(join(root, 'docs/CONSOLE.md'), 'utf8')
+    .split('\n')
+    .filter(line => (line.startsWith('|') && line.includes('.test.tsx')) || line.includes('.spec.ts'))
+  expect(rows.length).toBeGreaterThan(25)
+  for (const row of rows) {
+    for (const [, path = '', title = ''] of row.matchAll(/`(\S+\.(?:test\.tsx|spec\.ts))`: (.+?)(?=<br>| +\|)/g)) {
+      const file = /^(e2e|apps)\//.test(path) ? path : join('apps/web/src/admin', path)
+      expect(readFileSync(join(root, file), 'utf8'), `${path}: ${title}`).toContain(title)
+    }
+  }
+})
+
 test('jobs are sorted by name, with when they run and how often they are tried', () => {
   const run = () => Promise.resolve()
   const text = jobsMarkdown([

@@ -3,6 +3,7 @@
  * it. `audit` reads infra's own table only.
  */
 export const DOMAINS = [
+  'home',
   'payments',
   'delivery',
   'orders',

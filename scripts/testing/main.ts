@@ -109,6 +109,7 @@ function runner(stage: Stage): Run {
 
 const total = { passed: 0, failed: 0 }
 const summary: string[] = []
+const failures: string[] = []
 for (const stage of chosen) {
   if (interrupted) break
   console.log(`\n── ${stage.name} ──`)
@@ -116,6 +117,7 @@ for (const stage of chosen) {
   const count = await stage.check(runner(stage), folder)
   total.passed += count.passed
   total.failed += count.failed
+  failures.push(...count.failures.map(name => `failed: ${name.replace(root, '')}`))
   for (const left of endLeftovers(folder)) console.warn(`left running by ${stage.name}, ended: ${left}`)
   const seconds = ((Date.now() - started) / 1000).toFixed(1)
   summary.push(`${stage.name.padEnd(10)}${count.passed} passed, ${count.failed} failed (${seconds} s)`)
@@ -124,6 +126,7 @@ if (interrupted) {
   summary.push('interrupted')
   total.failed = Math.max(total.failed, 1)
 }
-console.log(`\n${summary.join('\n')}\n`)
+// Last, so that whoever sees only the end of a long output learns what failed.
+console.log(`\n${[...summary, ...failures].join('\n')}\n`)
 console.log(`${total.passed} passed, ${total.failed} failed`)
 process.exit(total.failed > 0 ? 1 : 0)

@@ -1,33 +1,46 @@
 import { expect, test } from 'vitest'
 import { countPlaywright, countVitest } from './reports.ts'
 
-const file = (status: string, ...tests: string[]) => ({ status, assertionResults: tests.map(status => ({ status })) })
+const file = (status: string, ...tests: string[]) => ({
+  name: 'a.test.ts',
+  status,
+  assertionResults: tests.map((status, n) => ({ status, fullName: `test ${n}` }))
+})
 
 test('tests are counted as the runner reports them', () => {
   const report = { numPassedTests: 3, numFailedTests: 1, testResults: [file('failed', 'passed', 'failed')] }
-  expect(countVitest(report, 1)).toEqual({ passed: 3, failed: 1 })
-  expect(countPlaywright({ stats: { expected: 4, unexpected: 2, flaky: 0 }, errors: [] }, 1)).toEqual({
+  expect(countVitest(report, 1)).toEqual({ passed: 3, failed: 1, failures: ['a.test.ts > test 1'] })
+  const spec = (title: string, ok: boolean, status: string) => ({ title, ok, tests: [{ status }] })
+  const suites = [
+    {
+      file: 'a.spec.ts',
+      specs: [spec('opens', true, 'expected'), spec('closes', false, 'unexpected')],
+      suites: [{ file: 'a.spec.ts', specs: [spec('opens again', true, 'flaky')] }]
+    }
+  ]
+  expect(countPlaywright({ stats: { expected: 4, unexpected: 1, flaky: 1 }, errors: [], suites }, 1)).toEqual({
     passed: 4,
-    failed: 2
+    failed: 2,
+    failures: ['a.spec.ts > closes', 'a.spec.ts > opens again']
   })
 })
 
 test('a file that does not load, or whose set-up fails, is a failure', () => {
   const report = { numPassedTests: 5, numFailedTests: 0, testResults: [file('failed'), file('failed', 'skipped')] }
-  expect(countVitest(report, 1)).toEqual({ passed: 5, failed: 2 })
+  expect(countVitest(report, 1)).toEqual({ passed: 5, failed: 2, failures: ['a.test.ts', 'a.test.ts'] })
   expect(countPlaywright({ stats: { expected: 1, unexpected: 0, flaky: 0 }, errors: [{}] }, 1).failed).toBe(1)
 })
 
 test('a run that ends badly without a failed test is a failure', () => {
   const report = { numPassedTests: 5, numFailedTests: 0, testResults: [file('passed', 'passed')] }
-  expect(countVitest(report, 1)).toEqual({ passed: 5, failed: 1 })
-  expect(countVitest(report, null)).toEqual({ passed: 5, failed: 1 })
-  expect(countVitest(report, 0)).toEqual({ passed: 5, failed: 0 })
+  expect(countVitest(report, 1)).toMatchObject({ passed: 5, failed: 1 })
+  expect(countVitest(report, null)).toMatchObject({ passed: 5, failed: 1 })
+  expect(countVitest(report, 0)).toMatchObject({ passed: 5, failed: 0 })
 })
 
 test('a run without a report, or without a test, is a failure', () => {
-  expect(countVitest(undefined, 0)).toEqual({ passed: 0, failed: 1 })
-  expect(countPlaywright(undefined, 0)).toEqual({ passed: 0, failed: 1 })
+  expect(countVitest(undefined, 0)).toMatchObject({ passed: 0, failed: 1 })
+  expect(countPlaywright(undefined, 0)).toMatchObject({ passed: 0, failed: 1 })
   expect(countVitest({ numPassedTests: 0, numFailedTests: 0, testResults: [] }, 0).failed).toBe(1)
   expect(countPlaywright({ stats: { expected: 0, unexpected: 0, flaky: 0 }, errors: [] }, 0).failed).toBe(1)
 })

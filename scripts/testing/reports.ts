@@ -1,20 +1,28 @@
-/** How many checks of a stage passed and failed. */
+/** How many checks of a stage passed and failed, and what the failed ones are called: `file > test`. */
 export type Count = {
   passed: number
   failed: number
+  failures: string[]
 }
 
 /** The parts of Vitest's JSON report that are read here. */
 export type VitestReport = {
   numPassedTests: number
   numFailedTests: number
-  testResults: { status: string; assertionResults: { status: string }[] }[]
+  testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[]
 }
 
 /** The parts of Playwright's JSON report that are read here. */
 export type PlaywrightReport = {
   stats: { expected: number; unexpected: number; flaky: number }
   errors: unknown[]
+  suites?: PlaywrightSuite[]
+}
+
+type PlaywrightSuite = {
+  file: string
+  specs?: { title: string; ok: boolean; tests: { status: string }[] }[]
+  suites?: PlaywrightSuite[]
 }
 
 /**
@@ -22,18 +30,34 @@ export type PlaywrightReport = {
  * appear nowhere else.
  */
 export function countVitest(report: VitestReport | undefined, exitCode: number | null): Count {
-  if (!report) return { passed: 0, failed: 1 }
+  if (!report) return { passed: 0, failed: 1, failures: [] }
   const broken = report.testResults.filter(
     file => file.status === 'failed' && !file.assertionResults.some(test => test.status === 'failed')
-  ).length
-  return settle({ passed: report.numPassedTests, failed: report.numFailedTests + broken }, exitCode)
+  )
+  const failures = report.testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => `${name} > ${fullName}`)
+  )
+  return settle(
+    {
+      passed: report.numPassedTests,
+      failed: report.numFailedTests + broken.length,
+      failures: [...failures, ...broken.map(({ name }) => name)]
+    },
+    exitCode
+  )
 }
 
 /** Counts a Playwright run. A test that passed only when repeated has failed once, and that is what counts. */
 export function countPlaywright(report: PlaywrightReport | undefined, exitCode: number | null): Count {
-  if (!report) return { passed: 0, failed: 1 }
+  if (!report) return { passed: 0, failed: 1, failures: [] }
   const { expected, unexpected, flaky } = report.stats
-  return settle({ passed: expected, failed: unexpected + flaky + report.errors.length }, exitCode)
+  const failures = (report.suites ?? []).flatMap(failedSpecs)
+  return settle({ passed: expected, failed: unexpected + flaky + report.errors.length, failures }, exitCode)
+}
+
+function failedSpecs(suite: PlaywrightSuite): string[] {
+  const own = (suite.specs ?? []).filter(({ ok, tests }) => !ok || tests.some(({ status }) => status === 'flaky'))
+  return [...own.map(({ title }) => `${suite.file} > ${title}`), ...(suite.suites ?? []).flatMap(failedSpecs)]
 }
 
 /** A run that tested nothing, or ended badly without naming a test (an unhandled error, a crash), has failed. */

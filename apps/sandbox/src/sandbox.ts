@@ -23,7 +23,7 @@ export type SandboxOptions = {
   discordClientSecret: string
   /** The key of the chat bot's reports to the shop. */
   discordBotToken?: string
-} & Pick<PlatformOptions, 'fetch' | 'now' | 'webhookTimeoutMs' | 'webhookBackoff'>
+} & Pick<PlatformOptions, 'fetch' | 'now' | 'saveOnlyAtClose' | 'webhookTimeoutMs' | 'webhookBackoff'>
 
 export type Sandbox = { url: string; port: number; close(): Promise<void> }
 
@@ -39,13 +39,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const dir = join(options.dataDir, 'sandbox')
   const platform = await registerPlatform(app, { ...options, shopUrl, dir, base: () => url })
   outboxRoutes(app, await openOutbox(dir, options.now ?? Date.now))
+  const token = options.discordBotToken ?? 'sandbox-bot-token'
   discordRoutes(app, {
+    botToken: token,
     clientId: options.discordClientId,
     clientSecret: options.discordClientSecret,
     shopUrl,
     now: options.now ?? Date.now
   })
-  const token = options.discordBotToken ?? 'sandbox-bot-token'
   chatRoutes(app, createBot({ shopUrl, token, fetch: options.fetch ?? fetch, now: options.now ?? Date.now }))
   echoRoutes(app)
   await app.listen({ host: '127.0.0.1', port: options.port })

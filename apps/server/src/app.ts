@@ -8,10 +8,11 @@ import { catalogRoutes, rulePrices, variantsSellingFrom } from './domains/catalo
 import { commerceRoutes, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes } from './domains/delivery/index.ts'
 import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
+import { homeRoutes } from './domains/home/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
 import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
-import { mayDeliver, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
+import { hasOpenMoney, mayDeliver, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
@@ -20,37 +21,56 @@ import { createApp } from './infra/http/app.ts'
 import { eventStreamRoutes } from './infra/http/event-stream.ts'
 import { mounter } from './infra/http/mount.ts'
 import { healthRoutes } from './infra/http/health.ts'
+import { taskMonitorRoutes } from './infra/http/task-monitor.ts'
+import { unnamedProxyWarning } from './infra/http/untrusted-proxies.ts'
 import { serveWeb } from './infra/http/web.ts'
 import type { AppContext } from './infra/context.ts'
 import { healthPorts } from './health.ts'
+import { auditNames, namingOrders } from './order-names.ts'
 import { accountPorts } from './ports.ts'
 import { retention } from './retention.ts'
+import { settingTests } from './setting-tests.ts'
+import { allJobs } from './workers.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
 export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const app = await createApp({ log: ctx.log, trustProxy: ctx.config.trustProxy })
+  const warning = unnamedProxyWarning(ctx.config)
+  if (warning) ctx.log.warn(warning)
   healthRoutes(app, ctx)
   const guard = createGuard(ctx)
   const mount = mounter(app, guard)
   eventStreamRoutes(mount, ctx, { app, guard })
+  taskMonitorRoutes(app, ctx, guard)
   accountRoutes(mount, ctx, accountPorts(ctx))
   catalogRoutes(mount, ctx, { app })
   commerceRoutes(mount, ctx)
-  orderRoutes(mount, ctx, { ordersPaidBy })
-  deliveryRoutes(mount, ctx, { mayDeliver })
+  orderRoutes(mount, ctx, { ordersPaidBy, hasOpenMoney })
+  const naming = namingOrders(mount, ctx.db)
+  deliveryRoutes(naming, ctx, { mayDeliver })
   paymentRoutes(mount, ctx)
-  inventoryRoutes(mount, ctx, { onRulesChanged: enqueueDenyLists, prices: rulePrices })
-  fleetRoutes(mount, ctx, { variantsSellingFrom })
+  inventoryRoutes(naming, ctx, {
+    onRulesChanged: enqueueDenyLists,
+    prices: rulePrices,
+    orderNumbers: auditNames.orderNumbers
+  })
+  fleetRoutes(naming, ctx, { variantsSellingFrom })
   rewardsRoutes(mount, ctx)
   supportRoutes(mount, ctx)
-  settingsRoutes(mount, ctx, { onPlatformChange: async unit => requestWebhooks(unit), health: healthPorts(ctx) })
+  settingsRoutes(mount, ctx, {
+    onPlatformChange: async unit => requestWebhooks(unit),
+    health: healthPorts(ctx),
+    tests: settingTests(ctx),
+    jobs: allJobs
+  })
   mailRoutes(mount, ctx)
   await app.register(async scope => {
     // Mail programs post a form, whose one field says nothing new.
     scope.addContentTypeParser('application/x-www-form-urlencoded', (_request, _payload, next) => next(null))
     unsubscribeRoutes(mounter(scope, guard), ctx)
   })
-  auditRoutes(mount, ctx)
+  auditRoutes(mount, ctx, auditNames)
+  homeRoutes(mount, ctx)
   retentionRoutes(mount, ctx, retention)
   bulkRoutes(mount, ctx, bulkActions)
   documentationRoutes(mount, ctx)

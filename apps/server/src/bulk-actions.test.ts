@@ -93,6 +93,15 @@ test.each([
   })
 })
 
+test('unknown filters are named while they are few, and not sent back where they are many', async () => {
+  const refused = (keys: string[]) => start('order.delete', { query: Object.fromEntries(keys.map(key => [key, '1'])) })
+  const one = await refused(['serch'])
+  expect(one).toMatchObject({ data: { errors: { 'selection.query': expect.stringContaining('serch') as string } } })
+  const many = await refused(Array.from({ length: 20_000 }, (_, at) => `key${at}`))
+  expect(many).toMatchObject({ code: 400, data: { errors: { 'selection.query': 'Unknown key' } } })
+  expect(await refused(['x'.repeat(500)])).toMatchObject({ data: { errors: { 'selection.query': 'Unknown key' } } })
+})
+
 test('orders: what each of the actions does, and refuses', async () => {
   const [live, unpaid] = [await shop.buy(buyer), await place()]
   const ids = [live.id, unpaid.id]
@@ -131,6 +140,30 @@ test('orders are chosen by the filters of their list', async () => {
   expect(await chosen({ problem: '1' })).toEqual([problem.id])
   expect(await chosen({ order_id: bought.publicId })).toEqual([bought.id])
   expect(await start('order.delete', { query: { username: 'nobody at all' } })).toMatchObject({ code: 409 })
+})
+
+test('orders that are chosen by an address stand in the audit log as a look at who has it, when planned and when started', async () => {
+  const bought = await shop.buy(buyer)
+  const { rows } = await shop.ctx.db.execute<{ ip: string }>(
+    sql`select host(ip) as ip from proxies where order_id = ${bought.id} limit 1`
+  )
+  const address = rows[0]?.ip ?? ''
+  const looks = async () =>
+    (
+      await shop.ctx.db.execute(
+        sql`select actor_id from audit_log where action = 'cidr.look_up' and target_id = ${address}`
+      )
+    ).rows.map(row => row['actor_id'])
+  const order = { action: 'order.check', selection: { query: { search: address } } }
+  expect(await admin.post('/api/bulk/plan/', order)).toMatchObject({ code: 2000, data: { rows: 1 } })
+  expect(await looks()).toEqual([admin.user.id])
+  const another = await shop.admin({ username: 'looks1' })
+  const run = await another.post<BulkRun>('/api/bulk/', order)
+  const shown = await another.get<Page<BulkRow>>(`/api/bulk/${run.data.id}/rows/`)
+  expect(shown.data.data).toMatchObject([{ id: bought.id, label: bought.publicId }])
+  expect(await looks()).toEqual([admin.user.id, another.user.id])
+  await another.post('/api/bulk/', { action: 'order.check', selection: { query: { search: bought.publicId } } })
+  expect(await looks()).toHaveLength(2)
 })
 
 async function place(by = buyer): Promise<{ id: number; orderId: string }> {

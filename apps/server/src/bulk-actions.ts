@@ -1,29 +1,38 @@
-import { routes } from '@netlet/contract'
+import { message, routes, type OrderTask } from '@netlet/contract'
 import { inArray } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
-import { creditOrder, leaveServerRow, requestTaskIn } from './domains/delivery/index.ts'
-import { orderLabels, orderList, removeOrderIn } from './domains/orders/index.ts'
-import { mayDeliver, ordersPaidBy } from './domains/payments/index.ts'
-import { deleteGiftCardIn, giftCardList } from './domains/rewards/index.ts'
+import { creditOrder, leaveServerRow, planTask, requestTaskIn } from './domains/delivery/index.ts'
+import { openAddressSearch, orderLabels, orderList, planRemoval, removeOrderIn } from './domains/orders/index.ts'
+import { deliveryHeld, hasOpenMoney, mayDeliver, ordersPaidBy } from './domains/payments/index.ts'
+import { deleteGiftCardIn, giftCardList, planGiftCardRemoval } from './domains/rewards/index.ts'
 import { giftCards } from './domains/rewards/tables.ts'
 import { matchingIds } from './infra/list/index.ts'
 import { formRefusal } from './infra/refusals.ts'
 import { ok, type Result } from './infra/result.ts'
 
-type Rows = Pick<BulkWork, 'ids' | 'labels'>
+type Rows = Pick<BulkWork, 'open' | 'ids' | 'labels'>
+
+/** A message with more characters is not sent back. */
+const LONGEST_MESSAGE = 200
+
 /** A list's query, as the list itself would read it. What it does not know would match more than was meant. */
 function parseQuery<Q extends z.ZodObject>(list: { query?: Q }, given: object): Result<z.output<Q>> {
   const parsed = list.query?.strict().safeParse(given)
   if (parsed?.success) return ok(parsed.data as z.output<Q>)
-  const issues = parsed?.error.issues ?? []
-  const errors = Object.fromEntries(
-    issues.map(({ path, message }) => [['selection', 'query', ...path].join('.'), message])
-  )
-  return formRefusal(errors)
+  const errors = (parsed?.error.issues ?? []).map(issue => {
+    const where = ['selection', 'query', ...issue.path].join('.')
+    // It names all of the unknown keys.
+    return [where, issue.message.length > LONGEST_MESSAGE ? message('unknown_key') : issue.message] as const
+  })
+  return formRefusal(Object.fromEntries(errors))
 }
 
 const orderRows: Rows = {
+  async open(ctx, by, given) {
+    const query = parseQuery(routes.orders.list, given)
+    return query.ok ? openAddressSearch(ctx, by, query.data) : query
+  },
   async ids(db, given, limit, now) {
     const query = parseQuery(routes.orders.list, given)
     if (!query.ok) return query
@@ -48,16 +57,26 @@ const giftCardRows: Rows = {
   }
 }
 
+const taskRows = (task: OrderTask): BulkWork => ({
+  ...orderRows,
+  plan: (db, ids, { by, now }) => planTask(db, ids, task, { now, held: deliveryHeld(by, now) }),
+  run: (unit, id) => requestTaskIn(unit, id, task, asked)
+})
+
 const asked = { userId: null, mayDeliver }
 
 /** What each bulk action does, put together from the domains that own the rows. */
 export const bulkActions: BulkActions = {
-  'order.change': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'change', asked) },
-  'order.reset': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'reset', asked) },
-  'order.check': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'check', asked) },
-  'order.deliver': { ...orderRows, run: (unit, id) => requestTaskIn(unit, id, 'deliver', asked) },
-  'order.delete': { ...orderRows, run: removeOrderIn },
+  'order.change': taskRows('change'),
+  'order.reset': taskRows('reset'),
+  'order.check': taskRows('check'),
+  'order.deliver': taskRows('deliver'),
+  'order.delete': {
+    ...orderRows,
+    plan: (db, ids) => planRemoval(db, ids, { hasOpenMoney }),
+    run: (unit, id) => removeOrderIn(unit, id, { hasOpenMoney })
+  },
   'order.leave_server': { ...orderRows, run: leaveServerRow },
   'order.credit_outage': { ...orderRows, run: creditOrder },
-  'gift_card.delete': { ...giftCardRows, run: deleteGiftCardIn }
+  'gift_card.delete': { ...giftCardRows, plan: planGiftCardRemoval, run: deleteGiftCardIn }
 }

@@ -1,5 +1,5 @@
 import type { Health } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'
@@ -62,6 +62,16 @@ test('a platform that is gone shows as such, with its words', async () => {
   const { platform } = await check()
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
   for (const part of [platform?.shop, platform?.webhooks]) expect(part?.error).toContain('refused the access token')
+})
+
+test('a look asks the servers as well', async () => {
+  const { db } = shop.ctx
+  const [row] = await db
+    .insert(servers)
+    .values({ name: 'gone', ip: '127.0.0.1', agentPort: 9, connected: true })
+    .returning()
+  expect((await check()).servers).toMatchObject({ total: 1, reachable: 0, unreachable: [{ name: 'gone' }] })
+  await db.delete(servers).where(eq(servers.id, row?.id ?? 0))
 })
 
 test('servers that do not answer, mail that waits and jobs that failed for good are counted', async () => {

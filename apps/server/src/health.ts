@@ -1,19 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { comparePrices, countPriceDrifts } from './domains/catalog/index.ts'
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
-import { serversHealth } from './domains/fleet/index.ts'
+import { checkServers, serversHealth } from './domains/fleet/index.ts'
 import { mailTroubles, sendMailQueue } from './domains/mail/index.ts'
-import { countOpenEvents } from './domains/payments/index.ts'
+import { countUnresolvedEvents } from './domains/payments/index.ts'
 import type { HealthPorts } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
 import { untrustedProxies } from './infra/http/untrusted-proxies.ts'
 import { queueFigures } from './infra/job-figures.ts'
 
-/** What the health page shows of each part, and how it looks at the platform at once. */
+/** How long a look at the servers is waited for. In milliseconds. */
+const SERVERS_MS = 8000
+
+/** What the health page shows of each part, and how it looks at platform and servers at once. */
 export const healthPorts = (ctx: AppContext): HealthPorts => ({
   sections: {
-    platform: () => platformHealth(ctx, { priceDrifts: countPriceDrifts, openEvents: countOpenEvents }),
+    platform: () => platformHealth(ctx, { priceDrifts: countPriceDrifts, unresolvedEvents: countUnresolvedEvents }),
     jobs: async () => ({
       queues: (await queueFigures(ctx.db)).map(queue => ({ ...queue, oldest: isoOrNull(queue.oldest) }))
     }),
@@ -39,7 +43,12 @@ export const healthPorts = (ctx: AppContext): HealthPorts => ({
     await Promise.all([
       checkPlatform(ctx),
       registerWebhooks(ctx).catch((error: unknown) => ctx.log.warn({ err: error }, 'webhooks were not compared')),
-      comparePrices(ctx)
+      comparePrices(ctx),
+      // Very many that are silent go on being asked; the page follows.
+      Promise.race([
+        checkServers(ctx).catch((error: unknown) => ctx.log.warn({ err: error }, 'servers were not asked')),
+        sleep(SERVERS_MS, undefined, { ref: false })
+      ])
     ])
   }
 })

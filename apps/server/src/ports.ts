@@ -1,11 +1,13 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import type { OrderState, UserFigures } from '@netlet/contract'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { nameOfDeleted, type AccountPorts } from './domains/accounts/index.ts'
 import { forgetActor } from './domains/bulk/index.ts'
 import { forgetPayer } from './domains/commerce/index.ts'
 import { leases } from './domains/inventory/tables.ts'
-import { exportOrders, forgetBuyer, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
+import { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
-import { exportPayments, holdsMoneyOf, isOpen } from './domains/payments/index.ts'
+import { exportPayments, holdsMoneyOf, isUnresolved } from './domains/payments/index.ts'
+import { payments } from './domains/payments/tables.ts'
 import {
   changePoints,
   exportCodes,
@@ -23,11 +25,12 @@ import type { Executor } from './infra/db/client.ts'
 export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   levelThresholds,
   pendingCoins: (db, userId) => pendingCoins(db, userId, ctx.now()),
+  figures,
   changePoints,
   owed,
   forget: [
     // Before the rows that say which events are the person's.
-    async (unit, { id, email }) => forgetPayer(unit, { email, ...(await platformNamesOf(unit.tx, id)) }, isOpen),
+    async (unit, { id, email }) => forgetPayer(unit, { email, ...(await platformNamesOf(unit.tx, id)) }, isUnresolved),
     async (unit, { id }) => forgetBuyer(unit, id),
     async (unit, { email }) => forgetSender(unit, email),
     async (unit, person) => forgetInvited(unit, person, nameOfDeleted(person.id)),
@@ -42,11 +45,34 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   }
 })
 
+/** Joins tables of two domains: what a user's page begins with. */
+async function figures(db: Executor, userId: number): Promise<UserFigures> {
+  const live = sql.join(
+    LIVE.map(state => sql`${state}`),
+    sql`, `
+  )
+  const { rows } = await db.execute<Omit<UserFigures, 'owed'>>(sql`
+    select count(*) as orders, count(*) filter (where state = 'placed') as unpaid_orders,
+      count(*) filter (where state in (${live})) as live_orders,
+      (select coalesce(sum(p.amount - p.refunded_amount), 0)::numeric(16, 2)::text from ${payments} p
+        join ${orders} o on o.id = p.order_id where o.user_id = ${userId} and p.accepted) as paid
+    from ${orders} where user_id = ${userId} and deleted_at is null`)
+  const [row] = rows
+  if (!row) throw new Error('the figures are one row')
+  return { ...row, owed: await owedOf(db, userId, await hasOwedOrders(db, userId)) }
+}
+
+/** States of orders that were paid for, and run or are being delivered. */
+const LIVE = ['paid', 'delivering', 'partly_delivered', 'delivered'] as const satisfies OrderState[]
+
 /** The orders' locks come first: a payment that is being settled is seen as paid, or finds its user deleted. */
 async function owed(unit: Unit, userId: number): Promise<'leases' | 'order' | null> {
-  const isOwed = await lockOwedOrders(unit, userId)
-  if (await holdsLeases(unit.tx, userId)) return 'leases'
-  return isOwed || (await holdsMoneyOf(unit.tx, userId)) ? 'order' : null
+  return owedOf(unit.tx, userId, await lockOwedOrders(unit, userId))
+}
+
+async function owedOf(db: Executor, userId: number, owesOrder: boolean): Promise<'leases' | 'order' | null> {
+  if (await holdsLeases(db, userId)) return 'leases'
+  return owesOrder || (await holdsMoneyOf(db, userId)) ? 'order' : null
 }
 
 /** Joins tables of two domains, neither of which knows what a user's deletion needs. */

@@ -7,14 +7,17 @@ import { addGroup, addOrders, addRule, addServer } from './domains/inventory/fix
 import { activate, assignCidrs, release, reserve, whoHeld } from './domains/inventory/index.ts'
 import { orderEvents, orders } from './domains/orders/tables.ts'
 import { applyRetention } from './domains/retention/apply.ts'
+import { retentionJobs } from './domains/retention/jobs.ts'
 import { DAY } from './infra/clock.ts'
+import type { Job } from './infra/job.ts'
 import { auditLog } from './infra/tables.ts'
 import { retention } from './retention.ts'
 import { startTestShop, type TestShop } from './testing/shop.ts'
+import { allQueues } from './workers.ts'
 
 let shop: TestShop
 beforeAll(async () => {
-  shop = await startTestShop({})
+  shop = await startTestShop({ queues: allQueues })
 })
 afterAll(() => shop.close())
 
@@ -124,7 +127,7 @@ test("a platform event first loses what it says, then goes; one that needs someb
     payload: { name: '#1' },
     receivedAt: ago(days),
     outcome,
-    needsHand: outcome === 'unknown_order',
+    needsResolution: outcome === 'unknown_order',
     processedAt: outcome === null ? null : ago(days)
   })
   await db
@@ -190,4 +193,45 @@ test('an entry that fails keeps none of the others from being worked on', async 
     { ...first, remove: later }
   ])
   expect(later).toHaveBeenCalledOnce()
+})
+
+/** Runs of the job until none follows, with the data that each was sent. */
+async function runAll(job: Job, most: number): Promise<object[]> {
+  const { db } = shop.ctx
+  const runs: object[] = [{}]
+  for (let run = 0; run < most; run += 1) {
+    await db.execute(sql`delete from pgboss.job where name = 'apply-retention'`)
+    await job.run(shop.ctx, runs.at(-1) as never, `run ${run}`)
+    const { rows } = await db.execute<{ data: object }>(sql`select data from pgboss.job where name = 'apply-retention'`)
+    if (!rows[0]) return runs
+    runs.push(rows[0].data)
+  }
+  return runs
+}
+
+test('a run that takes too long stops between two kinds of rows, and the next one goes on from there', async () => {
+  const [template] = retention
+  if (!template) throw new Error('nothing is removed')
+  const worked: string[] = []
+  const endless = (['sessions', 'captchas', 'jobs'] as const).map(what => ({
+    ...template,
+    what,
+    remove: async () => {
+      worked.push(what)
+      return 1
+    }
+  }))
+  const [job] = retentionJobs(endless, { runMs: 0 })
+  if (!job) throw new Error('there is no job')
+  // Each of them had a turn, though the first would have filled every run.
+  expect(await runAll(job, 5)).toEqual([{}, { from: 'captchas' }, { from: 'jobs' }])
+  expect(worked).toEqual(['sessions', 'captchas', 'jobs'])
+})
+
+test('a run that is to go on with what is kept no longer begins with the first', async () => {
+  const [template] = retention
+  if (!template) throw new Error('nothing is removed')
+  const remove = vi.fn(async () => 0)
+  expect(await applyRetention(shop.ctx, [{ ...template, remove }], { from: 'of an earlier version' })).toBeNull()
+  expect(remove).toHaveBeenCalledOnce()
 })

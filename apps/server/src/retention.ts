@@ -5,7 +5,7 @@ import { commerceRetention } from './domains/commerce/index.ts'
 import { deliveryRetention } from './domains/delivery/index.ts'
 import { mailRetention } from './domains/mail/index.ts'
 import { orderRetention } from './domains/orders/index.ts'
-import { isOpen, paymentRetention } from './domains/payments/index.ts'
+import { isUnresolved, paymentRetention } from './domains/payments/index.ts'
 import { jobArchive } from './domains/retention/index.ts'
 import { rewardsRetention } from './domains/rewards/index.ts'
 import { settingsRetention } from './domains/settings/index.ts'
@@ -15,7 +15,7 @@ import type { RetentionEntry } from './infra/retention.ts'
 export const retention: RetentionEntry[] = [
   ...accountRetention,
   ...rewardsRetention,
-  ...commerceRetention(isOpen),
+  ...commerceRetention(isUnresolved),
   ...orderRetention,
   ...deliveryRetention,
   ...paymentRetention,

@@ -10,10 +10,13 @@ import { orderJobs } from './domains/orders/index.ts'
 import {
   acceptByHand,
   cancelPayment,
+  changeRefund,
   disputePayment,
+  doubtRefund,
   paymentJobs,
   refundPayment,
-  settlePayment
+  settlePayment,
+  whyNotDelivered
 } from './domains/payments/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'
@@ -28,11 +31,13 @@ export const eventHandlers: EventHandlers = {
   'refunds/create': refundPayment,
   'disputes/create': disputePayment,
   'disputes/update': disputePayment,
+  'reconciled/refund': changeRefund,
+  'reconciled/doubt': doubtRefund,
   'products/update': applyProductUpdate,
   'products/delete': withdrawProduct
 }
 
-export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand }
+export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand, whyNotDelivered }
 
 /** Every kind of background work, each declared by the domain that does it. */
 export const allJobs: Job[] = [

@@ -5,9 +5,11 @@ import { message } from './form-messages.ts'
 import { LANGUAGES } from './languages.ts'
 import { ownAccountRoutes } from './own-account.ts'
 import { preferenceRoutes } from './preferences.ts'
+import { OPERATOR_ROLES } from './permissions.ts'
 import { route } from './route.ts'
 import { page, listQuery } from './list.ts'
 import { Done, Id, IdParams, Time, formVersion, optionalText } from './shapes.ts'
+import { UserMore, userAdminRoutes } from './user-admin.ts'
 
 export const User = z.object({
   id: z.number(),
@@ -17,6 +19,8 @@ export const User = z.object({
   discord_name: z.string().nullable(),
   is_active: z.boolean(),
   is_superuser: z.boolean(),
+  /** What an administrator may do; null for a customer. */
+  operator_role: z.enum(OPERATOR_ROLES).nullable(),
   reward_points: z.number(),
   points: z.number(),
   level: z.number(),
@@ -39,6 +43,10 @@ export const CurrentUser = User.extend({
   pending_points: z.number()
 })
 export type CurrentUser = z.infer<typeof CurrentUser>
+
+/** A user as the console's page of it begins. */
+export const UserDetail = User.extend(UserMore.shape)
+export type UserDetail = z.infer<typeof UserDetail>
 
 /** A field of a form that was left empty. */
 const blank = z.literal('').transform(() => undefined)
@@ -124,6 +132,10 @@ export const UserForm = z.object({
   username: username.optional(),
   email: email().optional(),
   is_superuser: z.boolean().optional(),
+  operator_role: z
+    .enum(OPERATOR_ROLES)
+    .nullish()
+    .transform(role => role ?? undefined),
   is_active: z.boolean().optional(),
   /** Only what it is already: coins change by `reward_points_change`. */
   reward_points: z
@@ -212,19 +224,44 @@ export const accounts = {
   users: route('GET', '/api/users/u/', {
     summary: 'Users',
     access: 'admin',
-    query: listQuery({ sort: ['id'] }),
+    permission: 'users.view',
+    query: listQuery({
+      sort: ['id', 'reward_points', 'level_points', 'last_login'],
+      filters: {
+        is_active: z.enum(['0', '1']).optional(),
+        is_superuser: z.enum(['0', '1']).optional(),
+        level: z.enum(['0', '1', '2', '3', '4', '5']).optional()
+      }
+    }),
     reply: page(User)
+  }),
+  user: route('GET', '/api/users/u/:id/', {
+    summary: 'One user with what it has with the shop',
+    access: 'admin',
+    permission: 'users.view',
+    params: IdParams,
+    reply: UserDetail
   }),
   ban: route('POST', '/api/users/u/:id/baned_user/', {
     summary: 'Ban; its sessions and API keys end',
     access: 'admin',
+    permission: 'users.change',
     params: IdParams,
     body: z.object({ id: Id.optional() }).optional(),
     reply: Done
   }),
   unban: route('POST', '/api/users/u/:id/unbaned_user/', {
-    summary: 'Unban',
+    summary: 'Unban; the chat account is taken off',
     access: 'admin',
+    permission: 'users.change',
+    params: IdParams,
+    body: z.object({ id: Id.optional() }).optional(),
+    reply: Done
+  }),
+  unbindUserDiscord: route('POST', '/api/users/u/:id/unbind_discord/', {
+    summary: "Take a user's chat-platform account off: nobody logs in with it any more",
+    access: 'admin',
+    permission: 'users.change',
     params: IdParams,
     body: z.object({ id: Id.optional() }).optional(),
     reply: Done
@@ -232,19 +269,22 @@ export const accounts = {
   deleteUser: route('DELETE', '/api/users/u/:id/', {
     summary: 'Delete a user that nothing is owed to, with its personal data',
     access: 'admin',
+    permission: 'users.change',
     params: IdParams,
     reply: Done
   }),
   updateUser: route('PUT', '/api/users/u/:id/', {
     summary: 'Edit a user; coins and level points change by an amount',
     access: 'admin',
+    permission: 'users.change',
     params: IdParams,
     body: UserForm.extend(formVersion),
     reply: User
   }),
   adminPassword: route('POST', '/api/users/u/:id/change_password/', {
-    summary: "Set a user's password; its sessions and API keys end",
+    summary: "Set a user's password; its sessions and API keys end, its chat account is taken off",
     access: 'admin',
+    permission: 'users.change',
     params: IdParams,
     body: AdminPasswordBody,
     reply: Done
@@ -252,6 +292,7 @@ export const accounts = {
   switchUser: route('POST', '/api/users/admin/switch-user', {
     summary: 'View the shop as a user',
     access: 'admin',
+    permission: 'users.switch',
     body: z.object({ user_id: Id }),
     reply: CurrentUser
   }),
@@ -272,6 +313,7 @@ export const accounts = {
     reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))
   }),
   ...ownAccountRoutes,
+  ...userAdminRoutes,
   ...preferenceRoutes,
   ...apiKeyRoutes
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
-import { PriceDrift } from './health.ts'
+import { PriceDrift, ShownPrices } from './health.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, Id, IdList, IdParams, Search, formVersion, optionalText, text } from './shapes.ts'
+import { CART_STEPS, Done, Id, IdList, IdParams, Search, formVersion } from './shapes.ts'
 import {
   Collection,
   Tag,
@@ -14,10 +14,17 @@ import {
   OptionSelected,
   Selection,
   RuleStock,
-  VariantInfo
+  VariantInfo,
+  CollectionForm,
+  GroupStock,
+  SyncPreview,
+  TagForm
 } from './products.ts'
 
 const P = '/api/products'
+
+/** The version of the preview that somebody agreed to: without it a sync does what there is to do. */
+const Agreed = z.object({ plan: z.string().max(64).optional() })
 
 export const catalog = {
   products: route('GET', `${P}/products/`, {
@@ -30,7 +37,11 @@ export const catalog = {
         sort_order: z.enum(['asc', 'desc'], { error: 'sort_order must be asc or desc' }).optional(),
         collection: Id.optional(),
         tags: IdList.optional(),
-        id: Id.optional()
+        active: z.enum(['0', '1']).optional(),
+        /** For administrators: withdrawn or changed on the platform, a price that differs, a variant without a server group. */
+        problem: z.enum(['1']).optional(),
+        /** For administrators: on sale, and a variant of it can be sold fewer than ten times. */
+        low_stock: z.enum(['1']).optional()
       }
     }),
     reply: page(Product)
@@ -61,18 +72,38 @@ export const catalog = {
   platformProducts: route('GET', `${P}/products/get_product_from_shopify/`, {
     summary: "The platform's products that are not added yet",
     access: 'admin',
+    permission: 'products.view',
     query: z.object({ search: Search }),
     reply: z.array(PlatformProduct)
+  }),
+  platformProduct: route('GET', `${P}/products/:id/platform/`, {
+    summary: 'A product as the platform has it now',
+    access: 'admin',
+    permission: 'products.view',
+    params: IdParams,
+    reply: PlatformProduct
+  }),
+  groupStock: route('GET', `${P}/group_stock/`, {
+    summary: 'What a variant would have to sell out of a server group, by access rule',
+    access: 'admin',
+    permission: 'products.view',
+    query: z.object({
+      server_group: Id,
+      cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: message('must_be_cart_step') }))
+    }),
+    reply: GroupStock
   }),
   createProduct: route('POST', `${P}/products/`, {
     summary: 'Add a product',
     access: 'admin',
+    permission: 'products.change',
     body: ProductForm,
     reply: Product
   }),
   updateProduct: route('PUT', `${P}/products/:id/`, {
     summary: 'Edit a product',
     access: 'admin',
+    permission: 'products.change',
     params: IdParams,
     body: ProductUpdate.extend(formVersion),
     reply: Product
@@ -80,33 +111,38 @@ export const catalog = {
   deleteProduct: route('DELETE', `${P}/products/:id/`, {
     summary: 'Remove a product from the shop; its orders stay',
     access: 'admin',
+    permission: 'products.change',
     params: IdParams,
     reply: Done
   }),
   rereadProducts: route('POST', `${P}/products/reread/`, {
     summary: 'Read all products again from the platform, in the background',
     access: 'admin',
+    permission: 'products.change',
     body: z.object({}).optional(),
     reply: z.object({ status: z.literal('queued') })
   }),
   priceDrift: route('GET', `${P}/price_drift/`, {
     summary: 'Prices that differ from those of the platform, as the last comparison found them',
     access: 'admin',
+    permission: 'products.view',
     query: listQuery({ sort: ['id'] }),
     reply: page(PriceDrift)
   }),
   takePlatformPrice: route('POST', `${P}/price_drift/:id/take/`, {
     summary: "Take the platform's present price",
     access: 'admin',
+    permission: 'products.change',
     params: IdParams,
-    body: z.object({}).optional(),
+    body: ShownPrices.optional(),
     reply: Done
   }),
   writePlatformPrice: route('POST', `${P}/price_drift/:id/write/`, {
     summary: 'Write our price to the platform',
     access: 'admin',
+    permission: 'products.change',
     params: IdParams,
-    body: z.object({}).optional(),
+    body: ShownPrices.optional(),
     reply: Done
   }),
   collections: route('GET', `${P}/product_collections/`, {
@@ -118,24 +154,30 @@ export const catalog = {
   updateCollection: route('PUT', `${P}/product_collections/:id/`, {
     summary: 'Edit a collection',
     access: 'admin',
+    permission: 'products.change',
     params: IdParams,
-    body: z.object({
-      collection_name: text(message('enter_collection_name')),
-      collection_desc: optionalText(5000),
-      ...formVersion
-    }),
+    body: CollectionForm.extend(formVersion),
     reply: Collection
   }),
   deleteCollection: route('DELETE', `${P}/product_collections/:id/`, {
     summary: 'Delete a collection',
     access: 'admin',
+    permission: 'products.change',
     params: IdParams,
     reply: Done
   }),
   syncCollections: route('GET', `${P}/product_collections/sync_collection/`, {
     summary: 'Take the collections from the platform',
     access: 'admin',
+    permission: 'products.change',
+    query: Agreed,
     reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
+  }),
+  previewCollections: route('GET', `${P}/product_collections/sync_preview/`, {
+    summary: 'What taking the collections from the platform would change',
+    access: 'admin',
+    permission: 'products.view',
+    reply: SyncPreview
   }),
   tags: route('GET', `${P}/product_tags/`, {
     summary: 'Tags',
@@ -146,18 +188,28 @@ export const catalog = {
   syncTags: route('GET', `${P}/product_tags/sync_tags/`, {
     summary: 'Take the tags from the platform',
     access: 'admin',
+    permission: 'products.change',
+    query: Agreed,
     reply: z.object({ created: z.number(), updated: z.number(), removed: z.number() })
+  }),
+  previewTags: route('GET', `${P}/product_tags/sync_preview/`, {
+    summary: 'What taking the tags from the platform would change',
+    access: 'admin',
+    permission: 'products.view',
+    reply: SyncPreview
   }),
   updateTag: route('PUT', `${P}/product_tags/:id/`, {
     summary: 'Edit a tag',
     access: 'admin',
+    permission: 'products.change',
     params: IdParams,
-    body: z.object({ tag_name: text(message('enter_tag_name')), tag_desc: optionalText(2000), ...formVersion }),
+    body: TagForm.extend(formVersion),
     reply: Tag
   }),
   deleteTag: route('DELETE', `${P}/product_tags/:id/`, {
     summary: 'Delete a tag',
     access: 'admin',
+    permission: 'products.change',
     params: IdParams,
     reply: Done
   })

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { BulkRun } from './bulk.ts'
-import { message } from './form-messages.ts'
 import { route } from './route.ts'
-import { page, listQuery } from './list.ts'
-import { Done, Id, IdParams, formVersion, text } from './shapes.ts'
+import { Paging, page, listQuery } from './list.ts'
+import { Done, Id, IdName, IdParams, Instant, formVersion } from './shapes.ts'
 import {
   ServerGroup,
   ServerGroupForm,
@@ -11,38 +10,69 @@ import {
   ServerForm,
   AgentReply,
   Outage,
+  OutageEntry,
+  OutageOrder,
   ServerImpact,
+  ServerPlan,
+  ServerEditPlan,
+  GroupPlan,
+  GroupPlanForm,
+  PLANNED_ACTIONS,
+  ProvisionForm,
+  CreateProxyUserForm,
+  DeleteProxyUserForm,
+  ResetProxiesForm,
+  AgentCallForm,
+  SERVER_STATUSES,
   CreditPreview,
   MoveForm,
   OutageForm
 } from './servers.ts'
+import { OUTAGE_STATES, SERVER_VIEWS } from './states.ts'
 
 const S = '/api/servers'
 const one = `${S}/servers/:id`
 const action = <B extends z.ZodType>(name: string, summary: string, body: B) =>
-  route('POST', `${one}/${name}/`, { summary, access: 'admin', params: IdParams, body, reply: AgentReply })
-const username = z
-  .string({ error: message('enter_proxy_user') })
-  .trim()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, message('enter_proxy_user'))
+  route('POST', `${one}/${name}/`, {
+    summary,
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    body,
+    reply: AgentReply
+  })
 const nothing = z.object({}).optional()
+/**
+ * `expected`: refused as stale where the server is in another state by now. `changes`, of an earlier call's answer: and where
+ * its state was changed since, whatever it is now.
+ */
+const statusForm = z
+  .object({ expected: z.enum(SERVER_STATUSES).optional(), changes: z.int().nonnegative().optional() })
+  .optional()
+/** `started_at`: of the first step of the installation that is meant; refused as stale where another one runs by now. */
+const cancelForm = z.object({ started_at: Instant().optional() }).optional()
+/** `changes`: how often its state was changed so far, this change included; null where this call changed nothing. */
+const ChangedServer = Server.extend({ changes: z.number().nullable() })
 
 export const fleet = {
   groups: route('GET', `${S}/server-groups/`, {
     summary: 'Server groups',
     access: 'admin',
+    permission: 'servers.view',
     query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(ServerGroup)
   }),
   createGroup: route('POST', `${S}/server-groups/`, {
     summary: 'Add a server group',
     access: 'admin',
+    permission: 'servers.change',
     body: ServerGroupForm,
     reply: ServerGroup
   }),
   updateGroup: route('PUT', `${S}/server-groups/:id/`, {
     summary: 'Edit a server group',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     body: ServerGroupForm.extend(formVersion),
     reply: ServerGroup
@@ -50,24 +80,50 @@ export const fleet = {
   deleteGroup: route('DELETE', `${S}/server-groups/:id/`, {
     summary: 'Delete a server group that no variant sells from',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     reply: Done
   }),
   servers: route('GET', `${S}/servers/`, {
     summary: 'Servers',
     access: 'admin',
-    query: listQuery({ sort: ['id'], order: 'asc' }),
+    permission: 'servers.view',
+    query: listQuery({ sort: ['id'], order: 'asc', filters: { state: z.enum(SERVER_VIEWS).optional() } }),
     reply: page(Server)
+  }),
+  serverNames: route('GET', `${S}/server-names/`, {
+    summary: 'Names of the servers, for a choice of them',
+    access: 'admin',
+    permission: 'servers.view',
+    query: listQuery({ sort: ['id'], order: 'asc' }),
+    reply: page(IdName)
+  }),
+  server: route('GET', `${one}/`, {
+    summary: 'A server',
+    access: 'admin',
+    permission: 'servers.view',
+    params: IdParams,
+    reply: Server
+  }),
+  planGroup: route('POST', `${S}/server-groups/:id/plan/`, {
+    summary: "What another choice of servers, or its removal, would do to a group's plans and stock; nothing changes",
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    body: GroupPlanForm,
+    reply: GroupPlan
   }),
   createServer: route('POST', `${S}/servers/`, {
     summary: 'Add a server',
     access: 'admin',
+    permission: 'servers.change',
     body: ServerForm,
     reply: Server
   }),
   updateServer: route('PUT', `${S}/servers/:id/`, {
     summary: 'Edit a server',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     body: ServerForm.extend(formVersion),
     reply: Server
@@ -75,32 +131,70 @@ export const fleet = {
   deleteServer: route('DELETE', `${S}/servers/:id/`, {
     summary: 'Delete a server without live leases',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     reply: Done
+  }),
+  planEdit: route('POST', `${one}/plan_edit/`, {
+    summary: 'What saving the form would do to ranges and stock; nothing changes',
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    body: ServerForm.extend(formVersion),
+    reply: ServerEditPlan
+  }),
+  plan: route('GET', `${one}/plan/`, {
+    summary: 'What an action would do to orders and stock if it were done now; nothing changes',
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    query: z.object({ action: z.enum(PLANNED_ACTIONS), server_id: Id.optional(), group_id: Id.optional() }),
+    reply: ServerPlan
+  }),
+  provision: route('POST', `${one}/provision/`, {
+    summary: 'Install and start the agent over SSH, or load the ranges, with what the form stored',
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    body: ProvisionForm,
+    reply: Server
+  }),
+  cancelProvision: route('POST', `${one}/provision/cancel/`, {
+    summary:
+      'End the installation over SSH that runs or waits; what was installed stays, and installing again continues',
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    body: cancelForm,
+    reply: Server
   }),
   impact: route('GET', `${one}/impact/`, {
     summary: 'How many orders and addresses would be concerned if the server were drained, moved or given up',
     access: 'admin',
+    permission: 'servers.view',
     params: IdParams,
     reply: ServerImpact
   }),
   pause: route('POST', `${one}/pause/`, {
     summary: 'Sell nothing from the server; what it serves goes on',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
-    body: nothing,
-    reply: Server
+    body: statusForm,
+    reply: ChangedServer
   }),
   resume: route('POST', `${one}/resume/`, {
     summary: 'Sell from a paused or draining server again',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
-    body: nothing,
-    reply: Server
+    body: statusForm,
+    reply: ChangedServer
   }),
   drain: route('POST', `${one}/drain/`, {
     summary: 'Sell nothing from the server, and move its orders to other servers of their groups as room allows',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     body: nothing,
     reply: BulkRun.nullable()
@@ -108,6 +202,7 @@ export const fleet = {
   moveOrders: route('POST', `${one}/move/`, {
     summary: "Move the server's orders to another server or group; their customers are told",
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     body: MoveForm,
     reply: BulkRun.nullable()
@@ -116,6 +211,7 @@ export const fleet = {
     summary:
       'Give the server up for good: its orders move or lose their addresses there, and nothing waits for its agent',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     body: nothing,
     reply: BulkRun.nullable()
@@ -123,6 +219,7 @@ export const fleet = {
   takeBack: route('POST', `${one}/take_back/`, {
     summary: 'Use a server again that was given up: it sells once its agent was compared',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     body: nothing,
     reply: Server
@@ -130,6 +227,7 @@ export const fleet = {
   outages: route('GET', `${one}/outages/`, {
     summary: 'When the server did not answer, newest first',
     access: 'admin',
+    permission: 'servers.view',
     params: IdParams,
     query: listQuery({ sort: ['id'] }),
     reply: page(Outage)
@@ -137,19 +235,54 @@ export const fleet = {
   addOutage: route('POST', `${one}/outages/`, {
     summary: 'Enter an outage by hand, so that it can be credited',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     body: OutageForm,
     reply: Outage
   }),
+  allOutages: route('GET', `${S}/outages/`, {
+    summary: "When servers did not answer, newest first; found by the server's name or address",
+    access: 'admin',
+    permission: 'servers.view',
+    query: listQuery({
+      sort: ['id'],
+      filters: { server_id: Id.optional(), state: z.enum(OUTAGE_STATES).optional() }
+    }),
+    reply: page(OutageEntry)
+  }),
+  outage: route('GET', `${S}/outages/:id/`, {
+    summary: 'One outage',
+    access: 'admin',
+    permission: 'servers.view',
+    params: IdParams,
+    reply: OutageEntry
+  }),
+  removeOutage: route('DELETE', `${S}/outages/:id/`, {
+    summary: 'Delete an outage that was entered by hand and credited to nobody',
+    access: 'admin',
+    permission: 'servers.change',
+    params: IdParams,
+    reply: Done
+  }),
+  outageOrders: route('GET', `${S}/outages/:id/orders/`, {
+    summary: 'The orders that an outage kept from being served, and what each loses or was given back',
+    access: 'admin',
+    permission: 'servers.view',
+    params: IdParams,
+    query: Paging,
+    reply: z.object({ data: z.array(OutageOrder), total: z.number(), limit: z.number(), offset: z.number() })
+  }),
   previewCredit: route('GET', `${S}/outages/:id/credit/`, {
     summary: 'How many orders an outage would be credited to',
     access: 'admin',
+    permission: 'servers.view',
     params: IdParams,
     reply: CreditPreview
   }),
   creditOutage: route('POST', `${S}/outages/:id/credit/`, {
     summary: 'Give the time of an outage back to all orders that had live addresses there; once for each order',
     access: 'admin',
+    permission: 'servers.change',
     params: IdParams,
     body: nothing,
     reply: BulkRun.nullable()
@@ -157,42 +290,21 @@ export const fleet = {
   createUserByPrefix: action(
     'create_user_by_prefix',
     'Create a proxy user by hand; stock does not know of it',
-    z.object({
-      id: Id.optional(),
-      username,
-      prefix: text(message('enter_prefix'), 64),
-      acl_group: z.union(Id.options, { error: message('select_acl_group') })
-    })
+    CreateProxyUserForm
   ),
-  deleteUser: action('delete_user', 'Delete a proxy user', z.object({ username })),
+  deleteUser: action('delete_user', 'Delete a proxy user', DeleteProxyUserForm),
   deleteAllUser: action('delete_all_user', 'Delete all proxy users that no order owns', nothing),
-  resetAllProxy: action(
-    'reset_all_proxy',
-    'Set the ranges to keep; the others are unloaded',
-    z.object({ cidrs: z.union([z.array(z.string().max(64)).max(10_000), z.string().max(100_000)]) })
-  ),
+  resetAllProxy: action('reset_all_proxy', 'Set the ranges to keep; the others are unloaded', ResetProxiesForm),
   flushAccessLog: action('flush_access_log', "Empty the agent's access log", nothing),
   listAcl: action('list_acl', "The agent's deny list", nothing),
   serverInfo: route('GET', `${one}/get_server_info/`, {
-    summary: "The agent's own view",
+    summary: "The agent's own view; `user_list` is null for those who may not read credentials",
     access: 'admin',
+    permission: 'servers.view',
     params: IdParams,
     reply: z.object({ server_info: z.unknown(), user_list: z.unknown() })
   }),
-  requestApi: action(
-    'request_api',
-    'Pass a raw call to the agent, as POST with JSON',
-    z.object({
-      uri: z
-        .string({ error: message('enter_uri') })
-        .trim()
-        .max(500)
-        .regex(/^\/api(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+\/?$/, message('enter_uri')),
-      json_input: z.union([z.string().trim().min(1, message('enter_json_input')), z.record(z.string(), z.unknown())], {
-        error: message('enter_json_input')
-      })
-    })
-  ),
+  requestApi: action('request_api', 'Pass a raw call to the agent, as POST with JSON', AgentCallForm),
   applyRemovals: action(
     'apply_removals',
     'Let the agent remove more users in one go than the safety limit allows',

@@ -13,13 +13,16 @@ export const formMessages = {
   forbidden_character: 'Contains a character that is not allowed',
   must_be_currency: 'Must be a currency of three letters, such as USD',
   must_be_amount: 'Must be an amount with at most 2 decimals',
+  must_be_above_zero: 'Must be more than 0',
   must_be_at_least: 'Must be at least {min}',
   must_be_at_most: 'Must be at most {max}',
   must_be_number: 'Must be a number from {min} to {max}',
   must_be_whole_number: 'Must be a whole number from {min} to {max}',
-  must_be_web_address: 'Must start with https:// or http://',
+  must_be_web_address: 'Must be a web address, such as https://example.com',
+  must_be_shop_address: 'Must be a domain, such as my-shop.myshopify.com, or a web address',
   must_be_json: 'Must be JSON, or null',
   must_select: 'Please select',
+  unknown_action: '未知操作类型',
   unknown_key: 'Unknown key',
 
   // lists
@@ -27,6 +30,7 @@ export const formMessages = {
   offset_range: 'offset must be a whole number from {min}',
   sort_by_columns: 'sort_by must be one of {columns}',
   sort_order_words: 'sort_order must be asc or desc',
+  enter_search: 'Please enter what to search for',
   format_words: 'format must be json or csv',
 
   // accounts
@@ -105,6 +109,7 @@ export const formMessages = {
   // rewards, support, settings
   enter_holder: 'Please enter username',
   enter_reason: 'Please enter a reason',
+  enter_days: 'Please enter whole days, 1 to 366',
   enter_order: 'Please enter the number of an order',
   must_be_yes_or_no: 'Must be true or false',
   enter_code: 'Please enter code',

@@ -30,8 +30,10 @@ export const PlatformHealth = z.object({
   events: z.object({
     waiting: z.number(),
     oldest_waiting: Time.nullable(),
+    /** What the database said when the oldest of them could not be handled. */
+    waits_for: z.string().nullable(),
     /** Payments of the last 30 days that could not simply be delivered. */
-    attention: z.number()
+    unresolved: z.number()
   }),
   reconciliation: Looked.extend({ found: z.number() }),
   products: Looked,
@@ -109,22 +111,29 @@ export const PriceDrift = z.object({
 })
 export type PriceDrift = z.infer<typeof PriceDrift>
 
+/** The two prices that were shown to whoever decides: where one is another by now, nothing is changed. */
+export const ShownPrices = PriceDrift.pick({ price: true, platform_price: true }).partial()
+export type ShownPrices = z.infer<typeof ShownPrices>
+
 /** A part of the settings' calls. */
 export const healthRoutes = {
   health: route('GET', '/api/settings/health', {
     summary: 'How the shop and what it depends on are doing',
     access: 'admin',
+    permission: 'health.view',
     reply: Health
   }),
   checkHealth: route('POST', '/api/settings/health/check', {
     summary: 'Look at the platform now: shop, webhooks and prices',
     access: 'admin',
+    permission: 'health.change',
     body: z.object({}).optional(),
     reply: Health
   }),
   takeOverWebhooks: route('POST', '/api/settings/webhooks/take_over', {
     summary: "Move the webhooks of other installations on the same platform keys to this shop's address",
     access: 'admin',
+    permission: 'health.change',
     body: z.object({}).optional(),
     reply: z.object({ taken: z.array(z.string()) })
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addressRoutes, RuleEffect } from './addresses.ts'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
@@ -90,9 +91,16 @@ const RuleConflicts = z.object({
    * Pairs of rules with a site in common of which orders (at most 200 are listed) hold the same address under the one
    * and the other. Of a check: the pairs that would come to share one, for which saving is refused.
    */
-  shared: z.array(z.object({ rules: z.array(OverlapSide), orders: z.array(z.number()) }))
+  shared: z.array(
+    z.object({
+      rules: z.array(OverlapSide),
+      /** `order_id`: the number by which people know it. */
+      orders: z.array(z.object({ id: z.number(), order_id: z.string() }))
+    })
+  )
 })
 export type RuleConflicts = z.infer<typeof RuleConflicts>
+export type RuleCheck = RuleConflicts & { effect: RuleEffect }
 
 export const AclGroup = z.object({
   id: z.number(),
@@ -127,44 +135,58 @@ export const Cidr = z.object({
 })
 export type Cidr = z.infer<typeof Cidr>
 
+/** Of a range only the rules that it is never sold with are edited. */
+export const CidrForm = z.object({ exclude_acl: z.array(RuleId).max(500) })
+
 const count = z.union([z.string().regex(/^\d{1,9}$/), z.int().min(0)]).transform(Number)
+
+const flag = z
+  .enum(['true', 'false', '1', '0'])
+  .optional()
+  .transform(value => value === 'true' || value === '1')
 
 const RuleParams = z.object({ id: RuleId })
 
 const S = '/api/servers'
 
 export const inventory = {
+  ...addressRoutes,
   rules: route('GET', `${S}/acls/`, {
     summary: 'Access rules',
     access: 'admin',
+    permission: 'rules.view',
     query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(AclRule)
   }),
   ruleConflicts: route('GET', `${S}/acls/conflicts/`, {
     summary: 'Domains that access rules have in common, and what was decided of them',
     access: 'admin',
+    permission: 'rules.view',
     reply: RuleConflicts
   }),
   checkRule: route('POST', `${S}/acls/check/`, {
     summary: 'What saving a list of domains would come to: conflicts, overlaps, orders concerned. Nothing is saved.',
     access: 'admin',
+    permission: 'rules.view',
     body: AclRuleForm.pick({ acl_value: true, decisions: true }).extend({
       /** The rule that is edited. */
       id: RuleId.optional(),
       /** Stands in the sentences for a rule that is not saved yet. */
       name: z.string().trim().min(1).max(255).optional()
     }),
-    reply: RuleConflicts
+    reply: RuleConflicts.extend({ effect: RuleEffect })
   }),
   createRule: route('POST', `${S}/acls/`, {
     summary: 'Add an access rule',
     access: 'admin',
+    permission: 'rules.change',
     body: AclRuleForm,
     reply: AclRule
   }),
   updateRule: route('PUT', `${S}/acls/:id/`, {
     summary: 'Edit an access rule; the agents of every order concerned follow',
     access: 'admin',
+    permission: 'rules.change',
     params: RuleParams,
     body: AclRuleForm.extend(formVersion),
     reply: AclRule
@@ -172,24 +194,28 @@ export const inventory = {
   deleteRule: route('DELETE', `${S}/acls/:id/`, {
     summary: 'Delete an access rule without live leases',
     access: 'admin',
+    permission: 'rules.change',
     params: RuleParams,
     reply: Done
   }),
   groups: route('GET', `${S}/acl-groups/`, {
     summary: 'Groups of access rules',
     access: 'admin',
+    permission: 'rules.view',
     query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(AclGroup)
   }),
   createGroup: route('POST', `${S}/acl-groups/`, {
     summary: 'Add a group',
     access: 'admin',
+    permission: 'rules.change',
     body: AclGroupForm,
     reply: AclGroup
   }),
   updateGroup: route('PUT', `${S}/acl-groups/:id/`, {
     summary: 'Edit a group',
     access: 'admin',
+    permission: 'rules.change',
     params: IdParams,
     body: AclGroupForm.extend(formVersion),
     reply: AclGroup
@@ -197,12 +223,14 @@ export const inventory = {
   deleteGroup: route('DELETE', `${S}/acl-groups/:id/`, {
     summary: 'Delete a group',
     access: 'admin',
+    permission: 'rules.change',
     params: IdParams,
     reply: Done
   }),
   cidrs: route('GET', `${S}/cidrs/`, {
     summary: 'Address ranges',
     access: 'admin',
+    permission: 'rules.view',
     query: listQuery({
       sort: ['id', 'cidr', 'delivery_count'],
       order: 'asc',
@@ -210,10 +238,7 @@ export const inventory = {
         delivery_count_exact: count.optional(),
         delivery_count_min: count.optional(),
         exclude_acl: RuleId.optional(),
-        unreferenced: z
-          .enum(['true', 'false', '1', '0'])
-          .optional()
-          .transform(value => value === 'true' || value === '1'),
+        unreferenced: flag,
         server_id: Id.optional()
       }
     }),
@@ -222,14 +247,31 @@ export const inventory = {
   updateCidr: route('PUT', `${S}/cidrs/:id/`, {
     summary: 'Set the rules that this range is never sold with',
     access: 'admin',
+    permission: 'rules.change',
     params: IdParams,
-    body: z.object({ exclude_acl: z.array(RuleId).max(500), ...formVersion }),
+    body: CidrForm.extend(formVersion),
     reply: Cidr
+  }),
+  unusedCidrs: route('GET', `${S}/cidrs/unused/`, {
+    summary: 'The ranges that cleaning would remove; nothing changes',
+    access: 'admin',
+    permission: 'rules.view',
+    query: z.object({ include_soft_deleted: flag }),
+    reply: z.object({
+      count: z.number(),
+      /** The first 200 of them. */
+      cidrs: z.array(z.object({ id: z.number(), cidr: z.string() })),
+      /** Names this plan: cleaning that is given it removes these ranges, or is refused. */
+      plan: z.string()
+    })
   }),
   cleanUnusedCidrs: route('POST', `${S}/cidrs/clean_unused/`, {
     summary: 'Remove ranges that belong to no server and hold no lease',
     access: 'admin',
-    body: z.object({ include_soft_deleted: z.boolean().default(false) }).optional(),
+    permission: 'rules.change',
+    body: z
+      .object({ include_soft_deleted: z.boolean().default(false), plan: z.string().max(64).optional() })
+      .optional(),
     reply: z.object({
       results: z.object({
         deleted_count: z.number(),

@@ -1,7 +1,7 @@
 /** The one shape of every list: what a list call takes, and what it answers. */
 import { z } from 'zod'
 import { message } from './form-messages.ts'
-import { Search, queryInt } from './shapes.ts'
+import { Id, Search, queryInt } from './shapes.ts'
 
 export const MAX_LIMIT = 10_000
 
@@ -18,6 +18,8 @@ type Direction = 'asc' | 'desc'
 
 const sortable = <const S extends Sorts>(sort: S, order: Direction) =>
   Paging.extend({
+    /** One row, wherever the list has it; none where it is gone or does not match. */
+    id: Id.optional(),
     search: Search,
     sort_by: z
       .enum(sort, { error: message('sort_by_columns', { columns: sort.join(', ') }) })
@@ -40,7 +42,7 @@ type ListOptions<S> = {
 
 /**
  * The query of a list: paging by number (`limit`, `offset`) or by key (`after`), sorting, a search, the list's own
- * filters. `format=csv` streams everything that matches as CSV instead of a page.
+ * filters; `id` asks for one row. `format=csv` streams everything that matches as CSV instead of a page.
  */
 export function listQuery<const S extends Sorts>(options: ListOptions<S>): ReturnType<typeof sortable<S>>
 export function listQuery<const S extends Sorts, F extends z.ZodRawShape>(

@@ -3,18 +3,15 @@ import { LANGUAGES } from './languages.ts'
 import { listQuery, page } from './list.ts'
 import { route } from './route.ts'
 import { Done, IdParams, Time } from './shapes.ts'
+import { MAIL_STATES } from './states.ts'
 
-/** What a mail is about. `security` has codes among it; `operator` is what administrators get. */
-export const MAIL_KINDS = ['security', 'payments', 'proxies', 'expiry', 'operator'] as const
+/** What a mail is about. `security` has codes among it; `support` answers; `operator` is what administrators get. */
+export const MAIL_KINDS = ['security', 'payments', 'proxies', 'expiry', 'operator', 'support'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
 /** Mails that a customer can switch off. */
 export const OPTIONAL_MAILS = ['payments', 'proxies', 'expiry'] as const satisfies readonly MailKind[]
 export type OptionalMail = (typeof OPTIONAL_MAILS)[number]
-
-/** `waiting` for the mail service to take it. `failed`: it refused for good. `skipped`: nobody wants or needs it. */
-export const MAIL_STATES = ['waiting', 'sent', 'failed', 'skipped'] as const
-export type MailState = (typeof MAIL_STATES)[number]
 
 /** Why a mail was not sent, or not yet: nobody needs it any more, or what came of the last try. */
 export const MAIL_FAILURES = [
@@ -51,6 +48,14 @@ export const SentMail = z.object({
   sent_at: Time.nullable()
 })
 export type SentMail = z.infer<typeof SentMail>
+
+/** What a mail said, as the mail service was given it, but with each secret and personal link replaced by dots. */
+export const MailContent = z.object({ subject: z.string(), text: z.string(), html: z.string() })
+export type MailContent = z.infer<typeof MailContent>
+
+/** `content` is null where nothing was handed over, and where what it said is not kept any more. */
+export const MailDetail = SentMail.extend({ content: MailContent.nullable() })
+export type MailDetail = z.infer<typeof MailDetail>
 
 export const MailPreview = z.object({
   template: z.string(),
@@ -99,12 +104,21 @@ export const mail = {
   mails: route('GET', '/api/settings/mails/', {
     summary: 'Mails by address',
     access: 'admin',
+    permission: 'mails.view',
     query: listQuery({ sort: ['id'], filters: { state: z.enum(MAIL_STATES).optional() } }),
     reply: page(SentMail)
+  }),
+  mail: route('GET', '/api/settings/mails/:id/', {
+    summary: 'One mail as it was sent; each reading is written into the audit log',
+    access: 'admin',
+    permission: 'mails.view',
+    params: IdParams,
+    reply: MailDetail
   }),
   sendAgain: route('POST', '/api/settings/mails/:id/send_again/', {
     summary: 'Send a mail again that failed for good',
     access: 'admin',
+    permission: 'mails.change',
     params: IdParams,
     body: z.object({}).optional(),
     reply: Done
@@ -112,6 +126,7 @@ export const mail = {
   templates: route('GET', '/api/settings/mail_templates/', {
     summary: 'Every mail in each language, filled with samples',
     access: 'admin',
+    permission: 'mails.view',
     reply: z.array(MailPreview)
   })
 }

@@ -7,6 +7,7 @@ export const refusals = {
   invalid: [400, 'Please check the highlighted fields'],
   unauthorized: [401, 'Please log in'],
   forbidden: [403, 'You do not have permission to do this'],
+  role_not_allowed: [403, 'Your role does not allow this'],
   bad_origin: [403, 'This request did not come from the shop itself'],
   not_found: [404, 'Not found'],
   too_slow: [408, 'The request did not arrive in time'],
@@ -18,6 +19,9 @@ export const refusals = {
   internal: [500, 'Something went wrong on our side. Please try again.'],
   unavailable: [503, 'The service is not available right now, please try again'],
   bad_cursor: [400, 'after must be a value that this list returned as next, with the same sorting'],
+
+  // support
+  ticket_answered: [409, 'This ticket has been answered already'],
 
   // accounts
   wrong_login: [401, 'The username, email or password is not correct'],
@@ -60,10 +64,12 @@ export const refusals = {
   ],
   own_account: [409, 'You cannot do this to your own account'],
   last_admin: [409, 'The last active administrator cannot be removed'],
+  last_owner: [409, 'The last active owner keeps that role'],
   cannot_switch: [403, 'Failed to switch user'],
   not_impersonating: [409, "You are not viewing another user's account"],
   while_impersonating: [403, "Not while you are viewing another user's account"],
   too_many_api_keys: [409, 'You have {max} API keys. Revoke one that you do not use.'],
+  api_keys_of_a_day: [429, 'You have made {max} API keys within a day. Please wait until tomorrow.'],
   discord_proof_missing: [400, 'Please log in with the chat platform again, or sign up without it'],
 
   // catalogue and orders
@@ -92,6 +98,8 @@ export const refusals = {
   order_not_unpaid: [409, 'Only an order that waits for its payment can be cancelled'],
   order_not_paid: [409, 'This order has not been paid'],
   order_expired: [409, 'The order has expired, please place a new order.'],
+  /** The same for operators. */
+  order_over: [409, 'The time of this order is over'],
   plan_withdrawn: [
     409,
     'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
@@ -104,6 +112,10 @@ export const refusals = {
   nothing_to_renew: [409, 'This order has not been delivered yet. There is nothing to renew.'],
   order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
   order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
+  order_has_open_payment: [
+    409,
+    'Money of this order waits for a decision under Payments. The order can be deleted once that is made.'
+  ],
   expiry_in_past: [400, 'The expire time must lie in the future'],
   order_refunded: [409, 'This order has been refunded'],
   order_without_payment: [409, 'Nothing that was paid for this order can be refunded'],
@@ -112,22 +124,47 @@ export const refusals = {
     409,
     '{by} has just started a refund of payment {platform_order}. Please wait until the platform reports it.'
   ],
+  refund_pending: [
+    409,
+    'The platform has not finished the refund of payment {platform_order} that {by} asked for. Another one can be asked for once it has failed.'
+  ],
+  refund_uncounted: [
+    409,
+    'The platform has made the refund of payment {platform_order} that {by} asked for, and it is counted now. Please look again in a moment.'
+  ],
+  refund_amount_unknown: [
+    409,
+    '{amount} of payment {platform_order} was given back or is disputed. Please wait until the platform says how much that is in the shop’s currency, or decide about that event under Payments first.'
+  ],
+  payment_just_applied: [
+    409,
+    '{by} has just applied payment {platform_order}, and its order goes on. Please look at it again: it can be refunded by {by}, or by others after ten minutes.'
+  ],
   payment_resolved: [409, 'Somebody has already dealt with this: {resolution}'],
   payment_settled: [409, 'This payment already counts for order {order}'],
   payment_given_back: [409, 'The money of this payment was given back'],
   payment_on_order: [409, 'This payment stands on order {order}. Deliver that order, or refund the payment.'],
   payment_not_applicable: [409, 'This event brings no payment that could settle an order'],
   order_not_found: [404, 'There is no order {order}'],
+  order_of_deleted: [
+    409,
+    'The account of order {order} was deleted: there is nobody to deliver it to. Refund it instead.'
+  ],
   order_has_payment: [409, 'Order {order} has been paid and waits for addresses: deliver it instead'],
   order_cannot_renew: [409, 'Order {order} is {state}: it can be neither paid nor renewed'],
   no_orders_selected: [400, '请先选择订单'],
   no_proxies: [404, 'No proxy data found'],
+  refund_unknown: [
+    503,
+    'It is not known whether the platform made this refund: {message} It counts as under way until the platform reports it, for ten minutes at most.'
+  ],
   platform_unavailable: [503, 'The e-commerce platform did not do this: {message}'],
   platform_not_configured: [503, 'The e-commerce platform is not configured. Set it up under Web Settings.'],
   product_fetch_failed: [503, 'Failed to obtain data, please try again'],
   step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
   step_is_fixed: [400, 'The step of a variant cannot be changed'],
   price_drift_gone: [404, 'This price does not differ any more'],
+  prices_busy: [409, 'Other prices are still being written to the platform. Please try again.'],
   product_exists: [409, 'This product has already been added'],
   product_is_fixed: [400, 'A product stays the same one of the platform'],
   platform_product_gone: [400, 'The shop platform has no product {product}.'],
@@ -160,11 +197,24 @@ export const refusals = {
   server_has_leases: [409, 'Addresses of this server are still leased by orders {orders}'],
   server_has_more_leases: [409, 'Addresses of this server are still leased by orders {orders} and {more} more'],
   server_has_user: [409, 'The proxy user {username} is still on this server. Delete it first.'],
+  server_installing: [409, 'The agent of this server is being installed. Cancel the installation first.'],
+  installation_over: [409, 'No installation of this server runs'],
   server_given_up: [409, 'This server was given up. Take it back before you use it again.'],
   server_not_given_up: [409, 'This server was not given up'],
   server_returning: [409, 'This server is being taken back: it sells again once its agent was compared.'],
   outage_overlaps: [409, 'An outage of this server is already recorded from {from} to {to}'],
+  outage_too_old: [400, 'An outage begins at most {days} days ago, and not before its server was added ({added})'],
+  outage_recorded: [409, 'The health checks recorded this outage. Only one that was entered by hand can be deleted.'],
+  outage_credited: [409, 'This outage was credited to {count} orders and stays'],
   outage_lasts: [409, 'This outage still lasts. It can be credited once it is over.'],
+  certificate_unreadable: [
+    400,
+    'This certificate cannot be read. Paste the PEM of the certificate alone, without its key.'
+  ],
+  secret_of_address: [
+    400,
+    'The address is another one now. Please enter this again: what is stored is not sent to another machine.'
+  ],
   outage_times: [400, 'An outage ends after it began, and not in the future'],
   move_target_unfit: [400, 'Nothing can be moved to the place where the addresses are now'],
   move_target_gone: [400, 'The server or group to move to does not exist, or does not sell'],
@@ -191,7 +241,7 @@ export const refusals = {
   prefix_not_on_server: [400, '{prefix} is not within the ranges of this server'],
   username_reserved: [400, 'The names of orders look like {username}. Please choose another one.'],
   username_of_order: [409, 'The user {username} belongs to an order'],
-  user_of_order: [409, 'The user {username} belongs to order #{order}: change, expire or delete that order instead'],
+  user_of_order: [409, 'The user {username} belongs to order {orders}: change, expire or delete that order instead'],
   user_on_server: [409, 'The user {username} is already on this server'],
   agent_unreachable: [503, 'The server does not answer: {message}'],
   agent_refused: [400, 'The server refused this: {message}'],
@@ -209,7 +259,6 @@ export const refusals = {
   unknown_user: [400, 'This user does not exist'],
   level_points_too_low: [400, 'Must be more than the {points} points of level {level}'],
   level_points_too_high: [400, 'Must be less than the {points} points of level {level}'],
-  invalid_shop_url: [400, 'Must be a domain, such as my-shop.myshopify.com, or a web address'],
   geofeed_fields: [400, 'Line {line}: has more than five fields'],
   geofeed_prefix: [400, "Line {line}: '{prefix}' is not an address range"],
   geofeed_duplicate: [400, 'Line {line}: {prefix} is already listed in line {before}'],
@@ -224,6 +273,7 @@ export const refusals = {
   bulk_none_match: [409, 'Nothing matches any more'],
   bulk_too_many: [400, 'At most {max} rows can be changed at once'],
   bulk_more_match: [409, '{count} rows match by now, not {expected}. Please look at the list again.'],
+  bulk_other_match: [409, 'Other rows match by now, as many as before. Please look at the list again.'],
   bulk_ended: [409, 'This bulk command has already ended'],
   bulk_not_allowed: [403, 'Stopped, since {username} is no longer an active administrator']
 } as const satisfies Record<string, readonly [status: number, message: string]>

@@ -6,8 +6,13 @@ export const ORDER_FAILURES = {
   agent_refused: 'A server refused the proxies: {message}',
   /** The platform order lacks lines that this order needs. */
   lines_missing: 'Paid for less than was ordered: {missing}',
+  /** Paid after its reservation, when it was sold no longer. */
+  purchase_not_sold: 'Paid late, when this was not sold any more: {what}',
   wrong_currency: 'Paid in {currency}, not in {expected}',
   test_payment: 'A test payment: no money was taken',
+  /** Money of it was taken back in the buyer's currency: nobody knows yet how much that is in the payment's. */
+  refund_amount_unknown:
+    '{amount} of the payment was given back or is disputed; how much that is in the shop’s currency is not known yet',
   server_unreachable: 'Server {server} does not answer; {count} addresses wait for it',
   addresses_lost: '{count} addresses no longer belong to any server'
 } as const
@@ -16,7 +21,8 @@ export type OrderFailure = keyof typeof ORDER_FAILURES
 /** Why the last task of an order failed. */
 export const TASK_FAILURES = {
   out_of_stock: 'Out of stock',
-  agent_refused: 'A server refused the proxies: {message}'
+  agent_refused: 'A server refused the proxies: {message}',
+  refund_amount_unknown: ORDER_FAILURES.refund_amount_unknown
 } as const
 export type TaskFailure = keyof typeof TASK_FAILURES
 

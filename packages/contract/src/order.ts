@@ -2,21 +2,9 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { ORDER_FAILURES, TASK_FAILURES, type OrderFailure, type TaskFailure } from './order-codes.ts'
 import { toCents } from './money.ts'
-import { Money, MoneyInput, ReasonParams, Time, optionalText } from './shapes.ts'
+import { ORDER_STATES } from './states.ts'
+import { Money, MoneyInput, ReasonParams, Time, optionalText, text } from './shapes.ts'
 
-export const ORDER_STATES = [
-  'placed',
-  'timed_out',
-  'cancelled',
-  'paid',
-  'delivering',
-  'partly_delivered',
-  'delivered',
-  'expired',
-  'failed',
-  'refunded'
-] as const
-export type OrderState = (typeof ORDER_STATES)[number]
 export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
 export type OrderTask = (typeof ORDER_TASKS)[number]
 
@@ -57,6 +45,8 @@ export const Order = z.object({
   renewal_days: z.number(),
   /** It ended before it worked, or with time that is paid for and was not served: an administrator may reopen it. */
   can_reopen: z.boolean(),
+  /** It holds addresses, reserved ones too, so that an administrator cannot delete it; false for customers. */
+  holds_addresses: z.boolean(),
   reset_time: Time.nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
@@ -70,6 +60,8 @@ export const Order = z.object({
   task: z.enum(ORDER_TASKS).nullable(),
   /** Proxies that a running check has done. */
   task_done: z.number().nullable(),
+  /** It waits for a server that does not answer or takes no changes, and is done once that does. */
+  task_waits: z.boolean(),
   /** The English sentence of `task_fail`. */
   task_error: z.string().nullable(),
   task_fail: z
@@ -125,14 +117,72 @@ const Timestamp = z
   .transform(value => (value < 100_000_000_000 ? value * 1000 : value))
   .refine(value => value > 0 && value < 4_102_444_800_000, message('select_expiry'))
 
-export const ExtendForm = z.object({ expired_at: Timestamp })
+/** `ends_at`: when the order ends, as it was shown; refused as stale where it has changed. Scripts may leave it out. */
+export const ExtendForm = z.object({ expired_at: Timestamp, ends_at: Time.optional() })
+
+/** Days that are added to the end that the form was opened with: sent twice, it adds them once. */
+export const CreditForm = z.object({
+  days: z
+    .union(
+      [
+        z.int(),
+        z
+          .string()
+          .trim()
+          .regex(/^\d{1,3}$/)
+          .transform(Number)
+      ],
+      { error: message('enter_days') }
+    )
+    .pipe(z.int(message('enter_days')).min(1, message('enter_days')).max(366, message('enter_days'))),
+  note: text(message('enter_reason'), 500),
+  /** When the order ends, as it was shown. */
+  ends_at: Time
+})
 
 /** Without an amount all that is left of the payment is given back. */
 export const RefundForm = z.object({
   amount: z
-    .union([z.literal('').transform(() => undefined), MoneyInput(message('must_be_amount'))])
+    .union([z.literal('').transform(() => undefined), MoneyInput()], { error: message('must_be_amount') })
     .optional()
-    .refine(value => value === undefined || toCents(value) > 0n, message('must_be_amount')),
+    .refine(value => value === undefined || toCents(value) > 0n, message('must_be_above_zero')),
   /** '#1001': which payment of the order; by default its purchase. */
   platform_order: optionalText(100)
 })
+
+/**
+ * What a refund ends: `lease`: its proxies stop working; `term`: days that the renewal added are taken back; `term_and_lease`:
+ * nothing is left of the time without them, so that its proxies stop working; `grace`: its time was over already, and its
+ * addresses are held less long; `nothing`: a part of a payment, or one that bought nothing, or nothing that is left.
+ */
+export const REFUND_ENDS = ['lease', 'term', 'term_and_lease', 'grace', 'nothing'] as const
+/** What a refund would do if it were asked for now. */
+export const RefundPlan = z.object({
+  /** Of the payment, its refunds, the amount and what ends: a refund that is asked for with it is made only while all of that is as this plan says. */
+  version: z.string(),
+  /** In `currency`. */
+  amount: Money,
+  currency: z.string(),
+  platform_order: z.string(),
+  ends: z.enum(REFUND_ENDS),
+  /** Live proxies that stop working. */
+  proxies: z.number(),
+  /** Days of the renewal that it takes back, begun ones as whole. */
+  days: z.number(),
+  /** Of `term_and_lease` and `grace`: until when its addresses are held for a renewal; null: they are given back. */
+  held_until: Time.nullable()
+})
+export type RefundPlan = z.infer<typeof RefundPlan>
+
+const openOrders = {
+  /** Placed, and held for their payment. */
+  unpaid: z.number(),
+  /** Paid, with proxies or waiting for them. */
+  live: z.number()
+}
+/** Orders of a product that have not ended, and by variant: variants without any are left out. */
+export const ProductOrders = z.object({
+  ...openOrders,
+  variants: z.array(z.object({ id: z.number(), ...openOrders }))
+})
+export type ProductOrders = z.infer<typeof ProductOrders>

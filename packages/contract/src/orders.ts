@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { Selection } from './products.ts'
 import { MoveForm } from './servers.ts'
-import { ORDER_EVENTS } from './order-codes.ts'
+import { orderPage } from './order-page.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
-import { Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } from './shapes.ts'
-import { ORDER_STATES, Order, OrderFail, Proxy, Statistics, ExtendForm, RefundForm } from './order.ts'
+import { Day, Done, Id, IdList, IdParams, Money, ReasonParams, Search, Task, Time } from './shapes.ts'
+import { Order, OrderFail, ProductOrders, Proxy, Statistics, ExtendForm, RefundForm, RefundPlan } from './order.ts'
+import { ORDER_STATES } from './states.ts'
 
 const O = '/api/orders/order_list'
 const noBody = z.object({}).optional()
@@ -16,6 +17,7 @@ const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, message('unknown_order
 export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
 
 export const orders = {
+  ...orderPage,
   checkout: route('POST', '/api/orders/checkout', {
     summary:
       'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay. Repeated with the same Idempotency-Key header within 24 hours it gives the same reply and places nothing',
@@ -65,11 +67,20 @@ export const orders = {
   statistics: route('GET', '/api/orders/statistics', {
     summary: 'Figures of all orders',
     access: 'admin',
+    permission: 'orders.view',
     reply: Statistics
+  }),
+  ofProduct: route('GET', '/api/orders/of_product/:id/', {
+    summary: 'The orders of a product that have not ended',
+    access: 'admin',
+    permission: 'orders.view',
+    params: IdParams,
+    reply: ProductOrders
   }),
   search: route('GET', '/api/orders/search', {
     summary: 'Orders by id, user or product',
     access: 'admin',
+    permission: 'orders.view',
     query: listQuery({
       sort: ['id', 'expired_at', 'amount'],
       filters: { order_id: Search, username: Search, product_name: Search }
@@ -79,13 +90,23 @@ export const orders = {
   export: route('GET', '/api/orders/export', {
     summary: 'Orders as CSV',
     access: 'admin',
+    permission: 'orders.view',
     query: z.object({ order_ids: IdList.optional() }),
+    reply: z.string(),
+    raw: 'text/csv'
+  }),
+  exportSelected: route('POST', '/api/orders/export', {
+    summary: 'Selected orders as CSV: as many as an address could not hold',
+    access: 'admin',
+    permission: 'orders.view',
+    body: z.object({ order_ids: z.array(Id).min(1, message('must_select')).max(10_000, message('too_many_ids')) }),
     reply: z.string(),
     raw: 'text/csv'
   }),
   list: route('GET', `${O}/`, {
     summary: "Orders: the user's own; an administrator's list is everyone's",
     access: 'user',
+    permission: 'orders.view',
     scope: 'read',
     query: listQuery({
       sort: ['id', 'expired_at', 'amount'],
@@ -93,11 +114,15 @@ export const orders = {
         order_id: Search,
         product_name: Search,
         username: Search,
+        /** Exactly this user's; only an administrator's list knows others. */
+        user_id: Id.optional(),
         product_type: Id.optional(),
         pay_status: z.enum(['0', '1']).optional(),
         state: z.enum(ORDER_STATES).optional(),
         /** Paid, and nothing delivered, while it should be. */
-        problem: z.enum(['1']).optional()
+        problem: z.enum(['1']).optional(),
+        /** Served, and ends on this day (UTC). */
+        ends_on: Day().optional()
       }
     }),
     reply: page(Order)
@@ -105,6 +130,7 @@ export const orders = {
   cancel: route('POST', `${O}/:id/cancel/`, {
     summary: 'Cancel an order that waits for its payment: its addresses are free at once',
     access: 'user',
+    permission: 'orders.change',
     params: IdParams,
     body: noBody,
     reply: Done
@@ -112,12 +138,14 @@ export const orders = {
   remove: route('DELETE', `${O}/:id/`, {
     summary: 'Delete an order that holds nothing',
     access: 'admin',
+    permission: 'orders.delete',
     params: IdParams,
     reply: Done
   }),
   proxyDetail: route('GET', `${O}/:id/get_proxy_detail/`, {
     summary: "An order's proxies",
     access: 'user',
+    permission: 'orders.credentials',
     scope: 'read',
     reveals: 'credentials',
     params: IdParams,
@@ -129,6 +157,7 @@ export const orders = {
   resetPassword: route('POST', `${O}/:id/reset_proxy_password/`, {
     summary: 'New credentials on the same addresses',
     access: 'user',
+    permission: 'orders.change',
     params: IdParams,
     body: noBody,
     reply: Task
@@ -136,6 +165,7 @@ export const orders = {
   check: route('GET', `${O}/:id/check_proxy/`, {
     summary: "Check an order's proxies",
     access: 'user',
+    permission: 'orders.change',
     scope: 'read',
     params: IdParams,
     reply: Task
@@ -143,6 +173,7 @@ export const orders = {
   change: route('POST', `${O}/:id/reset_proxy/`, {
     summary: 'Other addresses',
     access: 'admin',
+    permission: 'orders.change',
     params: IdParams,
     body: noBody,
     reply: Task
@@ -150,6 +181,7 @@ export const orders = {
   deliver: route('POST', `${O}/:id/devery_order/`, {
     summary: 'Deliver what is missing',
     access: 'admin',
+    permission: 'orders.change',
     params: IdParams,
     body: noBody,
     reply: Task
@@ -157,6 +189,7 @@ export const orders = {
   extend: route('POST', `${O}/:id/update_proxy_expired_at/`, {
     summary: 'Set when the order expires',
     access: 'admin',
+    permission: 'orders.change',
     params: IdParams,
     body: ExtendForm,
     reply: Order
@@ -164,6 +197,7 @@ export const orders = {
   move: route('POST', `${O}/:id/move/`, {
     summary: "Move an order's addresses to another server or group, all of them or those of one server",
     access: 'admin',
+    permission: 'orders.change',
     params: IdParams,
     body: MoveOrderForm,
     reply: Order
@@ -171,6 +205,7 @@ export const orders = {
   reopen: route('POST', `${O}/:id/reopen/`, {
     summary: 'Deliver an order that expired without ever having been delivered; its term starts with the delivery',
     access: 'admin',
+    permission: 'orders.change',
     params: IdParams,
     body: noBody,
     reply: Order
@@ -178,6 +213,7 @@ export const orders = {
   renew: route('POST', `${O}/:id/order-renew-checkout/`, {
     summary: 'Where to pay for a renewal',
     access: 'user',
+    permission: 'orders.change',
     scope: 'renew',
     params: IdParams,
     body: noBody,
@@ -190,6 +226,7 @@ export const orders = {
   resetMany: route('POST', `${O}/one_key_reset/`, {
     summary: 'Other addresses for several orders',
     access: 'admin',
+    permission: 'orders.change',
     body: z.object({ order_ids: IdList }),
     reply: z.array(
       Task.extend({ id: z.number() }).or(
@@ -206,6 +243,7 @@ export const orders = {
   exportProxies: route('GET', `${O}/:id/export_proxies/`, {
     summary: 'All proxies of an order as ip:port:user:password lines, with a file name',
     access: 'user',
+    permission: 'orders.credentials',
     scope: 'read',
     reveals: 'credentials',
     params: IdParams,
@@ -214,22 +252,26 @@ export const orders = {
   copyProxies: route('GET', `${O}/:id/copy_proxies/`, {
     summary: 'All proxies of an order as ip:port:user:password lines',
     access: 'user',
+    permission: 'orders.credentials',
     scope: 'read',
     reveals: 'credentials',
     params: IdParams,
     reply: z.object({ proxy_lines: z.array(z.string()), proxy_count: z.number() })
   }),
+  refundPlan: route('GET', `${O}/:id/refund/`, {
+    summary: 'How much a refund would give back, and what it would end',
+    access: 'admin',
+    permission: 'payments.change',
+    params: IdParams,
+    query: RefundForm,
+    reply: RefundPlan
+  }),
   refund: route('POST', `${O}/:id/refund/`, {
     summary: 'Give the money of a payment back on the platform, all or a part; its webhook then settles it here',
     access: 'admin',
+    permission: 'payments.change',
     params: IdParams,
-    body: RefundForm,
+    body: RefundForm.extend({ version: RefundPlan.shape.version.optional() }),
     reply: z.object({ amount: Money, platform_order: z.string() })
-  }),
-  events: route('GET', `${O}/:id/events/`, {
-    summary: 'What happened to an order, newest first',
-    access: 'admin',
-    params: IdParams,
-    reply: z.array(z.object({ kind: z.enum(ORDER_EVENTS), detail: z.record(z.string(), z.unknown()), at: Time }))
   })
 }

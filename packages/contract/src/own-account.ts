@@ -38,9 +38,10 @@ export const ownAccountRoutes = {
     reply: z.array(OwnSession)
   }),
   endSession: route('DELETE', '/api/users/sessions/:id/', {
-    summary: 'End one of the own sessions',
+    summary: 'End one of the own sessions; another one than the present one for the password',
     access: 'user',
     params: IdParams,
+    body: ConfirmBody.partial().optional(),
     reply: Done
   }),
   bindDiscord: route('POST', '/api/auth/discord/bind', {

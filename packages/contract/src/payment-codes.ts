@@ -4,8 +4,10 @@ export const MONEY_OUTCOMES = [
   'duplicate',
   'unknown_order',
   'lines_missing',
+  'purchase_not_sold',
   'wrong_currency',
   'test_payment',
+  'refund_amount_unknown',
   'not_paid',
   'paid_back',
   'too_late',
@@ -16,10 +18,13 @@ export const MONEY_OUTCOMES = [
   'refunded',
   'renewals_unserved',
   'partly_refunded',
+  'foreign_refund',
   'refund_kept',
   'inquiry',
   'dispute_won',
   'restored',
+  'refund_failed',
+  'refund_doubtful',
   'unreadable',
   'underpaid',
   'renewal_underpaid',
@@ -35,8 +40,12 @@ export const ATTENTION = {
   unknown_order: 'no order of ours is named (order_id {order_id})',
   underpaid: 'order {order_id}: paid {paid} of {due}',
   lines_missing: 'order {order_id} was paid for less than was ordered: {missing}',
+  purchase_not_sold:
+    'order {order_id} was paid late, when this was not sold any more: {what}; deliver it all the same, or refund {platform_order}',
   wrong_currency: 'order {order_id} was paid in {currency}, not in {expected}',
   test_payment: 'order {order_id} was paid by a test payment: no money was taken',
+  refund_amount_unknown:
+    'order {order_id} was paid, but {amount} of {platform_order} was given back or is disputed; it is held until that amount is known in the shop’s currency',
   too_late: 'order {order_id} was paid too late: its addresses are gone',
   paid_twice: 'order {order_id} was paid already; refund {platform_order}',
   renewal_too_late: 'order {order_id} is {state} and cannot be renewed; refund {platform_order}',
@@ -47,9 +56,15 @@ export const ATTENTION = {
   renewals_unserved:
     'order {order_id} was refunded and its lease has ended; its renewals ({amount}) were paid and not refunded',
   partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
+  foreign_refund:
+    'order {order_id}: {amount} of {platform_order} was given back; nothing is delivered for it until the platform says how much that is in the shop’s currency',
   inquiry: 'order {order_id}: the buyer’s bank asks about {platform_order}',
   dispute_won:
     'the dispute about {platform_order} was won: the money is back, and the lease of order {order_id} has ended',
+  refund_failed:
+    'order {order_id}: a refund of {platform_order} failed on the platform, {amount} of it was not given back after all; refund it again, or reopen the order where its lease has ended',
+  refund_doubtful:
+    'order {order_id}: {amount} of {platform_order} counts as given back, but the platform calls it {status}; look at it there',
   unreadable: 'unreadable: the event has another shape than expected'
 } as const satisfies Partial<Record<EventOutcome, string>>
 export type AttentionOutcome = keyof typeof ATTENTION

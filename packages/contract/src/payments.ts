@@ -17,7 +17,7 @@ export const InboxEntry = z.object({
   summary: z.string().nullable(),
   /** What the outcome's sentence names. */
   params: ReasonParams,
-  needs_hand: z.boolean(),
+  unresolved: z.boolean(),
   /** '#1001'. */
   platform_order: z.string().nullable(),
   platform_order_id: z.string().nullable(),
@@ -49,6 +49,57 @@ export const InboxDetail = z.object({
 })
 export type InboxDetail = z.infer<typeof InboxDetail>
 
+/** What the platform took for an order, once. */
+export const Payment = z.object({
+  id: z.number(),
+  created_at: Time,
+  /** Our order: its public number and its key. */
+  order: z.string(),
+  order_id: z.number(),
+  /** '#1001'. */
+  platform_order: z.string(),
+  kind: z.enum(['purchase', 'renewal']),
+  state: z.enum(PAYMENT_STATES),
+  /** What the platform took, in `currency`. */
+  charged: Money,
+  currency: z.string(),
+  /** What it brought of the shop's money, and how much of that was given back. */
+  amount: Money,
+  refunded_amount: Money
+})
+export type Payment = z.infer<typeof Payment>
+
+/** A payment as the page of its order shows it. */
+export const OrderPayment = Payment.omit({ order: true, order_id: true }).extend({
+  platform_order_id: z.string(),
+  /** The platform's page of its order; null where the platform is not connected. */
+  platform_url: z.string().nullable(),
+  /** The discount that the platform gave. */
+  discount: Money,
+  /** What of it counts: nothing of one that is held, ignored or given back. */
+  counts: Money,
+  /** The term that it gave, in days; null while it gives none. */
+  days: z.number().nullable(),
+  /** When the last of it was given back. */
+  refunded_at: Time.nullable(),
+  /** Who asked the platform for a refund that it has not reported yet. */
+  refund_requested_by: z.string().nullable(),
+  /** What was paid for, as the platform told of it; empty where that is not kept any more. */
+  lines: z.array(z.object({ title: z.string(), quantity: z.number(), price: Money })),
+  /** What the platform gave back of it, in the payment's currency; null: all of it. */
+  refunds: z.array(
+    z.object({
+      kind: z.enum(['refund', 'cancellation', 'dispute']),
+      amount: Money.nullable(),
+      /** '15.40 GBP': all that is known of it so far. `amount` is nothing then. */
+      foreign_amount: z.string().nullable(),
+      at: Time,
+      reversed_at: Time.nullable()
+    })
+  )
+})
+export type OrderPayment = z.infer<typeof OrderPayment>
+
 const note = text(message('enter_reason'), 500)
 
 /** The order's public number, as customers see it. */
@@ -61,21 +112,40 @@ export const payments = {
   inbox: route('GET', `${P}/`, {
     summary: "The platform's events about money, with what came of each",
     access: 'admin',
+    permission: 'payments.view',
     query: listQuery({
       sort: ['id'],
-      filters: { outcome: z.enum(EVENT_OUTCOMES).optional(), needs_hand: z.enum(['1', '0']).optional() }
+      filters: { outcome: z.enum(EVENT_OUTCOMES).optional(), unresolved: z.enum(['1', '0']).optional() }
     }),
     reply: page(InboxEntry)
   }),
   inboxEntry: route('GET', `${P}/:id/`, {
     summary: 'One event with the lines of the platform’s order and what was missing',
     access: 'admin',
+    permission: 'payments.view',
     params: IdParams,
     reply: InboxDetail
+  }),
+  ofUser: route('GET', '/api/users/u/:id/payments/', {
+    summary: "Payments of a user's orders",
+    access: 'admin',
+    permission: 'users.view',
+    params: IdParams,
+    query: listQuery({ sort: ['id'] }),
+    reply: page(Payment)
+  }),
+  ofOrder: route('GET', '/api/orders/order_list/:id/payments/', {
+    summary: 'What was paid for an order, and what of it was given back',
+    access: 'admin',
+    permission: 'payments.view',
+    params: IdParams,
+    query: listQuery({ sort: ['id'] }),
+    reply: page(OrderPayment)
   }),
   apply: route('POST', `${P}/:id/apply/`, {
     summary: 'Settle this payment on an order, as if it named it: its purchase, or a renewal where it runs',
     access: 'admin',
+    permission: 'payments.change',
     params: IdParams,
     body: ApplyPaymentForm,
     reply: Done
@@ -83,6 +153,7 @@ export const payments = {
   markRefunded: route('POST', `${P}/:id/refunded/`, {
     summary: 'Note that the money of this payment was given back',
     access: 'admin',
+    permission: 'payments.change',
     params: IdParams,
     body: PaymentNoteForm,
     reply: Done
@@ -90,6 +161,7 @@ export const payments = {
   ignore: route('POST', `${P}/:id/ignore/`, {
     summary: 'Close this event without doing anything, with a reason',
     access: 'admin',
+    permission: 'payments.change',
     params: IdParams,
     body: PaymentNoteForm,
     reply: Done

@@ -30,7 +30,9 @@ export const Variant = z.object({
   variant_option3: z.string().nullable(),
   server_group: IdName.nullable(),
   proxy_time: z.number(),
-  shopify_variant_id: z.string()
+  shopify_variant_id: z.string(),
+  /** The platform's price where it differs, for administrators: see the price drift. */
+  price_drift: z.object({ id: z.number(), platform_price: Money }).nullable()
 })
 export type Variant = z.infer<typeof Variant>
 
@@ -82,6 +84,12 @@ export type PlatformProduct = z.infer<typeof PlatformProduct>
 
 const option = optionalText(255).transform(value => value || null)
 
+/** Days. */
+const ProxyTime = z
+  .int({ error: message('must_be_at_least', { min: 1 }) })
+  .min(1, message('must_be_at_least', { min: 1 }))
+  .max(3650, message('must_be_at_most', { max: 3650 }))
+
 export const VariantForm = z.object({
   id: Id.optional(),
   shopify_variant_id: z.string().regex(/^\d{1,20}$/, message('must_be_variant_id')),
@@ -89,10 +97,7 @@ export const VariantForm = z.object({
   variant_desc: optionalText(),
   variant_price: MoneyInput(),
   cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: message('must_be_cart_step') })),
-  proxy_time: z
-    .int({ error: message('must_be_at_least', { min: 1 }) })
-    .min(1, message('must_be_at_least', { min: 1 }))
-    .max(3650, message('must_be_at_most', { max: 3650 })),
+  proxy_time: ProxyTime,
   is_active: z.boolean().default(true),
   server_group: Id.nullish(),
   variant_option1: option,
@@ -159,3 +164,39 @@ export const VariantInfo = z.object({
   shopify_variant_id: z.string()
 })
 export type VariantInfo = z.infer<typeof VariantInfo>
+
+/** What a variant could sell out of a server group, in blocks of one size. */
+export const GroupStock = z.object({
+  /** The largest block that a range of the group holds; 0 where it has none. */
+  max_step: z.number(),
+  /** Addresses under the rule with most of them. */
+  stock: z.number(),
+  rules: z.array(z.object({ acl_id: z.number(), acl_name: z.string(), stock: z.number() }))
+})
+export type GroupStock = z.infer<typeof GroupStock>
+
+/** What a sync with the platform would do. */
+export const SyncPreview = z.object({
+  created: z.number(),
+  updated: z.number(),
+  removed: z.number(),
+  /** Products that would be in other collections, or carry other tags. */
+  products: z.number(),
+  /** The first 200 of the changes. */
+  changes: z.array(
+    z.object({
+      kind: z.enum(['created', 'updated', 'removed']),
+      name: z.string(),
+      fields: z.array(z.object({ field: z.enum(['name', 'description', 'image']), was: z.string(), is: z.string() }))
+    })
+  ),
+  /** Names this plan: a sync that is given it does this, or is refused. */
+  version: z.string()
+})
+export type SyncPreview = z.infer<typeof SyncPreview>
+
+export const CollectionForm = z.object({
+  collection_name: text(message('enter_collection_name')),
+  collection_desc: optionalText(5000)
+})
+export const TagForm = z.object({ tag_name: text(message('enter_tag_name')), tag_desc: optionalText(2000) })

@@ -13,6 +13,7 @@ export const RESOURCES = [
   'faq',
   'gift_card',
   'level_code',
+  'mail',
   'order',
   'platform_event',
   'product',

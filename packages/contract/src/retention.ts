@@ -4,6 +4,7 @@ import { Time } from './shapes.ts'
 /** What retention removes, by the names of its list. */
 export const RETAINED = [
   'sessions',
+  'logins',
   'email_codes',
   'captchas',
   'api_key_networks',
@@ -20,6 +21,7 @@ export const RETAINED = [
   'retired_proxies',
   'unpaid_orders',
   'mails',
+  'mail_contents',
   'checkout_keys',
   'jobs'
 ] as const
@@ -29,6 +31,7 @@ export type Retained = (typeof RETAINED)[number]
 export const RETENTION_SETTINGS = [
   'keep_logs_days',
   'keep_mails_days',
+  'keep_mail_contents_days',
   'keep_audit_days',
   'keep_event_payloads_days',
   'keep_events_days',

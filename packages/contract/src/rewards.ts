@@ -3,7 +3,7 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { toCents } from './money.ts'
 import { listQuery, page } from './list.ts'
-import { Done, IdParams, Money, MoneyInput, ReasonParams, Time, formVersion, text } from './shapes.ts'
+import { Done, IdParams, Instant, Money, MoneyInput, ReasonParams, Time, formVersion, text } from './shapes.ts'
 
 /** 1 discount, 2 gift. */
 export const CodeType = z.union([z.literal(1), z.literal(2)], { error: message('select_type') })
@@ -108,18 +108,21 @@ export const rewards = {
   coupons: route('GET', `${R}/coupon_code/`, {
     summary: 'Promo codes: an administrator sees all, a user the own ones',
     access: 'user',
+    permission: 'rewards.view',
     query: listQuery({ sort: ['id'] }),
     reply: page(Coupon)
   }),
   createCoupon: route('POST', `${R}/coupon_code/`, {
     summary: 'Add a promo code',
     access: 'admin',
+    permission: 'rewards.change',
     body: CouponForm,
     reply: Coupon
   }),
   updateCoupon: route('PUT', `${R}/coupon_code/:id/`, {
     summary: 'Edit a promo code',
     access: 'admin',
+    permission: 'rewards.change',
     params: IdParams,
     body: CouponForm.extend(formVersion),
     reply: Coupon
@@ -127,24 +130,28 @@ export const rewards = {
   deleteCoupon: route('DELETE', `${R}/coupon_code/:id/`, {
     summary: 'Delete a promo code',
     access: 'admin',
+    permission: 'rewards.change',
     params: IdParams,
     reply: Done
   }),
   giftCards: route('GET', `${R}/gift_card/`, {
     summary: 'Gift cards',
     access: 'admin',
+    permission: 'rewards.view',
     query: listQuery({ sort: ['id', 'mount', 'point'], filters: { is_exchanged: z.enum(['0', '1']).optional() } }),
     reply: page(GiftCard)
   }),
   createGiftCard: route('POST', `${R}/gift_card/`, {
     summary: 'Add a gift card',
     access: 'admin',
+    permission: 'rewards.change',
     body: GiftCardForm,
     reply: GiftCard
   }),
   updateGiftCard: route('PUT', `${R}/gift_card/:id/`, {
     summary: 'Edit a gift card',
     access: 'admin',
+    permission: 'rewards.change',
     params: IdParams,
     body: GiftCardForm.extend(formVersion),
     reply: GiftCard
@@ -152,6 +159,7 @@ export const rewards = {
   deleteGiftCard: route('DELETE', `${R}/gift_card/:id/`, {
     summary: 'Delete a gift card',
     access: 'admin',
+    permission: 'rewards.change',
     params: IdParams,
     reply: Done
   }),
@@ -175,12 +183,14 @@ export const rewards = {
   createLevelCode: route('POST', `${R}/level_code/`, {
     summary: 'Add a missing level (1 to 5)',
     access: 'admin',
+    permission: 'rewards.change',
     body: LevelCodeForm.extend({ level: z.int().min(1).max(5) }),
     reply: LevelCode
   }),
   updateLevelCode: route('PUT', `${R}/level_code/:id/`, {
     summary: 'Edit a level',
     access: 'admin',
+    permission: 'rewards.change',
     params: IdParams,
     body: LevelCodeForm.extend(formVersion),
     reply: LevelCode
@@ -188,6 +198,7 @@ export const rewards = {
   deleteLevelCode: route('DELETE', `${R}/level_code/:id/`, {
     summary: 'Delete a level',
     access: 'admin',
+    permission: 'rewards.change',
     params: IdParams,
     reply: Done
   }),
@@ -197,6 +208,14 @@ export const rewards = {
     query: listQuery({ sort: ['id'] }),
     reply: page(PointRecord)
   }),
+  userPoints: route('GET', '/api/users/u/:id/points/', {
+    summary: "A user's points history",
+    access: 'admin',
+    permission: 'users.view',
+    params: IdParams,
+    query: listQuery({ sort: ['id'], filters: { kind: z.enum(['level', 'coins']).optional() } }),
+    reply: page(PointRecord)
+  }),
   botWebhook: route('POST', '/api/users/bot_webhook', {
     summary: 'Signed report of the chat bot: messages that earn points',
     access: 'public',
@@ -204,7 +223,7 @@ export const rewards = {
       event_id: text(message('needs_event_id'), 128),
       discord_id: text(message('needs_discord_id'), 64),
       channel_id: text(message('needs_channel_id'), 64),
-      at: z.iso.datetime({ offset: true, error: message('needs_time') })
+      at: Instant(message('needs_time'))
     }),
     reply: z.object({ granted: z.number() })
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Permission } from './permissions.ts'
 
 /** Who may call: anyone, anyone signed in, or administrators. */
 export type Access = 'public' | 'user' | 'admin'
@@ -10,6 +11,8 @@ type Shape = z.ZodType
 export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R extends Shape, A extends Access> = {
   summary: string
   access: A
+  /** What the role of an administrator who calls has to allow; one who calls a customer's call may see what is others'. */
+  permission?: Permission
   /** Customers' API keys with this scope may call it too. */
   scope?: Scope
   /** The reply holds proxies' passwords: the audit log tells which keys read them. */
@@ -43,7 +46,11 @@ export function route<
   P extends Shape = None,
   Q extends Shape = None,
   B extends Shape = z.ZodUndefined
->(method: Method, path: string, options: RouteOptions<P, Q, B, R, A>): Route<P, Q, B, R, A> {
+>(
+  method: Method,
+  path: string,
+  options: RouteOptions<P, Q, B, R, A> & (A extends 'admin' ? { permission: Permission } : unknown)
+): Route<P, Q, B, R, A> {
   return { method, path, ...options }
 }
 

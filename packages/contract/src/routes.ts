@@ -4,6 +4,7 @@ import { catalog } from './catalog.ts'
 import { changes } from './changes.ts'
 import { documentation } from './documentation.ts'
 import { fleet } from './fleet.ts'
+import { home } from './home.ts'
 import { inventory } from './inventory.ts'
 import { mail } from './mail.ts'
 import { orders } from './orders.ts'
@@ -26,6 +27,7 @@ export const routes = {
   rewards,
   support,
   settings,
+  home,
   documentation
 }
 export type Domain = keyof typeof routes

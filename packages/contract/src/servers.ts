@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { serverTroubles, type ServerTrouble } from './messages.ts'
-import { Id, IdName, ReasonParams, Time, optionalText, text } from './shapes.ts'
+import { provisioningMessages, type ProvisioningCode } from './provisioning.ts'
+import { Id, IdName, Instant, ReasonParams, Time, optionalText, text } from './shapes.ts'
+import { OUTAGE_STATES } from './states.ts'
 
 export const ServerGroup = z.object({
   id: z.number(),
@@ -44,13 +46,60 @@ export const PROVISIONING_STEPS = [
 ] as const
 export type ProvisioningStep = (typeof PROVISIONING_STEPS)[number]
 
+/** A sentence by its code. */
+const ProvisioningSaid = z.object({
+  code: z.enum(Object.keys(provisioningMessages) as [ProvisioningCode, ...ProvisioningCode[]]),
+  params: ReasonParams
+})
+export type ProvisioningSaid = z.infer<typeof ProvisioningSaid>
+
+export const ProvisioningLog = z.object({
+  step: z.enum(PROVISIONING_STEPS),
+  status: z.enum(['running', 'done', 'failed', 'cancelled']),
+  message: z.string(),
+  /** The sentences of `message`; none in an entry of before these were kept, and of what is under way. */
+  said: z.array(ProvisioningSaid).optional(),
+  /** The end of what the machine printed. */
+  output: z.string(),
+  started_at: Time,
+  ended_at: Time.nullable()
+})
+export type ProvisioningLog = z.infer<typeof ProvisioningLog>
+
 export const Provisioning = z.object({
-  status: z.enum(['running', 'done', 'failed']),
+  /** A cancelled one: `step` says how far it was, and so what stands on the machine; `message` is empty. */
+  status: z.enum(['running', 'done', 'failed', 'cancelled']),
+  /** Somebody has cancelled it, and the worker ends it. */
+  cancelling: z.boolean(),
   step: z.enum(PROVISIONING_STEPS),
   message: z.string(),
-  at: Time
+  said: z.array(ProvisioningSaid).optional(),
+  at: Time,
+  /** What was asked for: install and start the agent, or load the ranges only. */
+  run_init: z.boolean(),
+  /** Each step so far, in its order. */
+  steps: z.array(ProvisioningLog)
 })
 export type Provisioning = z.infer<typeof Provisioning>
+
+export const AgentReport = z.object({
+  /** When it was asked last and answered. */
+  at: Time,
+  version: z.string(),
+  status: z.enum(['ok', 'degraded']),
+  workers: z.number(),
+  uptime_seconds: z.number(),
+  users: z.number().nullable(),
+  /** Open connections of its proxies; null: an agent of before, which tells neither these nor traffic. */
+  connections: z.number().nullable(),
+  /** Bytes a second since the check before. */
+  rate: z.object({ up: z.number(), down: z.number() }).nullable(),
+  /** Bytes, and the most connections seen, by hour; oldest first, at most 48. */
+  hours: z.array(z.object({ at: Time, up: z.number(), down: z.number(), connections: z.number() })),
+  /** Since when what it tells of itself cannot be right and is not taken; what was told before stays. */
+  refused_since: Time.optional()
+})
+export type AgentReport = z.infer<typeof AgentReport>
 
 export const Server = z.object({
   id: z.number(),
@@ -65,8 +114,23 @@ export const Server = z.object({
   agent_port: z.number(),
   /** The management API answers with TLS, and only with this server's own certificate. */
   has_certificate: z.boolean(),
+  /** Of that certificate: its SHA-256 fingerprint, and when it ends. null: none, or one that cannot be read. */
+  certificate: z.object({ fingerprint: z.string(), ends_at: Time }).nullable(),
   proxy_port: z.number(),
   cidrs: z.array(z.object({ id: z.number(), cidr: z.string(), ip_count: z.number(), name: z.string() })),
+  groups: z.array(IdName),
+  /** Live orders that have users there. */
+  orders: z.number(),
+  /** Addresses that are in use or rest, whatever their rules. */
+  leased: z.number(),
+  /** The newest change of a proxy user, the newest that the agent confirmed, and how many users wait for theirs. */
+  users: z.object({ wanted: z.number(), confirmed: z.number(), behind: z.number() }),
+  /** The same of its ranges. */
+  ranges: z.object({ wanted: z.number(), confirmed: z.number() }),
+  /** Ranges that the agent did not take: nothing of them is sold. */
+  refused_ranges: z.array(z.string()),
+  /** What its agent told at its last health check. */
+  agent: AgentReport.nullable(),
   /** Does the agent hold what the console wants? */
   step: z.enum(['in step', 'behind', 'unreachable']),
   unreachable_since: Time.nullable(),
@@ -120,6 +184,8 @@ export const ServerForm = z.object({
     .refine(value => value === '' || value.startsWith('-----BEGIN CERTIFICATE-----'), message('must_be_certificate'))
     .nullish(),
   proxy_port: port.optional(),
+  /** The agent has no certificate any more; whatever `agent_certificate` says. */
+  forget_certificate: flag.default(false),
   /** The machine was reinstalled: its next SSH host key is taken as the right one. */
   forget_host_key: flag.default(false),
   run_init: flag.default(false),
@@ -127,6 +193,54 @@ export const ServerForm = z.object({
 })
 
 export type ServerForm = z.output<typeof ServerForm>
+
+export const ProvisionForm = z.object({ run_init: flag.default(false), update_cidr: flag.default(false) })
+export type ProvisionForm = z.output<typeof ProvisionForm>
+
+// What the server management asks of an agent.
+
+const username = z
+  .string({ error: message('enter_proxy_user') })
+  .trim()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, message('enter_proxy_user'))
+
+export const CreateProxyUserForm = z.object({
+  id: Id.optional(),
+  username,
+  prefix: text(message('enter_prefix'), 64),
+  acl_group: z.union(Id.options, { error: message('select_acl_group') })
+})
+
+export const DeleteProxyUserForm = z.object({ username })
+
+/** The ranges to keep: a list, or one a line. */
+export const ResetProxiesForm = z.object({
+  cidrs: z.union([z.array(z.string().max(64)).max(10_000), z.string().max(100_000)])
+})
+
+export const AgentCallForm = z.object({
+  uri: z
+    .string({ error: message('enter_uri') })
+    .trim()
+    .max(500)
+    .regex(/^\/api(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+\/?$/, message('enter_uri')),
+  json_input: z.union(
+    [
+      z.string().trim().min(1, message('enter_json_input')).refine(isJsonObject, message('enter_json_input')),
+      z.record(z.string(), z.unknown())
+    ],
+    { error: message('enter_json_input') }
+  )
+})
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
 
 export const AgentReply = z.object({ status: z.number(), output: z.unknown() })
 
@@ -141,6 +255,42 @@ export const Outage = z.object({
 })
 export type Outage = z.infer<typeof Outage>
 
+/** An outage beside those of other servers. */
+export const OutageEntry = z.object({
+  id: z.number(),
+  server: IdName,
+  started_at: Time,
+  /** null: it lasts. */
+  ended_at: Time.nullable(),
+  /** Whole seconds, so far where it lasts. */
+  seconds: z.number(),
+  /** An operator entered it. */
+  by_hand: z.boolean(),
+  /** When the customers with addresses there were told; null: nobody was. */
+  announced_at: Time.nullable(),
+  /** Orders that had addresses there which should have worked. */
+  orders: z.number(),
+  /** Orders that it was credited to. */
+  credited: z.number(),
+  state: z.enum(OUTAGE_STATES)
+})
+export type OutageEntry = z.infer<typeof OutageEntry>
+
+/**
+ * What an outage means for one order. `running`: its time runs; `grace`: it would be revived on the same addresses;
+ * `ended`: its addresses are gone; `credited`: it was given its time back.
+ */
+export const OUTAGE_PARTS = ['running', 'grace', 'ended', 'credited'] as const
+export const OutageOrder = z.object({
+  id: z.number(),
+  order_id: z.string(),
+  username: z.string(),
+  part: z.enum(OUTAGE_PARTS),
+  /** What it would be credited with, or was. So far, where the outage lasts. */
+  seconds: z.number()
+})
+export type OutageOrder = z.infer<typeof OutageOrder>
+
 /** What would be concerned if a server were drained, moved or given up, and who would be credited for an outage. */
 export const ServerImpact = z.object({
   /** Orders that are paid and run, and their addresses on this server. */
@@ -152,6 +302,56 @@ export const ServerImpact = z.object({
   unpaid: z.number()
 })
 export type ServerImpact = z.infer<typeof ServerImpact>
+
+/** Free addresses of a rule in a server group, before and after. */
+export const StockChange = z.object({ group: IdName, rule: IdName, before: z.number(), after: z.number() })
+export type StockChange = z.infer<typeof StockChange>
+
+export const PLANNED_ACTIONS = ['pause', 'drain', 'move', 'give_up', 'delete'] as const
+export type PlannedAction = (typeof PLANNED_ACTIONS)[number]
+
+const OrdersHeld = z.object({ orders: z.number(), addresses: z.number() })
+
+/** What an action on a server would do if it were done now. Nothing is changed by asking. */
+export const ServerPlan = ServerImpact.extend({
+  /** Live orders that find room elsewhere, and those that do not: they wait, or lose their addresses where it is given up. */
+  moves: OrdersHeld,
+  stays: OrdersHeld,
+  /** The first of these, by their public ids. */
+  staying: z.array(z.object({ order_id: z.string(), addresses: z.number() })),
+  /** The same of reservations that are not paid: all of them end where it is given up. */
+  reservations: z.object({ moves: OrdersHeld, stays: OrdersHeld }),
+  stock: z.array(StockChange)
+})
+export type ServerPlan = z.infer<typeof ServerPlan>
+
+/** What saving a server's form would do. */
+export const ServerEditPlan = z.object({
+  added: z.array(z.string()),
+  removed: z.array(z.string()),
+  /** Ranges that stay and are loaded anew are not listed. `agent`: another address or token, so all is sent again. */
+  agent: z.boolean(),
+  /**
+   * Another proxy port, which lists name at once and the agent serves once it is installed again; null where it stays.
+   * `orders`: how many have proxies there. `installs`: whether saving the form installs it.
+   */
+  proxy_port: z.object({ from: z.number(), to: z.number(), orders: z.number(), installs: z.boolean() }).nullable(),
+  stock: z.array(StockChange)
+})
+export type ServerEditPlan = z.infer<typeof ServerEditPlan>
+
+export const GroupPlanForm = z.object({ servers: z.array(Id).max(250), remove: z.boolean().default(false) })
+export type GroupPlanForm = z.output<typeof GroupPlanForm>
+
+/** What another choice of servers, or its removal, would do to a group's plans and stock. */
+export const GroupPlan = z.object({
+  added: z.array(z.string()),
+  removed: z.array(z.string()),
+  /** Names of variants that sell from it: with any of them it is not removed. */
+  variants: z.array(z.string()),
+  stock: z.array(StockChange)
+})
+export type GroupPlan = z.infer<typeof GroupPlan>
 
 export const CreditPreview = z.object({
   /** Orders that would be credited now, of how many customers. */
@@ -165,6 +365,10 @@ export const CreditPreview = z.object({
   ended_meanwhile: z.array(
     z.object({ id: z.number(), order_id: z.string(), email: z.string(), seconds: z.number(), credited: z.boolean() })
   ),
+  /** What the least and the most concerned order would get, and all of them together, in seconds. */
+  lost: z.object({ least: z.number(), most: z.number(), total: z.number() }),
+  /** Mails that would go out: one for each order that is served again. */
+  mails: z.number(),
   /** Orders that were credited for this outage before. */
   credited: z.number(),
   /** How long the outage was. */
@@ -176,6 +380,5 @@ export type CreditPreview = z.infer<typeof CreditPreview>
 export const MoveForm = z.object({ server_id: Id.optional(), group_id: Id.optional() })
 export type MoveForm = z.output<typeof MoveForm>
 
-const instant = z.iso.datetime({ offset: true, error: message('enter_time') })
-export const OutageForm = z.object({ started_at: instant, ended_at: instant })
+export const OutageForm = z.object({ started_at: Instant(), ended_at: Instant() })
 export type OutageForm = z.output<typeof OutageForm>

@@ -2,9 +2,12 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { healthRoutes } from './health.ts'
 import { route } from './route.ts'
-import { listQuery, page } from './list.ts'
+import { AuditEntry, auditQuery } from './audit.ts'
+import { page } from './list.ts'
+import { LogQuery, LogTail, SettingTestForm, SettingTestResult } from './setting-tests.ts'
+import { taskRoutes } from './tasks.ts'
 import { RetentionFigures } from './retention.ts'
-import { Done, Time, formVersion, storable } from './shapes.ts'
+import { Done, IdParams, formVersion, storable } from './shapes.ts'
 
 const line = z
   .string()
@@ -14,10 +17,23 @@ const line = z
   .refine(value => storable(value) && !/[\r\n]/.test(value), message('forbidden_character'))
   .default('')
 /** Browsers are sent there, so nothing but a web address will do. */
-const link = line.unwrap().refine(isLink, message('must_be_web_address')).default('')
+const link = line
+  .unwrap()
+  .refine(value => value === '' || isWebAddress(value), message('must_be_web_address'))
+  .default('')
+const shopAddress = line
+  .unwrap()
+  .refine(value => value === '' || isShopAddress(value), message('must_be_shop_address'))
+  .default('')
 
-function isLink(value: string): boolean {
-  return value === '' || (/^https?:\/\//i.test(value) && URL.canParse(value))
+/** With a host, and with nothing that a parser mends silently: it takes `https:///a/b` for the host `a`. */
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/[^\s/?#\\][^\s\\]*$/i.test(value) && URL.canParse(value)
+}
+
+function isShopAddress(value: string): boolean {
+  const address = /^https?:/i.test(value) ? value : `https://${value}`
+  return isWebAddress(address) && new URL(address).username === ''
 }
 
 /** A number, or one as a form sends it. An emptied field is missing, not 0. */
@@ -58,7 +74,7 @@ export const Settings = z.object({
   /** The Admin API's access token. */
   shopify_app_key: line,
   /** A domain, or a base address that starts with http:// or https://. */
-  shopify_shop_url: line,
+  shopify_shop_url: shopAddress,
   email_method: z.enum(['sendgrid', 'mailgun', 'smtp'], { error: message('select_email_method') }).default('sendgrid'),
   email_from: line,
   /** Seconds. */
@@ -95,6 +111,8 @@ export const Settings = z.object({
   // Days after which rows are removed, see retention.ts.
   keep_logs_days: whole(1, 365).default(30),
   keep_mails_days: whole(30, 3650).default(365),
+  /** What mails said; that they were sent is kept for longer. */
+  keep_mail_contents_days: whole(1, 3650).default(90),
   keep_audit_days: whole(365, 3650).default(1825),
   /** What the platform's events said; the events themselves are kept for longer. */
   keep_event_payloads_days: whole(7, 3650).default(90),
@@ -143,35 +161,44 @@ export const SettingsForm = z.object(
   ) as unknown as FormShape
 )
 
-export const AuditEntry = z.object({
-  id: z.number(),
-  at: Time,
-  actor: z.string(),
-  action: z.string(),
-  target_type: z.string(),
-  target_id: z.string(),
-  before: z.unknown(),
-  after: z.unknown(),
-  ip: z.string().nullable()
-})
-export type AuditEntry = z.infer<typeof AuditEntry>
-
 export const settings = {
-  config: route('GET', '/api/settings/config', { summary: 'Web settings', access: 'admin', reply: ShownSettings }),
+  config: route('GET', '/api/settings/config', {
+    summary: 'Web settings',
+    access: 'admin',
+    permission: 'settings.view',
+    reply: ShownSettings
+  }),
   saveConfig: route('POST', '/api/settings/config', {
     summary: 'Save web settings',
     access: 'admin',
+    permission: 'settings.change',
     body: SettingsForm.extend(formVersion),
     reply: ShownSettings
   }),
   logs: route('GET', '/api/settings/logs', {
     summary: 'The latest lines of the server log and the task log',
     access: 'admin',
+    permission: 'settings.view',
     reply: z.object({ server_logs: z.string(), task_logs: z.string() })
+  }),
+  logTail: route('GET', '/api/settings/log_lines', {
+    summary: 'The latest lines of one log, or those after a line',
+    access: 'admin',
+    permission: 'settings.view',
+    query: LogQuery,
+    reply: LogTail
+  }),
+  test: route('POST', '/api/settings/test', {
+    summary: 'Try out saved settings: a mail to the caller, the platform, the chat platform, the webhook secret',
+    access: 'admin',
+    permission: 'settings.change',
+    body: SettingTestForm,
+    reply: SettingTestResult
   }),
   retention: route('GET', '/api/settings/retention', {
     summary: 'What is kept how long, and what was found and removed last',
     access: 'admin',
+    permission: 'health.view',
     reply: z.array(RetentionFigures)
   }),
   social: route('GET', '/api/settings/social', {
@@ -182,10 +209,19 @@ export const settings = {
   audit: route('GET', '/api/settings/audit_log/', {
     summary: 'What administrators changed',
     access: 'admin',
-    query: listQuery({ sort: ['id'] }),
+    permission: 'audit.view',
+    query: auditQuery,
     reply: page(AuditEntry)
   }),
+  auditEntry: route('GET', '/api/settings/audit_log/:id/', {
+    summary: 'An entry of the audit log',
+    access: 'admin',
+    permission: 'audit.view',
+    params: IdParams,
+    reply: AuditEntry
+  }),
   ...healthRoutes,
+  ...taskRoutes,
   geofeed: route('GET', '/geofeed.csv', {
     summary: 'Geofeed (RFC 8805)',
     access: 'public',

@@ -80,6 +80,27 @@ export const Money = z.string()
 /** ISO 8601 UTC. */
 export const Time = z.string()
 
+/** The last year is left free: what is reckoned from a time, such as the end of its day, is stored as well. */
+const [EARLIEST, LATEST] = [Date.UTC(1970, 0, 1), Date.UTC(9999, 0, 1)]
+/** PostgreSQL knows no year 0, and nothing of ours was before 1970. */
+const storableTime = (value: string): boolean => {
+  const at = Date.parse(value)
+  return at >= EARLIEST && at < LATEST
+}
+
+/** A day from outside, such as 2026-03-01: of the years 1970 to 9998. */
+export const Day = (wrong = message('enter_time')) => z.iso.date(wrong).refine(storableTime, wrong)
+
+/**
+ * An instant from outside in ISO 8601 with its offset: in UTC of the years 1970 to 9998. Output: ISO 8601 UTC, since an
+ * offset may be larger than PostgreSQL takes.
+ */
+export const Instant = (wrong = message('enter_time')) =>
+  z.iso
+    .datetime({ offset: true, error: wrong, abort: true })
+    .refine(storableTime, { error: wrong, abort: true })
+    .transform(value => new Date(value).toISOString())
+
 /** A whole number in an address. */
 export const queryInt = (min: number, max: number, wrong: string) =>
   z

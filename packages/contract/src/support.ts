@@ -1,5 +1,8 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
+import { LANGUAGES } from './languages.ts'
+import { MAIL_FAILURES } from './mail.ts'
+import { MAIL_STATES, TICKET_STATES } from './states.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { Done, IdParams, Time, formVersion, text } from './shapes.ts'
@@ -17,7 +20,25 @@ export const Ticket = z.object({
   email: z.string(),
   phone: z.string(),
   message: z.string(),
-  created_at: Time
+  created_at: Time,
+  state: z.enum(TICKET_STATES),
+  /** What its answer is written in. */
+  language: z.enum(LANGUAGES),
+  answer: z.string().nullable(),
+  answered_by: z.string().nullable(),
+  answered_at: Time.nullable(),
+  /** What came of the answer's mail; null where there is none, or it is not known any more. */
+  mail: z
+    .object({
+      /** null: no job has taken it up yet. */
+      id: z.number().nullable(),
+      state: z.enum(MAIL_STATES),
+      error: z.string().nullable(),
+      error_code: z.enum(MAIL_FAILURES).nullable()
+    })
+    .nullable(),
+  /** The user who has this e-mail address. Anybody can have typed it. */
+  user: z.object({ id: z.number(), username: z.string() }).nullable()
 })
 export type Ticket = z.infer<typeof Ticket>
 
@@ -48,6 +69,22 @@ export const TicketForm = z.object({
   captcha_id: z.uuid(message('solve_captcha'))
 })
 
+export const TicketAnswerForm = z.object({
+  answer: text(message('enter_answer'), 10_000),
+  /** By default the sender's. */
+  language: z.enum(LANGUAGES, { error: message('must_select') }).optional()
+})
+
+/**
+ * `expected`: refused as stale where the ticket is in another state by now. `changes`, of an earlier call's answer: and where
+ * its state was changed since, whatever it is now.
+ */
+const TicketStateForm = z
+  .object({ expected: z.enum(TICKET_STATES).optional(), changes: z.int().nonnegative().optional() })
+  .optional()
+/** `changes`: how often its state was changed so far, this change included; null where this call changed nothing. */
+const ChangedTicket = Ticket.extend({ changes: z.number().nullable() })
+
 const T = '/api/tickets'
 
 export const support = {
@@ -57,10 +94,17 @@ export const support = {
     query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(Faq)
   }),
-  createFaq: route('POST', `${T}/fqa/`, { summary: 'Add a question', access: 'admin', body: FaqForm, reply: Faq }),
+  createFaq: route('POST', `${T}/fqa/`, {
+    summary: 'Add a question',
+    access: 'admin',
+    permission: 'tickets.change',
+    body: FaqForm,
+    reply: Faq
+  }),
   updateFaq: route('PUT', `${T}/fqa/:id/`, {
     summary: 'Edit a question',
     access: 'admin',
+    permission: 'tickets.change',
     params: IdParams,
     body: FaqForm.extend(formVersion),
     reply: Faq
@@ -68,8 +112,17 @@ export const support = {
   deleteFaq: route('DELETE', `${T}/fqa/:id/`, {
     summary: 'Delete a question',
     access: 'admin',
+    permission: 'tickets.change',
     params: IdParams,
     reply: Done
+  }),
+  restoreFaq: route('POST', `${T}/fqa/:id/restore/`, {
+    summary: 'Bring back a question that was deleted, as it was',
+    access: 'admin',
+    permission: 'tickets.change',
+    params: IdParams,
+    body: z.object({}).optional(),
+    reply: Faq
   }),
   createTicket: route('POST', `${T}/ticket/`, {
     summary: 'Send a ticket',
@@ -80,12 +133,53 @@ export const support = {
   tickets: route('GET', `${T}/ticket/`, {
     summary: 'Tickets',
     access: 'admin',
+    permission: 'tickets.view',
+    query: listQuery({ sort: ['id'], filters: { state: z.enum(TICKET_STATES).optional() } }),
+    reply: page(Ticket)
+  }),
+  userTickets: route('GET', '/api/users/u/:id/tickets/', {
+    summary: "Tickets that were sent with a user's e-mail address",
+    access: 'admin',
+    permission: 'users.view',
+    params: IdParams,
     query: listQuery({ sort: ['id'] }),
     reply: page(Ticket)
+  }),
+  ticket: route('GET', `${T}/ticket/:id/`, {
+    summary: 'A ticket',
+    access: 'admin',
+    permission: 'tickets.view',
+    params: IdParams,
+    reply: Ticket
+  }),
+  answerTicket: route('POST', `${T}/ticket/:id/answer/`, {
+    summary: 'Answer a ticket by mail, once; the answer is kept',
+    access: 'admin',
+    permission: 'tickets.change',
+    params: IdParams,
+    body: TicketAnswerForm,
+    reply: Ticket
+  }),
+  closeTicket: route('POST', `${T}/ticket/:id/close/`, {
+    summary: 'Close a ticket: it needs nobody any more',
+    access: 'admin',
+    permission: 'tickets.change',
+    params: IdParams,
+    body: TicketStateForm,
+    reply: ChangedTicket
+  }),
+  reopenTicket: route('POST', `${T}/ticket/:id/reopen/`, {
+    summary: 'Open a closed ticket again',
+    access: 'admin',
+    permission: 'tickets.change',
+    params: IdParams,
+    body: TicketStateForm,
+    reply: ChangedTicket
   }),
   deleteTicket: route('DELETE', `${T}/ticket/:id/`, {
     summary: 'Delete a ticket',
     access: 'admin',
+    permission: 'tickets.change',
     params: IdParams,
     reply: Done
   })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { html, page } from '../kit/html.ts'
 import { formOf, sendPage } from '../kit/http.ts'
@@ -6,10 +7,10 @@ import { createGrants, demoChatUsers, namedUser } from './discord.ts'
 const NOTICE = 'A stand-in chat platform. No real account is used.'
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
-type Options = { clientId: string; clientSecret: string; shopUrl: string; now: () => number }
+type Options = { clientId: string; clientSecret: string; botToken: string; shopUrl: string; now: () => number }
 
 /** OAuth2 as the chat platform speaks it: the consent page, the token call and the current user. */
-export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, shopUrl, now }: Options): void {
+export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, botToken, shopUrl, now }: Options): void {
   const grants = createGrants(now)
 
   /** What is wrong with an authorize query, in words; null where nothing is. */
@@ -64,6 +65,8 @@ export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, sh
     const form = formOf(request.body)
     if (form.get('client_id') !== clientId || form.get('client_secret') !== clientSecret)
       return reply.code(401).send({ error: 'invalid_client' })
+    if (form.get('grant_type') === 'client_credentials')
+      return { access_token: randomUUID(), token_type: 'Bearer', expires_in: 604800, scope: 'identify' }
     if (form.get('grant_type') !== 'authorization_code')
       return reply.code(400).send({ error: 'unsupported_grant_type' })
     const token = grants.redeem(form.get('code') ?? '', form.get('redirect_uri') ?? '')
@@ -72,6 +75,8 @@ export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, sh
   })
 
   app.get('/api/v10/users/@me', async (request, reply) => {
+    if (request.headers.authorization === `Bot ${botToken}`)
+      return { id: '90000000000000001', username: 'shop_bot', global_name: 'Shop bot', bot: true }
     const user = grants.userOf((request.headers.authorization ?? '').replace(/^Bearer /, ''))
     if (!user) return reply.code(401).send({ message: '401: Unauthorized', code: 0 })
     return { ...user, discriminator: '0', avatar: null }

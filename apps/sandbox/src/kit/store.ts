@@ -5,13 +5,20 @@ export type Store<T> = {
   data: T
   /** Resolves once a file that holds everything `data` held at the call is on disk. Calls close together share a write. */
   save(): Promise<void>
+  /** The last `save`. */
+  close(): Promise<void>
 }
 
 /**
  * A JSON file that is always whole: it is written beside its place and renamed. A file of another `version` is
  * set aside and a fresh one begun, since nothing in a stand-in is worth a migration.
+ * @param onlyAtClose `save` writes nothing: for a state that counts only when it is whole
  */
-export async function openStore<T extends { version: number }>(file: string, fresh: () => T): Promise<Store<T>> {
+export async function openStore<T extends { version: number }>(
+  file: string,
+  fresh: () => T,
+  { onlyAtClose = false }: { onlyAtClose?: boolean } = {}
+): Promise<Store<T>> {
   await mkdir(dirname(file), { recursive: true })
   const begun = fresh()
   const data = (await readStore<T>(file, begun.version)) ?? begun
@@ -31,15 +38,18 @@ export async function openStore<T extends { version: number }>(file: string, fre
     await rename(`${file}.new`, file)
   }
 
+  function writeSoon(): Promise<void> {
+    if (queued) return queued
+    const next = write()
+    queued = next
+    writing = next
+    return next
+  }
+
   return {
     data,
-    save() {
-      if (queued) return queued
-      const next = write()
-      queued = next
-      writing = next
-      return next
-    }
+    save: () => (onlyAtClose ? Promise.resolve() : writeSoon()),
+    close: writeSoon
   }
 }
 

@@ -95,6 +95,9 @@ export const GATEWAY = 'bogus'
 
 export type Dispute = { id: string; type: 'chargeback' | 'inquiry'; status: string; amount: string }
 
+/** States in which a dispute is decided. */
+const FINAL = new Set(['won', 'lost', 'accepted', 'charge_refunded'])
+
 export function disputePayload(order: PlatformOrder, { id, type, status, amount }: Dispute, at: string) {
   return {
     id: Number(id),
@@ -105,7 +108,8 @@ export function disputePayload(order: PlatformOrder, { id, type, status, amount 
     reason: 'fraudulent',
     network_reason_code: '4837',
     status,
-    initiated_at: at
+    initiated_at: at,
+    finalized_on: FINAL.has(status) ? at : null
   }
 }
 

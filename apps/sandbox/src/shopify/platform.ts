@@ -20,6 +20,8 @@ export type PlatformOptions = {
   base: () => string
   fetch?: typeof fetch
   now?: () => number
+  /** Keeps the state in memory until then. */
+  saveOnlyAtClose?: boolean
   webhookTimeoutMs?: number
   webhookBackoff?: (tries: number) => number
 }
@@ -27,7 +29,9 @@ export type PlatformOptions = {
 /** The stand-in for the shop platform: its API, its checkout, its webhooks, and the handles to disturb them. */
 export async function registerPlatform(app: FastifyInstance, options: PlatformOptions) {
   const { base, now = Date.now } = options
-  const store = await openStore(join(options.dir, 'state.json'), freshState)
+  const store = await openStore(join(options.dir, 'state.json'), freshState, {
+    onlyAtClose: options.saveOnlyAtClose ?? false
+  })
   const deliveries = createDeliveries({
     store,
     appSecret: options.appSecret,
@@ -60,7 +64,7 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
     start: deliveries.start,
     async close(): Promise<void> {
       await deliveries.close()
-      await store.save()
+      await store.close()
     }
   }
 }

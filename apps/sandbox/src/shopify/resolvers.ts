@@ -1,8 +1,10 @@
-import { getDirectiveValues, GraphQLError, type GraphQLResolveInfo } from 'graphql'
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
+import { toCents, toMoney } from '../kit/money.ts'
 import type { Store } from '../kit/store.ts'
+import { idempotencyKey, orderFilter } from './arguments.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
 import type { GiveBack } from './give-back.ts'
-import { financialStatus, GATEWAY, optionValues, productPayload } from './payloads.ts'
+import { financialStatus, GATEWAY, optionValues, productPayload, refundedCents } from './payloads.ts'
 import { withPrices } from './prices.ts'
 import { nextId, productsOf, type PlatformOrder, type PlatformProduct, type PlatformState } from './state.ts'
 
@@ -93,11 +95,22 @@ export function createResolvers(
     variants: (args: PageArgs) => connection(one.variants, args, variantOf(one))
   })
 
-  const money = (amount: string, currencyCode = 'USD') => ({ shopMoney: { amount, currencyCode } })
+  const money = (amount: string, currencyCode = 'USD') => ({
+    presentmentMoney: { amount, currencyCode },
+    shopMoney: { amount, currencyCode }
+  })
   const refund = (one: PlatformOrder['refunds'][number]) => ({
     __typename: 'Refund',
     id: gid('Refund', one.id),
-    totalRefundedSet: money(one.amount)
+    totalRefundedSet: money(one.amount),
+    transactions: (args: PageArgs) =>
+      connection([one], args, ({ id, amount }) => ({
+        id: gid('OrderTransaction', id),
+        kind: 'REFUND',
+        status: 'SUCCESS',
+        gateway: GATEWAY,
+        amountSet: money(amount)
+      }))
   })
   const order = (one: PlatformOrder) => ({
     __typename: 'Order',
@@ -111,6 +124,8 @@ export function createResolvers(
     updatedAt: one.updatedAt,
     cancelledAt: one.cancelledAt,
     currencyCode: one.currency,
+    presentmentCurrencyCode: one.currency,
+    netPaymentSet: money(toMoney(toCents(one.totalPrice) - refundedCents(one)), one.currency),
     displayFinancialStatus: financialStatus(one),
     test: one.test,
     lineItems: (args: PageArgs) =>
@@ -126,7 +141,15 @@ export function createResolvers(
         originalUnitPriceSet: money(line.price, one.currency)
       })),
     refunds: ({ first }: { first?: number }) => one.refunds.slice(0, first).map(refund),
-    transactions: [{ id: gid('OrderTransaction', one.id), kind: 'SALE', status: 'SUCCESS', gateway: GATEWAY }],
+    transactions: [
+      {
+        id: gid('OrderTransaction', one.id),
+        kind: 'SALE',
+        status: 'SUCCESS',
+        gateway: GATEWAY,
+        amountSet: money(one.totalPrice, one.currency)
+      }
+    ],
     discountCodes: one.discounts.map(({ code }) => code),
     customAttributes: Object.entries(one.attributes).map(([key, value]) => ({ key, value })),
     totalPriceSet: money(one.totalPrice, one.currency),
@@ -187,6 +210,10 @@ export function createResolvers(
       const found = findOrder(id)
       return found ? order(found) : null
     },
+    refund({ id }: { id: string }) {
+      const found = state.orders.flatMap(({ refunds }) => refunds).find(one => one.id === idOf(id, 'Refund'))
+      return found ? refund(found) : null
+    },
     orders(args: PageArgs & { query?: string | null }) {
       const since = orderFilter(args.query ?? '')
       const found = state.orders.filter(one => Date.parse(one.updatedAt) >= since)
@@ -203,6 +230,12 @@ export function createResolvers(
     async tagsAdd({ id, tags }: { id: string; tags: string[] }) {
       const { changed, userErrors } = await changeOrder(id, ['id'], found => {
         found.tags = [...new Set([...found.tags, ...tags])]
+      })
+      return { node: changed, userErrors }
+    },
+    async tagsRemove({ id, tags }: { id: string; tags: string[] }) {
+      const { changed, userErrors } = await changeOrder(id, ['id'], found => {
+        found.tags = found.tags.filter(tag => !tags.includes(tag))
       })
       return { node: changed, userErrors }
     },
@@ -276,23 +309,4 @@ export function createResolvers(
       return { webhookSubscription: subscription(found), userErrors: [] }
     }
   }
-}
-
-/** The key of the field's @idempotent directive; null where it has none. */
-function idempotencyKey({ fieldNodes, schema, variableValues }: GraphQLResolveInfo): string | null {
-  const [directive, node] = [schema.getDirective('idempotent'), fieldNodes[0]]
-  const key = directive && node && getDirectiveValues(directive, node, variableValues)?.['key']
-  return typeof key === 'string' && key.trim() !== '' ? key : null
-}
-
-/** Reads the one search that the shop makes. Silence about an unknown term would hide a mistake in the query. */
-function orderFilter(query: string): number {
-  let since = 0
-  for (const term of query.split(' ').filter(part => part !== '')) {
-    const match = /^updated_at:>='([^']+)'$/.exec(term)
-    const instant = Date.parse(match?.[1] ?? '')
-    if (Number.isNaN(instant)) throw new GraphQLError(`The stand-in does not know the search term ${term}`)
-    since = instant
-  }
-  return since
 }

@@ -132,6 +132,7 @@ export const sdl = /* GraphQL */ `
     currencyCode: CurrencyCode!
   }
   type MoneyBag {
+    presentmentMoney: MoneyV2!
     shopMoney: MoneyV2!
   }
   type Attribute {
@@ -149,6 +150,8 @@ export const sdl = /* GraphQL */ `
     updatedAt: DateTime!
     cancelledAt: DateTime
     currencyCode: CurrencyCode!
+    presentmentCurrencyCode: CurrencyCode!
+    netPaymentSet: MoneyBag!
     displayFinancialStatus: OrderDisplayFinancialStatus
     test: Boolean!
     lineItems(first: Int, after: String): LineItemConnection!
@@ -175,12 +178,18 @@ export const sdl = /* GraphQL */ `
   type Refund implements Node {
     id: ID!
     totalRefundedSet: MoneyBag!
+    transactions(first: Int): OrderTransactionConnection!
+  }
+  type OrderTransactionConnection {
+    nodes: [OrderTransaction!]!
+    pageInfo: PageInfo!
   }
   type OrderTransaction implements Node {
     id: ID!
     kind: OrderTransactionKind!
     status: OrderTransactionStatus!
     gateway: String
+    amountSet: MoneyBag!
   }
   type OrderConnection {
     nodes: [Order!]!
@@ -218,6 +227,7 @@ export const sdl = /* GraphQL */ `
     collections(first: Int, after: String, sortKey: CollectionSortKeys): CollectionConnection!
     productTags(first: Int, after: String): StringConnection
     order(id: ID!): Order
+    refund(id: ID!): Refund
     orders(first: Int, after: String, query: String, sortKey: OrderSortKeys): OrderConnection!
     webhookSubscriptions(first: Int, after: String, topics: [WebhookSubscriptionTopic!]): WebhookSubscriptionConnection!
   }
@@ -245,6 +255,7 @@ export const sdl = /* GraphQL */ `
     parentId: ID
   }
   input RefundInput {
+    currency: CurrencyCode
     orderId: ID!
     note: String
     notify: Boolean
@@ -260,6 +271,10 @@ export const sdl = /* GraphQL */ `
     format: WebhookSubscriptionFormat
   }
   type TagsAddPayload {
+    node: Node
+    userErrors: [UserError!]!
+  }
+  type TagsRemovePayload {
     node: Node
     userErrors: [UserError!]!
   }
@@ -281,6 +296,7 @@ export const sdl = /* GraphQL */ `
   }
   type Mutation {
     tagsAdd(id: ID!, tags: [String!]!): TagsAddPayload
+    tagsRemove(id: ID!, tags: [String!]!): TagsRemovePayload
     productVariantsBulkUpdate(productId: ID!, variants: [ProductVariantsBulkInput!]!): ProductVariantsBulkUpdatePayload
     webhookSubscriptionDelete(id: ID!): WebhookSubscriptionDeletePayload
     orderUpdate(input: OrderInput!): OrderUpdatePayload

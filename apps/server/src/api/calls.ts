@@ -1,4 +1,12 @@
-import { routes, type Access, type Domain, type Method, type Route, type Scope } from '@netlet/contract'
+import {
+  routes,
+  type Access,
+  type Domain,
+  type Method,
+  type Permission,
+  type Route,
+  type Scope
+} from '@netlet/contract'
 import { jsonSchema, type Components, type JsonSchema } from './schemas.ts'
 
 /** One call of the API as the documents show it. */
@@ -11,6 +19,7 @@ export type ApiCall = {
   path: string
   summary: string
   access: Access
+  permission: Permission | undefined
   scope: Scope | undefined
   params: JsonSchema | undefined
   query: JsonSchema | undefined
@@ -36,6 +45,7 @@ export function describeCalls(): { calls: ApiCall[]; components: Components } {
         path: route.path,
         summary: route.summary,
         access: route.access,
+        permission: route.permission,
         scope: route.scope,
         params: input(route.params),
         query: input(route.query),
@@ -62,11 +72,17 @@ export const DOMAIN_TITLES: Record<Domain, string> = {
   rewards: 'Promo codes, gift cards, levels and points',
   support: 'Questions and tickets',
   settings: 'Web settings, logs and the audit log',
+  home: "The console's first screen",
   documentation: 'This documentation'
 }
 
 /** Who may call, in words. */
-export function whoMay({ access, scope }: Pick<ApiCall, 'access' | 'scope'>): string {
-  const people = { public: 'Anyone', user: 'Anyone signed in', admin: 'Administrators' }[access]
+export function whoMay({ access, permission, scope }: Pick<ApiCall, 'access' | 'permission' | 'scope'>): string {
+  const operators = `administrators whose role allows \`${permission}\``
+  const people = {
+    public: 'Anyone',
+    user: permission ? `Customers, and ${operators}` : 'Anyone signed in',
+    admin: operators.replace('a', 'A')
+  }[access]
   return scope ? `${people}; API keys with \`${scope}\`` : people
 }

@@ -1,11 +1,14 @@
 import { resolve, type Components, type JsonSchema } from './schemas.ts'
 
 const uuid = '3f2b8a52-6f0e-4d5a-9c31-6b1f0c9a7e21'
+const instant = '2026-03-01T12:00:00.000Z'
 
 /** An example for a field of this name, where its type alone would say too little. */
 const BY_NAME: Record<string, unknown> = {
   acl_selected: [3],
+  after_id: 0,
   acl_value: 'example.com\nexample.org',
+  address: '192.0.2.10',
   agent_certificate: null,
   amount: '20.00',
   at: '2026-03-01T12:00:00.000Z',
@@ -25,9 +28,11 @@ const BY_NAME: Record<string, unknown> = {
   email_code: '123456',
   email_code_expire: 600,
   email_from: 'Shop <shop@example.com>',
+  earlier: '1772366400000000.3.42',
   ended_at: '2026-03-01T14:30:00.000Z',
   error: 'access_denied',
   event_id: 'message-1',
+  from: '2026-03-01T00:00:00Z',
   expired_at: 1_893_456_000_000,
   ip: '192.0.2.10',
   json_input: { user: 'anna1' },
@@ -37,6 +42,7 @@ const BY_NAME: Record<string, unknown> = {
   keep_events_days: 730,
   keep_logs_days: 30,
   keep_mails_days: 365,
+  keep_mail_contents_days: 90,
   keep_order_history_days: 730,
   keep_retired_proxies_days: 90,
   keep_unpaid_orders_days: 30,
@@ -52,6 +58,8 @@ const BY_NAME: Record<string, unknown> = {
   order_ids: '1,2',
   password: 'Example#2026',
   phone: '+1 555 0100',
+  day: '2026-03-01',
+  ends_on: '2026-03-31',
   prefix: '192.0.2.0/29',
   price: '0.50',
   quantity: 8,
@@ -67,6 +75,9 @@ const BY_NAME: Record<string, unknown> = {
   discord_redirect_uri: 'https://shop.example.com/api/auth/discord/redirect',
   discord_bind_redirect_uri: 'https://shop.example.com/api/auth/discord/bind_redirect',
   tags: '1,2',
+  in_month: '2026-03',
+  today: '2026-03-15',
+  until: '2026-03-31T00:00:00Z',
   uri: '/api/view-all-users',
   username: 'anna1',
   variant_price: '2.00'
@@ -103,6 +114,7 @@ export function exampleOf(schema: JsonSchema, components: Components, name = '')
   if (types.includes('boolean')) return true
   if (types.includes('integer') || types.includes('number'))
     return target.minimum !== undefined && target.minimum > 0 ? target.minimum : 1
+  if (target.format === 'date-time') return instant
   if (types.includes('string')) return target.format === 'uuid' ? uuid : 'example'
   return null
 }

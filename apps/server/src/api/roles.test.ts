@@ -12,7 +12,20 @@ import { exampleOf } from './examples.ts'
 import { MATRIX, OWNED } from './roles.matrix.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
 
-const ROLES = ['visitor', 'customer', 'other', 'banned', 'admin', 'read', 'renew', 'adminRead', 'adminRenew'] as const
+const ROLES = [
+  'visitor',
+  'customer',
+  'other',
+  'banned',
+  'admin',
+  'operations',
+  'support',
+  'viewer',
+  'read',
+  'renew',
+  'adminRead',
+  'adminRenew'
+] as const
 const KEYS = ['read', 'renew', 'adminRead', 'adminRenew'] as const
 type Key = (typeof KEYS)[number]
 const isKey = (role: string): role is Key => (KEYS as readonly string[]).includes(role)
@@ -36,7 +49,7 @@ test('every call of the contract has its row, and no row is left over', () => {
 
 describe('who gets past authorisation', () => {
   let shop: StockedShop
-  let people: Record<'customer' | 'other' | 'banned' | 'admin', Buyer>
+  let people: Record<'customer' | 'other' | 'banned' | 'admin' | 'operations' | 'support' | 'viewer', Buyer>
   let order: { id: number; publicId: string }
   let othersOrder: { id: number; publicId: string }
   /** Keys by whose they are and what they may do. */
@@ -48,7 +61,13 @@ describe('who gets past authorisation', () => {
       customer: await shop.customer({ username: 'custom1' }),
       other: await shop.customer({ username: 'other1' }),
       banned: await shop.customer({ username: 'banned1' }),
-      admin: await shop.admin()
+      admin: await shop.admin(),
+      operations: await shop.admin(),
+      support: await shop.admin(),
+      viewer: await shop.admin()
+    }
+    for (const operatorRole of ['operations', 'support', 'viewer'] as const) {
+      await shop.ctx.db.update(users).set({ operatorRole }).where(eq(users.id, people[operatorRole].user.id))
     }
     order = await shop.buy(people.customer)
     othersOrder = await shop.buy(people.other)

@@ -1,4 +1,4 @@
-import type { Scope } from '@netlet/contract'
+import type { OperatorRole, Scope } from '@netlet/contract'
 
 /** A person who is signed in, or a program that holds one of that person's API keys. */
 export type UserActor = {
@@ -6,8 +6,12 @@ export type UserActor = {
   id: number
   username: string
   isSuperuser: boolean
+  /** An administrator's; null for a customer. */
+  role: OperatorRole | null
   /** The client's address. */
   ip: string
+  /** For whom it forwards, where `ip` is a reverse proxy that TRUST_PROXY does not name. For limits only. */
+  forwardedFor?: string | null
   /** Hash of the session's token; null for an API key. */
   sessionHash: Buffer | null
   /** The administrator who views the shop as this user. */
@@ -19,7 +23,7 @@ export type UserActor = {
 }
 
 /** Somebody who is not signed in. */
-export type VisitorActor = { kind: 'visitor'; ip: string }
+export type VisitorActor = { kind: 'visitor' } & Pick<UserActor, 'ip' | 'forwardedFor'>
 
 /** The program itself: jobs, webhooks, the first start. */
 export type SystemActor = { kind: 'system' }

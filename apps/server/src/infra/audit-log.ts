@@ -1,4 +1,5 @@
 import type { Resource } from '@netlet/contract'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Actor } from './actor.ts'
 import type { Executor } from './db/client.ts'
 import { storableJson } from './db/storable-json.ts'
@@ -28,6 +29,13 @@ export async function insertAuditEntries(tx: Executor, by: Actor, entries: Audit
   )
 }
 
+/** How often a row was changed by these actions, of one resource. Exact under the lock that they take on the row. */
+export const countChanges = (tx: Executor, targetId: number, actions: readonly AuditAction[]): Promise<number> => {
+  const targetType = actions[0]?.split('.')[0] ?? ''
+  const of = and(eq(auditLog.targetType, targetType), eq(auditLog.targetId, String(targetId)))
+  return tx.$count(auditLog, and(of, inArray(auditLog.action, [...actions])))
+}
+
 /** An administrator who views the shop as a user is the one who acts. */
 function namesOf(by: Actor) {
   if (by.kind === 'system') return { actorId: null, actorName: 'system', viewedAs: null, ip: null }
@@ -47,7 +55,11 @@ function withoutVersion(row: unknown): unknown {
 
 const SECRET = /passw|secret|token|hash|credential|authorization|cookie|(^|_)((api|ssh)?key|pass|passphrase|pwd)$/i
 /** `apiKey` is read as `api_Key`; `monkey` is no secret. */
-const isSecret = (name: string): boolean => SECRET.test(name.replace(/([a-z\d])([A-Z])/g, '$1_$2'))
+export const isSecret = (name: string): boolean => SECRET.test(name.replace(/([a-z\d])([A-Z])/g, '$1_$2'))
+
+/** Whether there is a secret (`has_password`) is none. */
+const hides = (name: string, value: unknown): boolean =>
+  isSecret(name) && Boolean(value) && !(typeof value === 'boolean' && /^has(_|[A-Z])/.test(name))
 
 /** What was secret stays so in the log: only that it was set is written. */
 function withoutSecrets(value: unknown): unknown {
@@ -55,6 +67,6 @@ function withoutSecrets(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
   if (value === null || typeof value !== 'object') return value ?? null
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, isSecret(key) && inner ? '[secret]' : withoutSecrets(inner)])
+    Object.entries(value).map(([key, inner]) => [key, hides(key, inner) ? '[secret]' : withoutSecrets(inner)])
   )
 }

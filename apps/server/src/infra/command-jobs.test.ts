@@ -2,9 +2,23 @@ import { refuse } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { SYSTEM } from './actor.ts'
-import { red, blue, boss, db, published, ctx, entries, queued, leaveTraces, expectNoTrace } from './command.fixture.ts'
-import { command } from './command.ts'
+import {
+  red,
+  blue,
+  boss,
+  db,
+  published,
+  ctx,
+  entries,
+  queued,
+  leaveTraces,
+  expectNoTrace,
+  useCommands
+} from './command.fixture.ts'
+import { command, rehearse } from './command.ts'
 import { ok } from './result.ts'
+
+useCommands()
 
 describe('jobs', () => {
   test('leave at the end, by queue and key: commands that send the same in opposite order do not meet', async () => {
@@ -88,6 +102,19 @@ describe('a deadlock', () => {
     })
     await expect(failing).rejects.toThrow()
     expect(runs).toBe(4)
+    await expectNoTrace()
+  })
+
+  test('in a rehearsal is tried again as well, and leaves nothing behind', async () => {
+    let runs = 0
+    const failing = rehearse(ctx(), boss, {}, async unit => {
+      runs++
+      await leaveTraces(unit)
+      const code = runs === 1 ? '40P01' : '40001'
+      if (runs < 3) await unit.tx.execute(sql.raw(`do $$ begin raise exception using errcode = '${code}'; end $$`))
+      return ok(runs)
+    })
+    expect(await failing).toEqual(ok(3))
     await expectNoTrace()
   })
 

@@ -15,6 +15,7 @@ export const boss: UserActor = {
   id: 7,
   username: 'boss',
   isSuperuser: true,
+  role: 'owner',
   ip: '192.0.2.7',
   sessionHash: null,
   impersonator: null,
@@ -39,26 +40,29 @@ export const ctx = () => ({
   }
 })
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { max: 12 })
-  const log = createLog('test', 'silent')
-  jobs = await openJobs({ databaseUrl: database.url, worker: false, log, queues: [red, blue] })
-  feed = await openChangeFeed({ databaseUrl: database.url, db, log })
-  await db.execute(sql`create table things (id int primary key, name text, n int not null default 0,
-    constraint things_name_key unique (name), constraint things_n check (n >= 0))`)
-})
-beforeEach(async () => {
-  published = []
-  await db.execute(sql`truncate things, audit_log`)
-  await db.execute(sql`delete from pgboss.job where name like 'test.%'`)
-})
-afterAll(async () => {
-  await feed?.stop()
-  await jobs?.stop()
-  await closeDatabase(db)
-  await database.drop()
-})
+/** Opens a database with the two queues for a test file. */
+export function useCommands(): void {
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    db = openDatabase(database.url, { max: 12 })
+    const log = createLog('test', 'silent')
+    jobs = await openJobs({ databaseUrl: database.url, worker: false, log, queues: [red, blue] })
+    feed = await openChangeFeed({ databaseUrl: database.url, db, log })
+    await db.execute(sql`create table things (id int primary key, name text, n int not null default 0,
+      constraint things_name_key unique (name), constraint things_n check (n >= 0))`)
+  })
+  beforeEach(async () => {
+    published = []
+    await db.execute(sql`truncate things, audit_log`)
+    await db.execute(sql`delete from pgboss.job where name like 'test.%'`)
+  })
+  afterAll(async () => {
+    await feed?.stop()
+    await jobs?.stop()
+    await closeDatabase(db)
+    await database.drop()
+  })
+}
 
 export async function rows(): Promise<number[]> {
   const found = await db.execute<{ id: number }>(sql`select id from things order by id`)

@@ -13,11 +13,14 @@ import {
   queued,
   insert,
   leaveTraces,
-  expectNoTrace
+  expectNoTrace,
+  useCommands
 } from './command.fixture.ts'
-import { command } from './command.ts'
+import { command, rehearse } from './command.ts'
 import { queue } from './jobs.ts'
 import { ok, type Result } from './result.ts'
+
+useCommands()
 
 describe('a command', () => {
   test('writes rows, audit entries and jobs together, and publishes what changed', async () => {
@@ -139,5 +142,28 @@ describe('a unique violation', () => {
       tx.execute(sql`update things set n = -1`)
     )
     await expect(negative).rejects.toThrow()
+  })
+})
+
+describe('a rehearsal', () => {
+  test('gives back what the write would come to, and leaves no trace of it', async () => {
+    const seen = await rehearse(ctx(), boss, {}, async unit => {
+      await leaveTraces(unit)
+      const { rows: found } = await unit.tx.execute<{ id: number }>(sql`select id from things`)
+      return ok(found.map(({ id }) => id))
+    })
+    expect(seen).toEqual({ ok: true, data: [1] })
+    await expectNoTrace()
+  })
+
+  test('is refused as the write would be, also by a unique constraint', async () => {
+    expect(await rehearse(ctx(), boss, {}, () => Promise.resolve(refuse('not_found')))).toEqual(refuse('not_found'))
+    const twice = rehearse(ctx(), boss, { unique: { things_pkey: 'name_taken' } }, async unit => {
+      await insert(unit, 1)
+      await insert(unit, 1)
+      return ok(null)
+    })
+    expect(await twice).toMatchObject({ ok: false, reason: 'name_taken' })
+    await expectNoTrace()
   })
 })

@@ -54,14 +54,45 @@ export async function command<T>(
   ...rest: [(unit: Unit) => Promise<T>] | [Options, (unit: Unit) => Promise<T>]
 ): Promise<T | Refusal> {
   const [{ unique }, work] = rest.length === 1 ? [{} as Options, rest[0]] : rest
-  for (let attempt = 0; ; attempt++) {
+  return attempt(unique, () => runOnce(ctx, by, work))
+}
+
+/**
+ * Does a write as `command` would, and undoes it: for a plan, which says what the write would come to. Nothing is
+ * audited, sent or published. It takes the write's locks for as long as `work` runs, and runs it again after a deadlock or
+ * a serialisation failure, as `command` does.
+ * @returns what `work` gave back, or the refusal of a unique constraint
+ */
+export async function rehearse<T>(
+  ctx: Running,
+  by: Actor,
+  { unique }: Options,
+  work: (unit: Unit) => Promise<T>
+): Promise<T | Refusal> {
+  const unit = { now: ctx.now(), by, audit: () => {}, jobs: { send: () => {} }, publish: () => {} }
+  return attempt(unique, async () => {
     try {
-      return await runOnce(ctx, by, work)
+      await ctx.db.transaction(async tx => {
+        throw new Rehearsed(await work({ tx, ...unit }))
+      })
+    } catch (error) {
+      if (error instanceof Rehearsed) return error.given as T
+      throw error
+    }
+    throw new Error('a rehearsal was not undone')
+  })
+}
+
+/** Runs a transaction, again after a deadlock or a serialisation failure. */
+async function attempt<T>(unique: Options['unique'], run: () => Promise<T>): Promise<T | Refusal> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await run()
     } catch (error) {
       if (error instanceof Refused) return error.refusal
       const refusal = refusalOf(error, unique)
       if (refusal) return refusal
-      const pause = RETRY_AFTER[attempt]
+      const pause = RETRY_AFTER[tries]
       if (!isConcurrencyFailure(error) || pause === undefined) throw error
       await sleep(pause * (0.5 + Math.random()))
     }
@@ -123,6 +154,15 @@ class Refused extends Error {
   constructor(refusal: Refusal) {
     super(refusal.reason)
     this.refusal = refusal
+  }
+}
+
+/** Carries what a rehearsed write gave back out of its transaction. */
+class Rehearsed extends Error {
+  readonly given: unknown
+  constructor(given: unknown) {
+    super('rehearsed')
+    this.given = given
   }
 }
 

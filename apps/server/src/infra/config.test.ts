@@ -42,18 +42,28 @@ test('what is not set has a default that suits production', () => {
     trustProxy: false,
     admin: undefined,
     smtpUrl: undefined,
+    install: { username: 'root', root: '' },
     logLevel: 'info'
   })
 })
 
 test('what is set is used', () => {
   const admin = { ADMIN_USERNAME: 'boss', ADMIN_PASSWORD: 'Other#2026', ADMIN_EMAIL: 'a@b.example' }
-  const env = { ...valid, ...admin, PORT: '0', PUBLIC_URL: 'https://shop.example.com//', TRUST_PROXY: 'loopback' }
+  const install = { AGENT_INSTALL_USER: 'deploy', AGENT_INSTALL_ROOT: '/srv' }
+  const env = {
+    ...valid,
+    ...admin,
+    ...install,
+    PORT: '0',
+    PUBLIC_URL: 'https://shop.example.com//',
+    TRUST_PROXY: 'loopback'
+  }
   expect(readConfig(env)).toMatchObject({
     port: 0,
     publicUrl: 'https://shop.example.com',
     secureCookies: true,
     trustProxy: 'loopback',
+    install: { username: 'deploy', root: '/srv' },
     admin: { username: 'boss', password: 'Other#2026', email: 'a@b.example' }
   })
   // The demo listens on this machine only, and takes its own password.

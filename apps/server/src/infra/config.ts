@@ -23,6 +23,8 @@ export type Config = {
   smtpUrl: string | undefined
   /** Sites that a proxy check asks for, in the order Google, Bing, Amazon. */
   checkSites: { google: string; bing: string; amazon: string }
+  /** As whom and below which folder agents are installed over SSH; only tests on one machine move them. */
+  install: { username: string; root: string }
   logLevel: string
 }
 
@@ -77,6 +79,8 @@ const Environment = z
     CHECK_GOOGLE_URL: z.string().default('https://www.google.com/generate_204'),
     CHECK_BING_URL: z.string().default('https://www.bing.com/'),
     CHECK_AMAZON_URL: z.string().default('https://www.amazon.com/'),
+    AGENT_INSTALL_USER: z.string().default('root'),
+    AGENT_INSTALL_ROOT: z.string().default(''),
     LOG_LEVEL: z.string().default('info')
   })
   .refine(env => env.NETLET_DEMO || env.PUBLIC_URL !== undefined, {
@@ -129,6 +133,7 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
     discordUrl: env.DISCORD_URL,
     smtpUrl: env.SMTP_URL,
     checkSites: { google: env.CHECK_GOOGLE_URL, bing: env.CHECK_BING_URL, amazon: env.CHECK_AMAZON_URL },
+    install: { username: env.AGENT_INSTALL_USER, root: env.AGENT_INSTALL_ROOT },
     logLevel: env.LOG_LEVEL
   }
 }

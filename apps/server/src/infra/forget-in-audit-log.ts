@@ -1,5 +1,7 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { isDeepStrictEqual } from 'node:util'
+import { and, asc, eq, gt, ne, or, sql } from 'drizzle-orm'
 import type { Executor } from './db/client.ts'
+import { withoutPersonIn } from './person-in-json.ts'
 import { auditLog } from './tables.ts'
 
 type Forgotten = {
@@ -26,8 +28,9 @@ const PERSONAL = [
 
 /**
  * Takes a person out of the audit log: as the one who acted, who was viewed, on whom it was done, and in what was
- * changed. The entries stay, with the account's id, so that what was done can still be told. A name counts where it is a
- * whole value, an address wherever it stands.
+ * changed. The entries stay, with the account's id, so that what was done can still be told. What names nobody stays as it
+ * is, whatever the person was called: a name counts as the value of a field of account names, an address wherever it stands
+ * whole.
  */
 export async function forgetInAuditLog(
   tx: Executor,
@@ -53,17 +56,46 @@ export async function forgetInAuditLog(
     .update(auditLog)
     .set({ before: null, after: null })
     .where(and(eq(auditLog.targetType, 'api_key'), eq(auditLog.actorId, userId)))
-  for (const [pattern, replaced] of [
-    [`"${literal(username)}"`, JSON.stringify(replacement)],
-    [literal(email), replacement]
-  ] as const) {
-    const clean = (column: Column) => sql`regexp_replace(${column}::text, ${pattern}, ${replaced}, 'gi')::jsonb`
-    await tx
-      .update(auditLog)
-      .set({ before: clean(auditLog.before), after: clean(auditLog.after) })
-      .where(sql`${auditLog.before}::text ~* ${pattern} or ${auditLog.after}::text ~* ${pattern}`)
+  await forgetInOthers(tx, { userId, username, email, replacement })
+}
+
+const BATCH = 500
+
+/**
+ * In entries about anything else. They are found by their text, in one pass, and changed value by value. What an entry about
+ * another user names is that user's own: a name or an address of theirs before somebody else had it.
+ */
+async function forgetInOthers(tx: Executor, person: Forgotten): Promise<void> {
+  const text = sql`lower(concat(${auditLog.before}::text, ' ', ${auditLog.after}::text))`
+  // As jsonb is written; keys and other fields are left to the walk.
+  const marks = [
+    ...NAMES.map(field => `"${field}": ${JSON.stringify(person.username)}`),
+    JSON.stringify(person.email).slice(1, -1)
+  ]
+  const ofNoOther = or(ne(auditLog.targetType, 'user'), eq(auditLog.targetId, String(person.userId)))
+  const named = or(...marks.map(mark => sql`strpos(${text}, lower(${mark}::text)) > 0`))
+  for (let last = 0; ;) {
+    const rows = await tx
+      .select({ id: auditLog.id, of: auditLog.targetType, before: auditLog.before, after: auditLog.after })
+      .from(auditLog)
+      .where(and(gt(auditLog.id, last), ofNoOther, named))
+      .orderBy(asc(auditLog.id))
+      .limit(BATCH)
+      // Another person of the same entry may be forgotten at once.
+      .for('update')
+    for (const { id, of, ...entry } of rows) {
+      const fields = of === 'server' ? [] : NAMES
+      const [before, after] = [entry.before, entry.after].map(value => withoutPersonIn(value, fields, person))
+      if (isDeepStrictEqual({ before, after }, entry)) continue
+      await tx.update(auditLog).set({ before, after }).where(eq(auditLog.id, id))
+    }
+    if (rows.length < BATCH) return
+    last = rows.at(-1)?.id ?? last
   }
 }
+
+/** Fields that hold an account's name, at any depth. Those of servers are users of a proxy. */
+const NAMES = ['username', 'holder_username']
 
 type Column = typeof auditLog.before | typeof auditLog.after
 
@@ -73,9 +105,3 @@ const withoutPerson = (column: Column, replacement: string) => sql`
       then to_jsonb(${replacement}::text) else value end), '{}')
     from jsonb_each(${column})
   ) else ${column} end`
-
-/** A text as a regular expression that matches it, within JSON. */
-const literal = (text: string): string =>
-  JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -5,7 +5,8 @@ import { openJobs, queue, type JobQueue } from './jobs.ts'
 import { createLog } from './log.ts'
 
 const kept = queue<object>('kept')
-const removed = queue<object>('removed')
+const newer = queue<object>('of-a-newer-version')
+const retired = queue<object>('rewards.housekeeping')
 
 let database: TestDatabase
 
@@ -36,8 +37,9 @@ async function schedules(): Promise<string[]> {
   }
 }
 
-test('a worker removes the schedules of queues that are no longer declared', async () => {
-  expect(await schedulesAfter(true, [kept, removed], [kept, removed])).toEqual(['kept', 'removed'])
-  expect(await schedulesAfter(false, [kept])).toEqual(['kept', 'removed'])
-  expect(await schedulesAfter(true, [kept])).toEqual(['kept'])
+test('a worker removes the schedules of queues that were retired, and leaves those of a newer version', async () => {
+  const all = ['kept', 'of-a-newer-version', 'rewards.housekeeping']
+  expect(await schedulesAfter(false, [kept, newer, retired], [kept, newer, retired])).toEqual(all)
+  expect(await schedulesAfter(false, [kept])).toEqual(all)
+  expect(await schedulesAfter(true, [kept])).toEqual(all.slice(0, 2))
 })

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
 import { SESSION_OPTIONS, type Executor } from './db/client.ts'
+import { startWorkers } from './job-workers.ts'
 import { createYielding, type Importance, type Yielding } from './job-yielding.ts'
 import type { Log } from './log.ts'
 
@@ -8,7 +9,15 @@ import type { Log } from './log.ts'
 export type JobQueue<T extends object> = { name: string; options: Omit<Queue, 'name'>; readonly data?: T }
 
 /** Where a job ends that failed as often as it may: kept for an administrator to look at and to send again. */
-const DEAD_LETTER = 'dead-letter'
+export const DEAD_LETTER = 'dead-letter'
+
+/** Queues of earlier versions that ran by the clock. */
+const RETIRED = new Set([
+  'accounts-housekeeping',
+  'rewards.decay-level-points',
+  'rewards.housekeeping',
+  'catalog.register-webhooks'
+])
 
 /** How long running jobs may go on when the process is asked to end; then they are handed to another one. */
 const STOP_MS = 4_000
@@ -43,7 +52,8 @@ export function queue<T extends object>(name: string, options: Omit<Queue, 'name
 export type SendOptions = {
   /** Jobs of one queue with the same key wait only once. */
   key?: string
-  startAfter?: Date
+  /** Milliseconds from now, by the database's clock: it is the one that says when a job is due. */
+  startIn?: number
   /** Higher ones of a queue are taken first; see `URGENT`. By default 0. */
   priority?: number
   /** Whose work it is: a queue may limit how many jobs of one group run at once (`perGroup`). */
@@ -81,6 +91,8 @@ export type Jobs = Sender & {
   ): Promise<void>
   /** Runs `name` at the times of `cron` (UTC), once over all processes. */
   schedule(to: JobQueue<object>, cron: string): Promise<void>
+  /** Sends dead letters to their queues again, within the caller's transaction. @returns how many there were */
+  retryDead(tx: Executor, ids: readonly string[]): Promise<number>
   /** Does the queue answer? */
   healthy(): Promise<boolean>
   /** Stops fetching, waits for running handlers, closes the connections. */
@@ -120,21 +132,24 @@ export async function openJobs(options: {
     cronMonitorIntervalSeconds: 15,
     cronWorkerIntervalSeconds: 5
   })
-  boss.on('error', error => log.error({ err: error }, 'job queue'))
+  // Of a lost connection it says an object that is no Error.
+  boss.on('error', (error: unknown) =>
+    log.error({ err: error instanceof Error ? error : new Error(JSON.stringify(error)) }, 'job queue')
+  )
   await boss.start()
   await boss.createQueue(DEAD_LETTER)
   for (const { name, options: settings } of options.queues) {
     await boss.createQueue(name, settings)
     await boss.updateQueue(name, withoutPolicy(settings))
   }
-  if (worker) await removeOldSchedules(boss, options.queues)
+  if (worker) await removeOldSchedules(boss)
   return {
-    async send(tx, to, data, { key, startAfter, priority, group } = {}) {
+    async send(tx, to, data, { key, startIn, priority, group } = {}) {
       for (;;) {
         const id = await boss.send(to.name, data, {
           db: fromDrizzle(tx, sql),
           ...(key === undefined ? {} : { singletonKey: key }),
-          ...(startAfter ? { startAfter } : {}),
+          ...(startIn === undefined ? {} : { startAfter: startIn / 1000 }),
           ...(priority === undefined ? {} : { priority }),
           ...(group === undefined ? {} : { group: { id: group } })
         })
@@ -142,15 +157,19 @@ export async function openJobs(options: {
       }
     },
     async work(from, handler, { concurrency = 1, reserved = 0, perGroup, importance = 'normal' } = {}) {
-      const workers = [
-        ...Array.from({ length: concurrency }, () => ({ run: yielding[importance] })),
-        ...Array.from({ length: reserved }, () => ({ run: yielding.normal, minPriority: URGENT }))
-      ]
-      for (const only of workers) await workAlone(boss, log, from, handler, { ...only, perGroup, pollSeconds })
+      const start = (run: Yielding[Importance], options: { most: number; minPriority?: number }) =>
+        startWorkers(boss, log, from.name, (data, id) => run(() => handler(data as never, id)), {
+          perGroup,
+          pollSeconds,
+          ...options
+        })
+      await start(yielding[importance], { most: concurrency })
+      if (reserved > 0) await start(yielding.normal, { most: reserved, minPriority: URGENT })
     },
     async schedule(to, cron) {
       await boss.schedule(to.name, cron, {}, { tz: 'UTC', singletonKey: 'cron' })
     },
+    retryDead: (tx, ids) => boss.redrive(DEAD_LETTER, { ids: [...ids], db: fromDrizzle(tx, sql) }),
     healthy: async () => {
       try {
         return await boss.isInstalled()
@@ -165,47 +184,11 @@ export async function openJobs(options: {
 }
 
 /**
- * One worker with one job at a time. When a job ends the worker asks for the next at once (`notifyWorker`), so that a
- * burst is worked off without pauses; it waits for a notification, or for the next poll, only when there was none. Batches
- * would save statements, but all jobs of a batch wait for its slowest one.
+ * Removes the times of queues that an earlier version declared: nobody works on these any more. By name, since what this
+ * version does not know may be a newer one's, whose workers run beside this one during an update.
  */
-async function workAlone<T extends object>(
-  boss: PgBoss,
-  log: Log,
-  from: JobQueue<T>,
-  handler: (data: T, jobId: string) => Promise<void>,
-  {
-    run,
-    minPriority,
-    perGroup,
-    pollSeconds
-  }: { run: Yielding[Importance]; minPriority?: number; perGroup?: 1 | undefined; pollSeconds: number }
-): Promise<void> {
-  const worker = await boss.work<object>(
-    from.name,
-    {
-      pollingIntervalSeconds: pollSeconds,
-      notifyPollingIntervalSeconds: pollSeconds,
-      ...(minPriority === undefined ? {} : { minPriority }),
-      ...(perGroup === undefined ? {} : { localGroupConcurrency: perGroup })
-    },
-    async ([job]) => {
-      try {
-        if (job) await run(() => handler(job.data as never, job.id))
-      } catch (error) {
-        log.warn({ err: error, queue: from.name, job: job?.id }, 'job failed, it will be tried again')
-        throw error
-      } finally {
-        boss.notifyWorker(worker)
-      }
-    }
-  )
-}
-
-/** Removes the times of queues that an earlier version declared: nobody works on these any more. */
-async function removeOldSchedules(boss: PgBoss, queues: JobQueue<object>[]): Promise<void> {
-  const declared = new Set(queues.map(({ name }) => name))
-  for (const { name, key } of await boss.getSchedules()) if (!declared.has(name)) await boss.unschedule(name, key)
+async function removeOldSchedules(boss: PgBoss): Promise<void> {
+  for (const { name, key } of await boss.getSchedules()) if (RETIRED.has(name)) await boss.unschedule(name, key)
 }
 
 /**

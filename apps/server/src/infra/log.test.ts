@@ -42,3 +42,20 @@ test('fields that hold secrets are blanked', () => {
   const text = logged(log => log.info({ password: 'p1', headers: { cookie: 'p2', authorization: 'p3' } }, 'x'))
   expect(text).not.toMatch(/p1|p2|p3/)
 })
+
+test.each([
+  ['warn', ['started', 'slow'], ['slow']],
+  ['info', ['started', 'slow'], ['started', 'slow']],
+  ['trace', ['started', 'slow'], ['detail', 'started', 'slow']],
+  ['silent', [], []]
+] as const)('at level %s the console keeps %j, and standard output has %j', (level, kept, printed) => {
+  const lines = { beside: [] as string[], main: [] as string[] }
+  const to = (name: keyof typeof lines) => ({
+    write: (text: string) => void lines[name].push((JSON.parse(text) as { msg: string }).msg)
+  })
+  const log = createLog('test', level, to('beside'), to('main'))
+  log.trace('detail')
+  log.info('started')
+  log.warn('slow')
+  expect(lines).toEqual({ beside: kept, main: printed })
+})

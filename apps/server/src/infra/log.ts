@@ -1,4 +1,4 @@
-import { pino, type DestinationStream, type Logger } from 'pino'
+import { pino, type DestinationStream, type Level, type Logger } from 'pino'
 
 export type Log = Logger
 
@@ -15,13 +15,14 @@ const SECRET_PATHS = [
 ]
 
 /**
- * @param beside gets every line too (info and above)
+ * @param level from which on lines go to `main`; `silent`: none of them, and none to `beside` either
+ * @param beside gets every line from info on, whatever `level` leaves out of `main`
  * @param main where the lines go; standard output by default
  */
 export function createLog(name: string, level: string, beside?: DestinationStream, main?: DestinationStream): Log {
   const options = {
     name,
-    level,
+    level: beside && level !== 'silent' && !isVerbose(level) ? 'info' : level,
     serializers: { err: errorForLog },
     redact: {
       paths: [
@@ -37,11 +38,15 @@ export function createLog(name: string, level: string, beside?: DestinationStrea
   return pino(
     options,
     pino.multistream([
-      { level: 'trace', stream: main ?? pino.destination(1) },
+      { level: level as Level, stream: main ?? pino.destination(1) },
       { level: 'info', stream: beside }
     ])
   )
 }
+
+/** Does this level let through all that the console keeps? */
+const isVerbose = (level: string): boolean =>
+  (pino.levels.values[level] ?? Infinity) <= (pino.levels.values['info'] ?? 0)
 
 type LoggedError = {
   type: string

@@ -1,6 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import { index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet, ref } from './db/columns.ts'
+import { createdAt, id, inet, lower, ref } from './db/columns.ts'
+
+/** What was done: 'extend' of 'order.extend'. */
+export const verbOf = (action: unknown): SQL => sql`split_part(${action}, '.', 2)`
 
 /** Who changed what, and when. Rows are added by commands (command.ts), and only retention removes them. */
 export const auditLog = pgTable(
@@ -23,6 +26,9 @@ export const auditLog = pgTable(
   },
   t => [
     index('audit_log_at').on(t.at),
+    index('audit_log_actor').on(lower(t.actorName), t.id),
+    index('audit_log_verb').on(verbOf(t.action), t.id),
+    index('audit_log_type').on(t.targetType, t.id),
     index('audit_log_target').on(t.targetType, t.targetId, t.id.desc()),
     index('audit_log_search').using(
       'gin',

@@ -1,3 +1,5 @@
+import { storableJson } from '../infra/db/storable-json.ts'
+
 export type HttpReply = { ok: true; status: number; headers: Headers; text: string }
 export type HttpFailure = {
   ok: false
@@ -37,14 +39,20 @@ export async function exchange(
 /** What goes wrong before a connection stands. */
 const BEFORE_SENDING = /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOST|ENET|UND_ERR_CONNECT|ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_)/
 
-/** The parsed text, or undefined where it is no JSON. */
+/**
+ * The parsed text, or undefined where it is no JSON. Its texts are storable: only escapes can bring in what is not, and
+ * most replies have none.
+ */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return UNSTORABLE.test(text) ? storableJson(value) : value
   } catch {
     return undefined
   }
 }
+
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i
 
 /** 'ECONNREFUSED' and the like. The error's own text is left out: it may quote the request. */
 function causeOf(error: unknown): string {

@@ -29,6 +29,7 @@ export function createAgentRunner(dataDir: string): AgentRunner {
         PROXY_HOST: '0.0.0.0',
         AGENT_TOKEN,
         AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+        AGENT_WORKERS: '0',
         DATA_DIR: dataDir
       })
       if (!config.ok) throw new Error(config.message)

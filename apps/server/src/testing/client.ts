@@ -6,7 +6,7 @@ export type TestClient = {
   get<T = unknown>(path: string, headers?: Record<string, string>): Promise<TestReply<T>>
   post<T = unknown>(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestReply<T>>
   put<T = unknown>(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestReply<T>>
-  delete<T = unknown>(path: string, headers?: Record<string, string>): Promise<TestReply<T>>
+  delete<T = unknown>(path: string, headers?: Record<string, string>, body?: unknown): Promise<TestReply<T>>
   /** The bare reply; redirects are not followed. Cookies are kept. */
   fetch(path: string, init?: RequestInit): Promise<Response>
   cookies: Map<string, string>
@@ -56,7 +56,7 @@ export function createTestClient(baseUrl: string, { ip }: { ip?: string } = {}):
     get: (path, headers) => call('GET', path, undefined, headers),
     post: (path, body, headers) => call('POST', path, body, headers),
     put: (path, body, headers) => call('PUT', path, body, headers),
-    delete: (path, headers) => call('DELETE', path, undefined, headers),
+    delete: (path, headers, body) => call('DELETE', path, body, headers),
     fetch: send,
     cookies
   }

@@ -20,8 +20,8 @@ export type TestOutbox = {
   mails: TestMail[]
   /** The number of the next replies that fail with this status. */
   fail(status: number, times: number, body?: object): void
-  /** The next mails are taken, and the connection ends without an answer. */
-  cut(times: number): void
+  /** The next mails are taken, and the connection ends without an answer, once `meanwhile` is done. */
+  cut(times: number, meanwhile?: () => Promise<unknown>): void
   /** Waits until `count` mails to this address have arrived, and gives them, oldest first. */
   waitFor(to: string, count?: number): Promise<TestMail[]>
   close(): Promise<void>
@@ -32,6 +32,7 @@ export async function startTestOutbox(): Promise<TestOutbox> {
   const mails: TestMail[] = []
   let failure: { status: number; times: number; body?: object | undefined } = { status: 0, times: 0 }
   let cuts = 0
+  let beforeCut = async (): Promise<unknown> => undefined
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -49,7 +50,7 @@ export async function startTestOutbox(): Promise<TestOutbox> {
         html: mail.content.find(part => part.type === 'text/html')?.value ?? '',
         headers: mail.headers
       })
-      if (cuts-- > 0) return void request.socket.destroy()
+      if (cuts-- > 0) return void beforeCut().finally(() => request.socket.destroy())
       response.writeHead(202, { 'x-message-id': String(mails.length) }).end()
     })
   })
@@ -61,8 +62,9 @@ export async function startTestOutbox(): Promise<TestOutbox> {
     fail(status, times, body) {
       failure = { status, times, body }
     },
-    cut(times) {
+    cut(times, meanwhile = async () => undefined) {
       cuts = times
+      beforeCut = meanwhile
     },
     async waitFor(to, count = 1) {
       const deadline = Date.now() + 15_000

@@ -13,6 +13,7 @@ export const userActor = (id: number, more: Partial<UserActor> = {}): UserActor 
   id,
   username: `user${id}`,
   isSuperuser: false,
+  role: more.isSuperuser ? 'owner' : null,
   ip: '127.0.0.1',
   sessionHash: null,
   impersonator: null,

@@ -169,5 +169,6 @@ const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
     bing: 'http://127.0.0.1:9/bing',
     amazon: 'http://127.0.0.1:9/amazon'
   },
+  install: { username: 'root', root: '' },
   logLevel: 'silent'
 })

@@ -2,14 +2,16 @@ import type { Change, Resource } from '@netlet/contract'
 import { followChanges } from './change-feed.ts'
 import type { Endpoint } from './client.ts'
 import { setFeedConnected } from './feed-connected.ts'
-import { queryClient, refresh } from './query.ts'
+import { refresh, refreshAll } from './query.ts'
 import {
   accounts,
   bulk,
   catalog,
   changes,
   fleet,
+  home,
   inventory,
+  mail,
   orders,
   payments,
   rewards,
@@ -20,33 +22,93 @@ import {
 /** Which calls read what the shop keeps: these are asked again when it changes. */
 export const readsOf: Record<Resource, readonly Endpoint[]> = {
   acl_group: [inventory.groups],
-  acl_rule: [inventory.rules, inventory.ruleConflicts, inventory.groups, catalog.ruleStock, catalog.priceDrift],
-  api_key: [accounts.apiKeys],
+  acl_rule: [
+    inventory.rules,
+    inventory.ruleConflicts,
+    inventory.groups,
+    catalog.ruleStock,
+    catalog.priceDrift,
+    home.stock,
+    home.attention
+  ],
+  api_key: [accounts.apiKeys, accounts.userApiKeys, accounts.user],
   bulk_run: [bulk.runs, bulk.run, bulk.rows],
-  cidr: [inventory.cidrs, fleet.servers],
+  cidr: [
+    inventory.cidrs,
+    inventory.cidrBlocks,
+    fleet.servers,
+    fleet.server,
+    catalog.groupStock,
+    home.stock,
+    home.attention
+  ],
   collection: [catalog.collections, catalog.products],
   coupon: [rewards.coupons],
   faq: [support.faqs],
   gift_card: [rewards.giftCards, rewards.exchangeList],
   level_code: [rewards.levelCodes],
+  mail: [mail.mails],
   order: [
     orders.list,
     orders.search,
     orders.statistics,
     orders.proxyDetail,
-    orders.events,
+    orders.order,
+    orders.proxies,
+    orders.timeline,
     orders.payment,
+    orders.ofProduct,
+    catalog.groupStock,
+    accounts.user,
+    payments.ofUser,
+    payments.ofOrder,
     catalog.products,
-    inventory.cidrs
+    inventory.cidrs,
+    home.attention,
+    home.sales,
+    home.stock,
+    home.endings,
+    home.deliveries
   ],
-  platform_event: [payments.inbox, payments.inboxEntry, settings.health, catalog.priceDrift],
-  product: [catalog.products, catalog.recommended, catalog.platformProducts, catalog.priceDrift],
-  server: [fleet.servers, fleet.serverInfo, fleet.groups, settings.health],
-  server_group: [fleet.groups, fleet.servers],
+  platform_event: [
+    payments.inbox,
+    payments.inboxEntry,
+    payments.ofUser,
+    payments.ofOrder,
+    orders.timeline,
+    settings.health,
+    catalog.priceDrift,
+    home.attention,
+    home.sales
+  ],
+  product: [catalog.products, catalog.recommended, catalog.platformProducts, catalog.priceDrift, home.attention],
+  server: [
+    fleet.servers,
+    fleet.serverNames,
+    fleet.server,
+    fleet.serverInfo,
+    fleet.allOutages,
+    fleet.outage,
+    fleet.outageOrders,
+    fleet.groups,
+    settings.health,
+    home.attention,
+    home.stock
+  ],
+  server_group: [fleet.groups, fleet.servers, fleet.server, catalog.groupStock, home.stock, home.attention],
   settings: [settings.config, settings.retention, settings.social, settings.health],
   tag: [catalog.tags, catalog.products],
-  ticket: [support.tickets],
-  user: [accounts.users, accounts.currentUser, accounts.inviteLog, rewards.pointRecords]
+  ticket: [support.tickets, support.ticket, support.userTickets, home.attention],
+  user: [
+    accounts.users,
+    accounts.user,
+    accounts.userSessions,
+    accounts.userLogins,
+    accounts.currentUser,
+    accounts.inviteLog,
+    rewards.pointRecords,
+    rewards.userPoints
+  ]
 }
 
 /** What an administrator changes of anything is in the audit log. */
@@ -81,7 +143,7 @@ export function refreshOnChange(userId: number): () => void {
         for (const { resource } of changed) waiting.add(resource)
         timer ??= setTimeout(round, 0)
       },
-      reset: () => void queryClient.invalidateQueries(),
+      reset: () => void refreshAll(),
       connected: setFeedConnected
     }
   )

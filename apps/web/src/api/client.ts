@@ -5,7 +5,7 @@ const SUCCESS = 2000
 const TIMEOUT = 20_000
 
 /** What the browser keeps of a route; the rest of it is types. */
-export type Endpoint = Pick<Route, 'method' | 'path'>
+export type Endpoint = Pick<Route, 'method' | 'path' | 'permission'>
 
 /** What may be left out is what the contract declares empty (a record of never) or wholly optional. */
 type Optional<V> = string extends keyof V ? true : object extends V ? true : undefined extends V ? true : false

@@ -1,4 +1,4 @@
-import { QueryClient, queryOptions } from '@tanstack/react-query'
+import { QueryClient, queryOptions, type Query } from '@tanstack/react-query'
 import { ApiError, call, type CallArguments, type Endpoint } from './client.ts'
 
 /** A refusal will be the same the second time; a lost connection may not be. */
@@ -23,6 +23,22 @@ export function read<T extends Endpoint>(route: T, ...[input, options]: CallArgu
   })
 }
 
-/** Marks every kept answer of these calls as stale, so that what is on the screen is read again. */
-export const refresh = (...routes: Endpoint[]) =>
-  Promise.all(routes.map(route => queryClient.invalidateQueries({ queryKey: keyOf(route) })))
+/**
+ * Marks every kept answer of these calls as stale, so that what is on the screen is read again. A read that is out goes
+ * on, since one that were begun again with each change would never end in a busy shop; it may have been answered before
+ * the change, so it is followed by one more.
+ */
+export const refresh = (...routes: Endpoint[]) => Promise.all(routes.map(route => refreshMatching(keyOf(route))))
+
+/** As `refresh`, of everything that is kept. */
+export const refreshAll = () => refreshMatching([])
+
+async function refreshMatching(queryKey: readonly unknown[]): Promise<void> {
+  const again = async (query: Query) => {
+    // Why it failed is said where it is shown.
+    await query.promise?.catch(() => undefined)
+    await queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false })
+  }
+  const out = queryClient.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })
+  await Promise.all([queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false }), ...out.map(again)])
+}

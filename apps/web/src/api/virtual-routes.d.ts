@@ -22,6 +22,10 @@ declare module 'virtual:routes/fleet' {
   const calls: (typeof import('@netlet/contract').routes)['fleet']
   export default calls
 }
+declare module 'virtual:routes/home' {
+  const calls: (typeof import('@netlet/contract').routes)['home']
+  export default calls
+}
 declare module 'virtual:routes/rewards' {
   const calls: (typeof import('@netlet/contract').routes)['rewards']
   export default calls

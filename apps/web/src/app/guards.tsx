@@ -2,7 +2,7 @@ import { Navigate, Outlet, useLocation } from 'react-router'
 import { useSession } from '../api/session.ts'
 import { loginPath } from '../kit/return-path.ts'
 import { ErrorState } from '../kit/states.tsx'
-import { dashboardPath } from './manifest.ts'
+import { dashboardPath, pathOf } from './manifest.ts'
 import { PageSkeleton } from './page-skeleton.tsx'
 
 /** Leads visitors to the login page, and back to where they wanted to go afterwards. */
@@ -26,7 +26,9 @@ export function CustomerOnly() {
   return user?.is_superuser ? <ToDashboard /> : <Outlet />
 }
 
+/** An administrator who views the shop as a user begins at home, also in tabs that showed the console until then. */
 export function AdminOnly() {
   const { user } = useSession()
+  if (user?.impersonated_by) return <Navigate to={pathOf('home')} replace />
   return user?.is_superuser ? <Outlet /> : <ToDashboard />
 }

@@ -3,16 +3,15 @@ import { IconLanguage, IconMenu2, IconMoon, IconSun, IconSunMoon, IconUserCircle
 import { useEffect, useState } from 'react'
 import { Link, NavLink, useLocation } from 'react-router'
 import { useT } from '../i18n/index.ts'
-import { LANGUAGES, setLanguage, useLanguage, type Language } from '../i18n/language.ts'
+import { LANGUAGES, useLanguage, type Language } from '../i18n/language.ts'
 import { Menu } from '../kit/menu.tsx'
 import classes from './header.module.css'
-import { call } from '../api/client.ts'
-import { mail } from '../api/routes.ts'
 import { useSession } from '../api/session.ts'
+import { chooseLanguage } from './choose-language.ts'
 import { pathOf } from './manifest.ts'
 import { useLogout } from './use-logout.ts'
 
-export function Header() {
+export function Header({ isConsole }: { /** As wide as the dashboard. */ isConsole: boolean }) {
   const t = useT()
   const [open, setOpen] = useState(false)
   const { pathname, search } = useLocation()
@@ -27,7 +26,7 @@ export function Header() {
   }, [open])
   return (
     <header className={classes.header}>
-      <div className="wide bar">
+      <div className="wide bar" data-console={isConsole || undefined}>
         <Link to="/" className="brand">
           <img src="/icon.svg" alt="" width={26} height={26} />
           Netlet
@@ -173,9 +172,6 @@ function MobilePages() {
   )
 }
 
-/** Mails follow the language of the pages. Where that cannot be saved, the pages change all the same. */
-const saveLanguage = (language: Language) => call(mail.saveLanguage, { body: { language } }).catch(() => null)
-
 function LanguageMenu() {
   const t = useT()
   const { user } = useSession()
@@ -191,8 +187,7 @@ function LanguageMenu() {
               aria-pressed={code === language}
               onClick={() => {
                 close()
-                void setLanguage(code)
-                if (user) void saveLanguage(code)
+                chooseLanguage(code, Boolean(user))
               }}
             >
               {LANGUAGES[code]}

@@ -9,41 +9,35 @@ import { useSession } from '../api/session.ts'
 
 const Impersonation = lazy(() => import('./impersonation.tsx'))
 const ChangeFeed = lazy(() => import('./change-feed.ts'))
-const Palette = lazy(() => import('./palette.tsx'))
+const Console = lazy(() => import('./console/console.tsx'))
 
 export function Layout() {
   const t = useT()
   const { user } = useSession()
   const { pathname } = useLocation()
+  const isConsole = pathname.startsWith('/dashboard')
   return (
     <>
       <a className="skip" href="#content">
         {t('skip')}
       </a>
-      {user?.impersonated_by && (
-        <Suspense fallback={null}>
-          <Impersonation user={user} />
-        </Suspense>
-      )}
       {user && (
         <Suspense fallback={null}>
+          {user.impersonated_by && <Impersonation user={user} />}
           <ChangeFeed userId={user.id} />
+          {user.is_superuser && <Console />}
         </Suspense>
       )}
-      {user?.is_superuser && (
-        <Suspense fallback={null}>
-          <Palette />
-        </Suspense>
-      )}
-      <Header />
+      <Header isConsole={isConsole} />
       <main id="content" tabIndex={-1} className="content">
-        <Boundary key={pathname}>
+        {/* A dashboard stays while its pages change: it has a boundary of its own around them. */}
+        <Boundary key={isConsole ? 0 : pathname}>
           <Suspense fallback={<PageSkeleton />}>
             <Outlet />
           </Suspense>
         </Boundary>
       </main>
-      <Footer />
+      <Footer isConsole={isConsole} brief={isConsole && Boolean(user?.is_superuser)} />
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { accounts, catalog, orders, settings } from '../api/routes.ts'
+import { accounts, bulk, catalog, orders, settings } from '../api/routes.ts'
 import { answer } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, customer, pageOf } from '../testing/shapes.ts'
@@ -11,6 +11,7 @@ import { itemAt, menuOf } from './shell/menu.ts'
 
 function open(at: string, user: typeof admin | null) {
   answer(settings.social, { discord: '', twitter: '' })
+  answer(bulk.runs, pageOf())
   answer(accounts.logout, null)
   answer(catalog.collections, pageOf())
   answer(orders.list, pageOf())
@@ -65,6 +66,15 @@ describe('the dashboards', () => {
     ])
   })
 
+  it('marks the entry that a page below it belongs to, and warns at the foot of the page as the shop does', async () => {
+    open('/dashboard/index/users/2', admin)
+    const menu = await screen.findByRole('navigation', { name: 'Dashboard' })
+    expect(menu.querySelector('[aria-current="page"]')?.textContent).toBe('User Manage')
+    // The warning of the page footer, without the shop's links.
+    expect(screen.getByText(/All sales are final/)).toBeTruthy()
+    expect(within(screen.getByRole('contentinfo')).queryAllByRole('link')).toEqual([])
+  })
+
   it.each([
     [admin, 'Orders'],
     [customer, 'Proxies']
@@ -83,6 +93,14 @@ describe('the dashboards', () => {
       expect(where()).toBe(dashboardPath(other.is_superuser))
     }
   )
+
+  it('leads an administrator who views the shop as a user out of the console, home', async () => {
+    answer(catalog.products, pageOf())
+    answer(catalog.tags, pageOf())
+    const { where } = open('/dashboard/index/userList', { ...customer, impersonated_by: 'admin' })
+    expect(await screen.findByText('admin, you are viewing the shop as alice.')).toBeTruthy()
+    expect(where()).toBe('/')
+  })
 
   it('leads a visitor to the login and back', async () => {
     const { where } = open('/dashboard/index/invite', null)

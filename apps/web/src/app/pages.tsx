@@ -1,11 +1,12 @@
-import { lazy, useEffect } from 'react'
+import { useEffect } from 'react'
 import { Route, Routes, useLocation } from 'react-router'
 import { AdminOnly, CustomerOnly, SignedIn, ToDashboard } from './guards.tsx'
 import { Layout } from './layout.tsx'
+import { lazyPage } from './lazy-page.ts'
 import { screens, type Role } from './manifest.ts'
 import { NotFound } from './not-found.tsx'
 
-const Dashboard = lazy(() => import('./shell/dashboard.tsx'))
+const Dashboard = lazyPage(() => import('./shell/dashboard.tsx'))
 
 /** A new page starts at its top, as a page that was loaded would. */
 function useScrollToTop() {
@@ -32,8 +33,7 @@ export function Pages() {
             <Route element={<CustomerOnly />}>{routesOf('customer')}</Route>
             <Route element={<AdminOnly />}>{routesOf('admin')}</Route>
           </Route>
-          <Route path="/dashboard" element={<ToDashboard />} />
-          <Route path="/dashboard/index" element={<ToDashboard />} />
+          <Route path="/dashboard/index?" element={<ToDashboard />} />
         </Route>
         <Route path="*" element={<NotFound />} />
       </Route>

@@ -29,6 +29,10 @@ describe('in English', () => {
   it('our own words are used where it said nothing', () => {
     expect(failureText(new ApiError('timeout', ''))).toMatch(/too long/)
     expect(failureText(new ApiError('format', '', 200), 'No proxies')).toBe('No proxies')
+    expect(failureText(new ApiError('network', ''), '搜索失败')).toBe(
+      '搜索失败: The shop cannot be reached. Please check your connection.'
+    )
+    expect(failureText(new ApiError('timeout', ''), 'Not saved.')).toMatch(/^Not saved\. The shop took too long/)
     expect(failureText(new Error('bug'))).toBe('Something went wrong. Please try again.')
   })
 })

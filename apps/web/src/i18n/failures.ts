@@ -11,7 +11,7 @@ const reasons = wordList<Words>({}, { 'zh-CN': () => import('./reasons.zh-CN.jso
 /** The words of a reason in the chosen language; undefined where its English sentence has to do. */
 export const wordsOf = (reason: string, params?: Values): string | undefined => reasons.find(reason, params)
 
-/** What to tell a person about a failure: the refusal's words, or ours where the server sent none. */
+/** What to tell a person about a failure: the refusal's words, or ours where the server sent none. `fallback`: what failed. */
 export function failureText(error: unknown, fallback?: string): string {
   if (!(error instanceof ApiError)) return fallback ?? t('error.unknown')
   if (error.message) {
@@ -20,9 +20,11 @@ export function failureText(error: unknown, fallback?: string): string {
     const first = reason === 'invalid' ? Object.values(fieldTexts(error))[0] : undefined
     return first ?? (reason && wordsOf(reason, params)) ?? error.message
   }
-  if (error.kind === 'timeout') return t('error.timeout')
-  if (error.kind === 'network') return t('error.network')
-  return fallback ?? t('error.format')
+  const lost = error.kind === 'timeout' ? t('error.timeout') : error.kind === 'network' ? t('error.network') : undefined
+  if (lost === undefined) return fallback ?? t('error.format')
+  if (fallback === undefined) return lost
+  // What could not be done, then why.
+  return /[.!?。！？]$/.test(fallback) ? `${fallback} ${lost}` : `${fallback}: ${lost}`
 }
 
 /** What the server said about single fields. */

@@ -1,4 +1,5 @@
 import { formMessages, refusals } from '@netlet/contract'
+import { POINT_REASONS } from '@netlet/contract/rewards'
 import { describe, expect, it } from 'vitest'
 import accountEn from './account.en.json'
 import accountZh from './account.zh-CN.json'
@@ -34,6 +35,11 @@ describe('the word lists', () => {
       expect(chinese, reason).not.toBe('')
       expect(blanks(chinese), reason).toEqual(blanks(sentence))
     }
+  })
+
+  it('say why points change in the sentences of the contract', () => {
+    for (const [code, sentence] of Object.entries(POINT_REASONS))
+      expect((accountEn as Words)[`points.of.${code}`], code).toBe(sentence)
   })
 
   it('fills in values and leaves what it does not know', () => {

@@ -35,6 +35,22 @@ describe('confirm', () => {
     expect(await asked).toBe(false)
   })
 
+  it('has no YES where it would be refused: it is closed, by its button or by Escape', async () => {
+    const { user } = renderAt(null)
+    const asked = ask({ ...question, body: 'Keys are in use.', blocked: true })
+    await screen.findByText('Keys are in use.')
+    expect(screen.queryByRole('button', { name: 'YES' })).toBeNull()
+    const close = screen.getByRole('button', { name: 'Close' })
+    await waitFor(() => expect(document.activeElement).toBe(close))
+    await user.click(close)
+    expect(await asked).toBe(false)
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    const again = ask({ ...question, blocked: true })
+    await screen.findByRole('button', { name: 'Close' })
+    await user.keyboard('{Escape}')
+    expect(await again).toBe(false)
+  })
+
   it('counts a question that another one displaces as NO, and asks the other', async () => {
     const { user } = renderAt(null)
     const first = ask(question)

@@ -1,5 +1,16 @@
-/** `yes` and `no` are the buttons' words, YES and NO without them. */
-export type Question = { title: string; body: string; danger?: boolean; yes?: string; no?: string }
+/**
+ * `yes` and `no` are the buttons' words, YES and NO without them. `typed`: a number that has to be typed before YES.
+ * `blocked`: it would be refused, as the body says, so it can only be closed.
+ */
+export type Question = {
+  title: string
+  body: string
+  danger?: boolean
+  yes?: string
+  no?: string
+  typed?: number
+  blocked?: boolean
+}
 type Asked = Question & { answer: (yes: boolean) => void }
 
 let asked: Asked | null = null

@@ -4,18 +4,23 @@ import { useMediaQuery } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { useT } from '../i18n/index.ts'
 import classes from './data-table.module.css'
+import { numberText } from './number.ts'
 import { EmptyState, ErrorState } from './states.tsx'
 import { useClampedPage, type usePaging } from './use-paging.ts'
 
 export type Column<Row> = {
   key: string
   title: string
+  /** Its title is told to screen readers alone. */
+  hidden?: boolean
   render: (row: Row) => ReactNode
   align?: 'end'
   /** Leads a card on a narrow screen; the others follow as title and value. */
   lead?: boolean
   /** Takes a card's whole width: its value may be long. */
   wide?: boolean
+  /** What it holds says itself what it is, such as a button: it stands at a card's foot, without its title. */
+  bare?: boolean
 }
 
 type Props<Row> = {
@@ -28,7 +33,7 @@ type Props<Row> = {
   error?: unknown
   errorText?: string
   onRetry?: () => void
-  empty: { title: string; body?: string; action?: ReactNode }
+  empty: { title: string; body?: string; compact?: boolean; action?: ReactNode }
   paging?: ReturnType<typeof usePaging>
   total?: number | undefined
   sizes?: number[]
@@ -47,7 +52,7 @@ export function DataTable<Row>(props: Props<Row>) {
   if (error && !rows) body = <ErrorState error={error} fallback={errorText} onRetry={onRetry} />
   else if (!pending && !rows?.length)
     body = (
-      <EmptyState title={empty.title} body={empty.body}>
+      <EmptyState title={empty.title} body={empty.body} compact={empty.compact}>
         {empty.action}
       </EmptyState>
     )
@@ -78,7 +83,7 @@ function Grid<Row>({ label, columns, rows, rowKey, selected, problem }: Props<Ro
           <tr>
             {columns.map(column => (
               <th key={column.key} scope="col" data-align={column.align}>
-                {column.title || <span className="sr-only">{column.key}</span>}
+                {column.hidden ? <span className="sr-only">{column.title}</span> : column.title}
               </th>
             ))}
           </tr>
@@ -122,14 +127,21 @@ function Cards<Row>({ label, columns, rows, rowKey, selected, problem }: Props<R
             ))}
           <dl>
             {columns
-              .filter(column => !column.lead)
+              .filter(column => !column.lead && !column.bare)
               .map(column => (
                 <div key={column.key} data-wide={column.wide}>
-                  <dt>{column.title || <span className="sr-only">{column.key}</span>}</dt>
+                  <dt>{column.hidden ? <span className="sr-only">{column.title}</span> : column.title}</dt>
                   <dd>{column.render(row)}</dd>
                 </div>
               ))}
           </dl>
+          {columns
+            .filter(column => column.bare)
+            .map(column => (
+              <div key={column.key} className={classes.bare}>
+                {column.render(row)}
+              </div>
+            ))}
         </li>
       ))}
     </ul>
@@ -147,7 +159,11 @@ function Pages({ paging, total, sizes }: PagesProps) {
   return (
     <div className={classes.foot}>
       <span className="dim num">
-        {t('page.range', { from: (page - 1) * size + 1, to: Math.min(page * size, total), total })}
+        {t('page.range', {
+          from: numberText((page - 1) * size + 1),
+          to: numberText(Math.min(page * size, total)),
+          total: numberText(total)
+        })}
       </span>
       {sizes && (
         <NativeSelect

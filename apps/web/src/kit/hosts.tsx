@@ -1,4 +1,5 @@
 import { lazy, Suspense, useRef, useSyncExternalStore } from 'react'
+import './focus-return.ts'
 import { questions } from './confirm.ts'
 import { toaster } from './notify.ts'
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { durationText } from './duration.ts'
 import { money } from './money.ts'
+import { numberText, unitText } from './number.ts'
 import { relativeTime } from './time.tsx'
 import { clock, secondsLeft } from './use-countdown.ts'
 import { pageWithin } from './use-paging.ts'
@@ -13,6 +15,30 @@ describe('money', () => {
     ['-1000.00', '-$1,000.00'],
     ['9007199254740993.01', '$9,007,199,254,740,993.01']
   ])('shows %s as %s', (amount, text) => expect(money(amount)).toBe(text))
+})
+
+describe('a number', () => {
+  it('has its thousands apart', () => {
+    expect(numberText(65_361)).toBe('65,361')
+    expect(numberText(-1234.5)).toBe('-1,234.5')
+    expect(numberText(1.55, { maximumFractionDigits: 0 })).toBe('2')
+  })
+  it('has its unit in the chosen language', () => {
+    expect(unitText(1.25, 'en', { unit: 'hour', maximumFractionDigits: 1 })).toBe('1.3 hr')
+    expect(unitText(30, 'zh-CN', { unit: 'day', unitDisplay: 'long' })).toBe('30天')
+  })
+})
+
+it('words a duration in the largest unit that keeps it short', () => {
+  expect([0.04, 59.9, 59.96, 75, 3596, 3600, 180_000].map(seconds => durationText(seconds, 'en'))).toEqual([
+    '0 sec',
+    '59.9 sec',
+    '1 min',
+    '1.3 min',
+    '59.9 min',
+    '1 hr',
+    '2.1 days'
+  ])
 })
 
 describe('the countdown', () => {

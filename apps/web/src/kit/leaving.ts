@@ -10,3 +10,19 @@ export function guardLeaving(ask: () => Promise<boolean>): () => void {
 
 /** Whether the screen may be left now; a person is asked where something on it is not saved. */
 export const mayLeave = async (): Promise<boolean> => (question ? question() : true)
+
+let onPop: ((event: PopStateEvent) => void) | undefined
+
+/** Has `handle` hear of the browser's back and forward before the router does; gives back what ends that. */
+export function guardHistory(handle: (event: PopStateEvent) => void): () => void {
+  onPop = handle
+  return () => {
+    if (onPop === handle) onPop = undefined
+  }
+}
+
+/**
+ * Begins to listen for the browser's back and forward: to be called before the router does. Browsers tell the window's
+ * listeners of them in the order in which they were added, whether they capture or not.
+ */
+export const watchHistory = (): void => window.addEventListener('popstate', event => onPop?.(event), { capture: true })

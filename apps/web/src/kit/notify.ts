@@ -1,3 +1,6 @@
+import { t } from '../i18n/index.ts'
+import type { ToastAction } from './action-toast.tsx'
+
 type Kind = 'good' | 'bad' | 'info'
 const colors = { good: 'green', bad: 'red', info: 'lagoon' } as const
 
@@ -12,11 +15,32 @@ export const toaster = {
   needed: () => needed
 }
 
-/** Shows a short message. The part that draws it is loaded with the first one. `ms`: how long it stays. */
-export function notify(kind: Kind, message: string, ms = 3000): void {
+/** Milliseconds that a message with a button stays after pointer and keyboard have left it. */
+const WITH_ACTION = 10_000
+
+function need(): void {
   needed = true
   for (const listener of listeners) listener()
+}
+
+/** Shows a message with a button, which stays long enough to be reached. */
+export function notifyWith(kind: Kind, message: string, action: ToastAction): void {
+  need()
+  void import('./action-toast.tsx').then(({ showActionToast }) =>
+    showActionToast({ color: colors[kind], message, action, ms: WITH_ACTION })
+  )
+}
+
+/** Shows a short message. The part that draws it is loaded with the first one. `ms`: how long it stays. */
+export function notify(kind: Kind, message: string, ms = 3000): void {
+  need()
   void import('@mantine/notifications').then(({ notifications }) =>
-    notifications.show({ message, color: colors[kind], autoClose: ms, withBorder: true })
+    notifications.show({
+      message,
+      color: colors[kind],
+      autoClose: ms,
+      withBorder: true,
+      closeButtonProps: { 'aria-label': t('close') }
+    })
   )
 }

@@ -2,19 +2,37 @@ import type { Order } from '@netlet/contract'
 
 /** What the server would refuse is not offered. It decides, by the same rules, with the order as it is then. */
 
-const isOn = (order: Order): boolean => order.pay_status === 1 && order.state !== 'refunded' && !order.is_expired
+/** What keeps something from being done with an order; undefined: nothing. */
+export type Hindrance = 'notPaid' | 'refunded' | 'over' | 'busy' | 'underway' | 'noProxies' | 'notBegun'
 
-/** Are there proxies to be copied, exported and checked? */
-export const hasProxies = (order: Order): boolean => isOn(order) && order.delivery_num > 0
-
-/** May this piece of work be asked for? One that runs is waited for. */
-export function mayAsk(order: Order, task: NonNullable<Order['task']>): boolean {
-  if (!isOn(order) || order.task !== null) return false
-  if (task === 'deliver') return true
-  const underway = order.state === 'delivering' || order.state === 'partly_delivered'
-  return order.delivery_num > 0 && (task === 'check' || !underway)
+function whyNotOn(order: Order): Hindrance | undefined {
+  if (order.pay_status !== 1) return 'notPaid'
+  if (order.state === 'refunded') return 'refunded'
+  return order.is_expired ? 'over' : undefined
 }
 
+/** Are there proxies to be copied, exported and checked? */
+export const whyNoProxies = (order: Order): Hindrance | undefined =>
+  whyNotOn(order) ?? (order.delivery_num > 0 ? undefined : 'noProxies')
+export const hasProxies = (order: Order): boolean => whyNoProxies(order) === undefined
+
+/** May this piece of work be asked for? One that runs is waited for. */
+export function whyNotAsk(order: Order, task: NonNullable<Order['task']>): Hindrance | undefined {
+  const off = whyNotOn(order)
+  if (off) return off
+  if (order.task !== null) return 'busy'
+  if (task === 'deliver') return undefined
+  if (order.delivery_num === 0) return 'noProxies'
+  const underway = order.state === 'delivering' || order.state === 'partly_delivered'
+  return underway && task !== 'check' ? 'underway' : undefined
+}
+export const mayAsk = (order: Order, task: NonNullable<Order['task']>): boolean => whyNotAsk(order, task) === undefined
+
 /** May its end be moved? */
-export const mayExtend = ({ pay_status, state, expired_at }: Order): boolean =>
-  pay_status === 1 && ['delivering', 'partly_delivered', 'delivered'].includes(state) && expired_at !== null
+export function whyNotExtend({ pay_status, state, expired_at }: Order): Hindrance | undefined {
+  if (pay_status !== 1) return 'notPaid'
+  if (state === 'refunded') return 'refunded'
+  if (state === 'expired') return 'over'
+  const timed = ['delivering', 'partly_delivered', 'delivered'].includes(state)
+  return timed && expired_at !== null ? undefined : 'notBegun'
+}

@@ -36,6 +36,7 @@ export function OrderStateBadge({ order }: { order: Order }) {
     <StateWithDetails>
       <StateBadge tone={tones[order.state]}>{t(`state.${order.state}`)}</StateBadge>
       {order.task && <span className={classes.more}>{t(`task.${order.task}`)}</span>}
+      {order.task && order.task_waits && <span className={classes.more}>{t('task.waits')}</span>}
       {order.task && order.task_done !== null && (
         <span className={classes.more}>
           <progress value={order.task_done} max={order.delivery_num} aria-label={t(`task.${order.task}`)} />

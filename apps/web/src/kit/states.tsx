@@ -5,11 +5,19 @@ import { failureText } from '../i18n/failures.ts'
 import { BlockArt } from './block-art.tsx'
 import classes from './states.module.css'
 
+type Empty = {
+  title: string
+  body?: string
+  /** In a part of a page, which has more to show: without the picture. */
+  compact?: boolean
+  children?: ReactNode
+}
+
 /** Says that there is nothing, why, and what to do about it. */
-export function EmptyState({ title, body, children }: { title: string; body?: string; children?: ReactNode }) {
+export function EmptyState({ title, body, compact = false, children }: Empty) {
   return (
-    <div className={classes.state}>
-      <BlockArt seed={title} cols={9} rows={3} className={classes.art} density={0.12} />
+    <div className={classes.state} data-compact={compact || undefined}>
+      {!compact && <BlockArt seed={title} cols={9} rows={3} className={classes.art} density={0.12} />}
       <p className={classes.title}>{title}</p>
       {body && <p className="dim">{body}</p>}
       {children && <div className={classes.action}>{children}</div>}

@@ -1,4 +1,5 @@
 import { useT } from '../i18n/index.ts'
+import { numberText } from '../kit/number.ts'
 import classes from './stock.module.css'
 
 /** How many addresses are to be had, in words and colour. */
@@ -7,7 +8,7 @@ export function Stock({ count }: { count: number }) {
   const level = count <= 0 ? 'none' : count < 64 ? 'few' : 'many'
   return (
     <span className={classes.stock} data-level={level}>
-      {count <= 0 ? t('stock.none') : t('stock.count', { count: count.toLocaleString('en-US') })}
+      {count <= 0 ? t('stock.none') : t('stock.count', { count: numberText(count) })}
     </span>
   )
 }

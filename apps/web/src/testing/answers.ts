@@ -75,6 +75,14 @@ export function hold<T extends Endpoint>(route: T): (data: ReplyOf<T>) => void {
   }
 }
 
+/** Leaves a call without its answer until the function that this gives back has it refused. */
+export function holdRefused(route: Endpoint, reason: Reason): () => void {
+  contractOf(route)
+  const { promise, resolve } = Promise.withResolvers<Response>()
+  answers.set(keyOf(route), () => promise)
+  return () => resolve(refusal(refuse(reason)))
+}
+
 /** What was asked of a call so far, oldest first. */
 export const requestsOf = (route: Endpoint): Recorded[] => recorded.get(keyOf(contractOf(route))) ?? []
 

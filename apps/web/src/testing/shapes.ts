@@ -1,5 +1,5 @@
 /** Replies of a running shop, to be answered with: each as the server sent it, cut down to what a test needs. */
-import type { CurrentUser, Order, Page } from '@netlet/contract'
+import type { CurrentUser, Order, Page, Server } from '@netlet/contract'
 
 export const customer: CurrentUser = {
   id: 2,
@@ -9,6 +9,7 @@ export const customer: CurrentUser = {
   discord_name: null,
   is_active: true,
   is_superuser: false,
+  operator_role: null,
   reward_points: 120,
   points: 120,
   level: 1,
@@ -30,7 +31,40 @@ export const admin: CurrentUser = {
   id: 1,
   username: 'admin',
   email: 'admin@example.com',
-  is_superuser: true
+  is_superuser: true,
+  operator_role: 'owner'
+}
+
+export const server: Server = {
+  id: 4,
+  name: 'paris',
+  ip: '192.0.2.4',
+  description: '',
+  server_status: 1,
+  port: 22,
+  has_password: true,
+  agent_port: 8443,
+  has_certificate: true,
+  certificate: { fingerprint: '5A:0B:11', ends_at: '2036-06-15T08:00:00.000Z' },
+  proxy_port: 1080,
+  cidrs: [],
+  groups: [],
+  orders: 0,
+  leased: 0,
+  users: { wanted: 0, confirmed: 0, behind: 0 },
+  ranges: { wanted: 1, confirmed: 1 },
+  refused_ranges: [],
+  agent: null,
+  step: 'in step',
+  unreachable_since: null,
+  failing_since: null,
+  status: 'active',
+  sells: true,
+  last_error: null,
+  trouble: null,
+  provisioning: null,
+  created_at: '2026-06-15T08:00:00.000Z',
+  version: 'v4'
 }
 
 export const order: Order = {
@@ -57,6 +91,7 @@ export const order: Order = {
   grace_until: null,
   renewal_days: 30,
   can_reopen: false,
+  holds_addresses: true,
   expired_at: '2126-07-15T08:00:00.000Z',
   reset_time: null,
   fail_reason: null,
@@ -67,6 +102,7 @@ export const order: Order = {
   delivery_num: 8,
   task: null,
   task_done: null,
+  task_waits: false,
   task_error: null,
   task_fail: null,
   checkout_url: null,

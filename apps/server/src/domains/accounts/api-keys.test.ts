@@ -48,6 +48,31 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 type Customer = Awaited<ReturnType<TestShop['customer']>>
 type Made = { id: number; key: string; hint: string }
 
+test('keys that are made and revoked in a loop end at forty a day', async () => {
+  const client = await shop.customer()
+  const make = () => client.post<Made>(KEYS, { name: 'loop', scopes: ['read'], password })
+  const now = shop.ctx.now()
+  await shop.ctx.db.insert(apiKeys).values(
+    Array.from({ length: 39 }, (_, n) => ({
+      userId: client.user.id,
+      name: 'loop',
+      keyHash: Buffer.from(`loop ${n}`),
+      hint: 'nlk_',
+      scopes: ['read'],
+      createdAt: now,
+      revokedAt: now
+    }))
+  )
+  const { data } = await make()
+  expect((await client.delete(`${KEYS}${data.id}/`)).code).toBe(2000)
+  expect(await make()).toMatchObject({
+    status: 429,
+    msg: 'You have made 40 API keys within a day. Please wait until tomorrow.'
+  })
+  shop.advance(DAY + MINUTE)
+  expect((await make()).code).toBe(2000)
+})
+
 test('a key is shown once, stored hashed, and calls what its scope allows', async () => {
   const client = await shop.customer()
   const made = await client.post<Made>(KEYS, { name: 'script', scopes: ['read', 'read'], password })

@@ -1,7 +1,7 @@
-import { refuse, type ApiKey, type Scope } from '@netlet/contract'
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { refuse, type ApiKey, type Scope, type UserApiKey } from '@netlet/contract'
+import { and, desc, eq, gt, isNull } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
-import { iso, isoOrNull } from '../../infra/clock.ts'
+import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
@@ -13,6 +13,9 @@ import { API_KEY_PREFIX } from './guard.ts'
 import { apiKeys } from './tables.ts'
 
 const MAX_KEYS = 20
+const MOST_SHOWN = 100
+/** Each is mailed and kept: making and revoking one in a loop must end. Enough to replace all of them. */
+const MAX_MADE_A_DAY = 40
 
 const live = (userId: number) => and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt))
 
@@ -20,6 +23,17 @@ const live = (userId: number) => and(eq(apiKeys.userId, userId), isNull(apiKeys.
 export async function listApiKeys(db: Executor, userId: number): Promise<ApiKey[]> {
   const rows = await db.select().from(apiKeys).where(live(userId)).orderBy(desc(apiKeys.id))
   return rows.map(present)
+}
+
+/** A user's API keys with those that have ended, newest first, for an administrator. */
+export async function listUserApiKeys(db: Executor, userId: number): Promise<UserApiKey[]> {
+  const rows = await db
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.userId, userId))
+    .orderBy(desc(apiKeys.id))
+    .limit(MOST_SHOWN)
+  return rows.map(row => ({ ...present(row), revoked_at: isoOrNull(row.revokedAt) }))
 }
 
 /** Creates an API key, for whoever gives the password again. The key is in this reply and nowhere else: only its hash is stored. */
@@ -39,6 +53,9 @@ export async function createApiKey(
     if (!user) return refuse('unauthorized')
     if ((await tx.$count(apiKeys, live(userId))) >= MAX_KEYS)
       return refuse('too_many_api_keys', { params: { max: MAX_KEYS } })
+    const ofToday = and(eq(apiKeys.userId, userId), gt(apiKeys.createdAt, new Date(now.getTime() - DAY)))
+    if ((await tx.$count(apiKeys, ofToday)) >= MAX_MADE_A_DAY)
+      return refuse('api_keys_of_a_day', { params: { max: MAX_MADE_A_DAY } })
     const [made] = await tx
       .insert(apiKeys)
       .values({

@@ -1,8 +1,9 @@
-import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
+import { and, gt, inArray, or, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { hashToken } from '../../infra/secrets.ts'
 import { loginFailures } from './tables.ts'
 
 /** For how long a failure counts. */
@@ -11,8 +12,8 @@ export const FAILURE_WINDOW = 15 * MINUTE
 export type Attempt = {
   /** Failures per key within the window, this attempt counted as one. */
   counts: Map<string, number>
-  /** The attempt was right, or was refused before anything was tried: it does not count, for these keys or for all. */
-  discard(keys?: readonly string[]): Promise<void>
+  /** The attempt was right, or was refused before anything was tried: it does not count. */
+  discard: () => Promise<void>
 }
 
 /**
@@ -26,21 +27,29 @@ export async function beginAttempt(ctx: AppContext, by: Actor, keys: string[]): 
       .values(keys.map(key => ({ key, at: unit.now })))
       .returning({ id: loginFailures.id, key: loginFailures.key, at: loginFailures.at })
   )
-  const since = new Date((written[0]?.at ?? ctx.now()).getTime() - FAILURE_WINDOW)
   // After the commit: within it, attempts at the same time would not see each other.
-  const rows = await ctx.db
-    .select({ key: loginFailures.key, count: sql<number>`count(*)` })
-    .from(loginFailures)
-    .where(and(inArray(loginFailures.key, keys), gt(loginFailures.at, since)))
-    .groupBy(loginFailures.key)
+  const rows = await failuresOf(ctx, keys, written[0]?.at ?? ctx.now())
   return {
     counts: new Map(rows.map(row => [row.key, row.count])),
-    async discard(discarded = keys) {
-      const ids = written.filter(row => discarded.includes(row.key)).map(row => row.id)
+    async discard() {
+      const ids = written.map(row => row.id)
       await command(ctx, by, unit => unit.tx.delete(loginFailures).where(inArray(loginFailures.id, ids)))
     }
   }
 }
+
+/** How often it failed under a key within the window, attempts that are being tried included. */
+export async function countFailures(ctx: Pick<AppContext, 'db' | 'now'>, key: string): Promise<number> {
+  const [row] = await failuresOf(ctx, [key], ctx.now())
+  return row?.count ?? 0
+}
+
+const failuresOf = ({ db }: Pick<AppContext, 'db'>, keys: string[], now: Date) =>
+  db
+    .select({ key: loginFailures.key, count: sql<number>`count(*)` })
+    .from(loginFailures)
+    .where(and(inArray(loginFailures.key, keys), gt(loginFailures.at, new Date(now.getTime() - FAILURE_WINDOW))))
+    .groupBy(loginFailures.key)
 
 /** Removes the failures that were counted under these keys, once somebody has proved to be the account's owner. */
 export async function clearFailures(unit: Unit, keys: readonly string[]): Promise<void> {
@@ -48,11 +57,26 @@ export async function clearFailures(unit: Unit, keys: readonly string[]): Promis
 }
 
 /** Removes all that was counted for an account, from wherever: its owner has set a new password by mail. */
-export async function clearFailuresOf(unit: Unit, userId: number): Promise<void> {
-  const account = accountKey(userId)
-  const parts = sql`${loginFailures.key} ^@ ${`${account}@`} or ${loginFailures.key} ^@ ${`${account}#`}`
-  await unit.tx.delete(loginFailures).where(or(eq(loginFailures.key, account), parts))
+export async function clearFailuresOf(
+  unit: Unit,
+  { id, username, email }: { id: number; username: string; email: string }
+): Promise<void> {
+  const names = [nameKey(username), nameKey(email)]
+  const parts = [deviceKey(id, ''), ...names.map(name => `${name}@`)].map(part => sql`${loginFailures.key} ^@ ${part}`)
+  await unit.tx.delete(loginFailures).where(or(inArray(loginFailures.key, [...names, changesKey(id)]), ...parts))
 }
 
-/** Under which key an account's failures from browsers that it does not know are counted. */
-export const accountKey = (userId: number): string => `user:${userId}`
+/**
+ * Under which key the failures of browsers that are not known are counted: of the username or address that was typed,
+ * whether anybody has it, from everywhere or from one network. Hashed: what is typed may be anything, of any length.
+ */
+export function nameKey(typed: string, network?: string): string {
+  const name = `name:${hashToken(typed.toLowerCase()).toString('base64url')}`
+  return network === undefined ? name : `${name}@${network}`
+}
+
+/** Under which key the failures of a browser are counted that has logged in to the account. */
+export const deviceKey = (userId: number, device: string): string => `user:${userId}#${device}`
+
+/** Under which key the changes of an account's password are counted. */
+export const changesKey = (userId: number): string => `password-set:${userId}`

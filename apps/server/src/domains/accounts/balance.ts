@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { userColumns } from './present-user.ts'
@@ -69,10 +69,16 @@ export async function lockUserOfDiscord(tx: Executor, discordId: string): Promis
   return user?.id
 }
 
-/** Locks a user and then whoever invited that user. References to them, such as a new order, are not kept waiting. */
+/**
+ * Locks a user and whoever invited that user, the lower id first, as everything does that locks users. References to them,
+ * such as a new order, are not kept waiting.
+ */
 export async function lockUserAndInviter(tx: Executor, userId: number): Promise<void> {
-  const lock = (id: number) =>
-    tx.select({ invitedBy: users.invitedBy }).from(users).where(eq(users.id, id)).for('no key update')
-  const [user] = await lock(userId)
-  if (user?.invitedBy) await lock(user.invitedBy)
+  const inviter = tx.select({ id: users.invitedBy }).from(users).where(eq(users.id, userId))
+  await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(or(eq(users.id, userId), inArray(users.id, inviter)))
+    .orderBy(users.id)
+    .for('no key update')
 }

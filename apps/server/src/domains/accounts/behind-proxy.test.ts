@@ -1,6 +1,10 @@
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import { accountPorts } from '../../ports.ts'
+import { supportRoutes } from '../support/index.ts'
+import { failed, solvedCaptcha } from './accounts.fixture.ts'
 import { accountRoutes } from './index.ts'
 import { loginFailures, users } from './tables.ts'
 
@@ -8,7 +12,10 @@ let shop: TestShop
 
 beforeAll(async () => {
   shop = await startTestShop({
-    routes: (mount, ctx) => accountRoutes(mount, ctx, accountPorts(ctx)),
+    routes: (mount, ctx) => {
+      accountRoutes(mount, ctx, accountPorts(ctx))
+      supportRoutes(mount, ctx)
+    },
     // A reverse proxy on this machine, and nobody told the shop.
     config: { trustProxy: false }
   })
@@ -36,3 +43,68 @@ test('behind a proxy that TRUST_PROXY does not name, one client’s failures do 
   const [row] = await shop.ctx.db.select({ ip: users.lastLoginIp }).from(users)
   expect(row?.ip).toBe('127.0.0.1')
 })
+
+test('behind such a proxy one visitor stops neither the codes nor the tickets of the others', async () => {
+  const code = (ip: string, email: string) =>
+    shop.visitor({ ip }).post('/api/users/email_validate', { email, type: 'register' })
+  expect((await code('203.0.113.20', 'a@example.com')).code).toBe(2000)
+  expect((await code('203.0.113.20', 'a@example.com')).code).toBe(429)
+  expect((await code('203.0.113.21', 'b@example.com')).code).toBe(2000)
+
+  const ticket = async (ip: string) =>
+    shop.visitor({ ip }).post('/api/tickets/ticket/', {
+      username: 'somebody',
+      email: 'a@example.com',
+      phone: '123456789',
+      message: 'There is a question',
+      ...(await solvedCaptcha(shop))
+    })
+  // Wrong captchas are those of the client that sent them.
+  await failing('ip:127.0.0.1')
+  await failing('ip:203.0.113.22')
+  expect((await ticket('203.0.113.22')).code).toBe(429)
+  for (let sent = 0; sent < 10; sent += 1) expect((await ticket('203.0.113.20')).code).toBe(2000)
+  expect((await ticket('203.0.113.20')).code).toBe(429)
+  expect((await ticket('203.0.113.21')).code).toBe(2000)
+})
+
+test('a client that makes up whom such a proxy forwards for is held by a limit of them all', async () => {
+  const code = (ip: string) =>
+    shop.visitor({ ip }).post('/api/users/email_validate', { email: `of.${ip}@example.com`, type: 'register' })
+  await shop.ctx.db.delete(loginFailures)
+  await failed(shop, 'forwarded-code:127.0.0.1', 149)
+  expect((await code('203.0.113.30')).code).toBe(2000)
+  expect((await code('203.0.113.31')).code).toBe(429)
+  // What is refused anyway does not use it up.
+  expect(await shop.ctx.db.$count(loginFailures, eq(loginFailures.key, 'forwarded-code:127.0.0.1'))).toBe(150)
+})
+
+test('a visitor who makes up 1,000 addresses keeps nobody from logging in, nor a known browser from a code; the administrators hear of it once', async () => {
+  await shop.ctx.db.delete(loginFailures)
+  const boss = await shop.admin()
+  const { user } = await shop.customer()
+  const known = shop.visitor({ ip: '203.0.113.40' })
+  const login = (client: TestClient) =>
+    client.post('/api/auth/login', { username: user.username, password: TEST_PASSWORD })
+  expect(await login(known)).toMatchObject({ code: 2000 })
+  const code = (client: TestClient, email: string, type = 'register') =>
+    client.post('/api/users/email_validate', { email, type })
+  const madeUp = Array.from({ length: 1000 }, (_, n) => `198.18.${Math.floor(n / 250)}.${n % 250}`)
+  let sent = 0
+  for (let at = 0; at < madeUp.length; at += 20) {
+    const replies = await Promise.all(
+      madeUp.slice(at, at + 20).map(ip => code(shop.visitor({ ip }), `of.${ip}@example.com`))
+    )
+    sent += replies.filter(reply => reply.code === 2000).length
+  }
+  expect(sent).toBe(150)
+  for (const ip of madeUp.slice(0, 60))
+    await shop.visitor({ ip }).post('/api/auth/login', { username: 'nobody', password: 'Wrong-123' })
+  expect(await login(shop.visitor({ ip: '203.0.113.41' }))).toMatchObject({ code: 2000 })
+  expect(await code(known, user.email, 'forgot')).toMatchObject({ code: 2000 })
+  // Nothing tells a newcomer from the one who makes addresses up: docs/SECURITY.md says what to do.
+  expect(await code(shop.visitor({ ip: '203.0.113.42' }), 'new@example.com')).toMatchObject({ status: 429 })
+  const { rows } = await shop.ctx.db.execute(sql`
+    select data ->> 'key' as key from pgboss.job where name = 'send-mail' and data ->> 'to' = ${boss.user.email}`)
+  expect(rows).toMatchObject([{ key: expect.stringMatching(/^forwarded:code:/) }])
+}, 120_000)

@@ -6,10 +6,10 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { enqueueMail } from '../mail/index.ts'
+import { enqueueMail, moveChoices } from '../mail/index.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
 import { USER_CONFLICTS } from './create-user.ts'
-import { consumeEmailCode, sendEmailCode, tryEmailCode } from './email-codes.ts'
+import { consumeEmailCode, endResetCodes, sendEmailCode, tryEmailCode } from './email-codes.ts'
 import type { UserRow } from './present-user.ts'
 import { users } from './tables.ts'
 
@@ -27,7 +27,7 @@ export async function sendEmailChangeCode(
   return sendEmailCode(ctx, by, { email: form.email, purpose: 'change_email', device })
 }
 
-/** Changes the caller's e-mail address by that code and the password. The old address is told. */
+/** Changes the caller's e-mail address by that code and the password. The old address is told. Mails that were switched off stay so. */
 export async function changeEmail(
   ctx: AppContext,
   by: UserActor,
@@ -43,19 +43,21 @@ export async function changeEmail(
     if (!user) return refuse('unauthorized')
     if (!(await consumeEmailCode(unit, code))) return wrong
     await unit.tx.update(users).set({ email: form.email }).where(eq(users.id, user.id))
-    tellEmailChanged(unit, user, form.email)
+    await moveChoices(unit, user.email, form.email)
+    await leaveAddress(unit, user, form.email)
     unit.audit('user.change_email', user.id, { before: { email: user.email }, after: { email: form.email } })
     unit.publish('user', user.id, user.id)
     return done
   })
 }
 
-/** Mails the old address that there is another one now. */
-export function tellEmailChanged(
+/** The old address resets no password any more, of whoever has it next neither, and is told that there is another one. */
+export async function leaveAddress(
   unit: Unit,
   old: Pick<UserRow, 'id' | 'username' | 'email' | 'language'>,
   email: string
-): void {
+): Promise<void> {
+  await endResetCodes(unit, old.email)
   const at = unit.now.toISOString()
   enqueueMail(unit, {
     to: old.email,

@@ -5,6 +5,7 @@ import { command } from '../../infra/command.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { beginAttempt, changesKey } from './attempts.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
 import { signDevice } from './device-cookie.ts'
 import { unbind } from './discord-binding.ts'
@@ -12,28 +13,36 @@ import { endAccess, tellPasswordChanged } from './end-access.ts'
 import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
+/** Within 15 minutes. A change ends the codes of the reset by mail: who stole the password must not keep its owner from one. */
+const MAX_CHANGES = 3
+
 /**
- * Changes the caller's password. The other sessions and all API keys end, this session stays; the chat account stays
- * unless the form says otherwise.
- * @returns the browser's proof of having logged in, anew: it depends on the password
+ * Changes the caller's password. The other sessions and all API keys end; this session stays, with another token. The chat
+ * account stays unless the form says otherwise.
+ * @returns that token, and the browser's proof of having logged in, anew: it depends on the password
  */
 export async function changePassword(
   ctx: AppContext,
   by: UserActor,
   form: z.output<typeof ChangePasswordBody>
-): Promise<Result<{ device: string }>> {
+): Promise<Result<{ device: string; token: string | undefined }>> {
   const old = { field: 'old_password', reason: 'wrong_old_password' } as const
   const confirmed = await confirmPassword(ctx, by, form.old_password, old)
   if (!confirmed.ok) return confirmed
+  const attempt = await beginAttempt(ctx, by, [changesKey(by.id)])
+  if ((attempt.counts.get(changesKey(by.id)) ?? 0) > MAX_CHANGES) {
+    await attempt.discard()
+    return refuse('too_many')
+  }
   const passwordHash = await hashPassword(form.new_password)
   return command(ctx, by, async unit => {
     const user = await lockConfirmed(unit, confirmed.data)
     if (!user) return refuse('unauthorized')
     await unit.tx.update(users).set({ passwordHash }).where(eq(users.id, user.id))
-    await endAccess(unit, user, { cause: 'password', keep: by.sessionHash })
+    const token = await endAccess(unit, user, { cause: 'password', keep: by.sessionHash })
     if (form.unbind_discord) await unbind(unit, user)
     tellPasswordChanged(unit, user)
     unit.audit('user.change_password', user.id, { after: { password: true } })
-    return ok({ device: signDevice(ctx.config, { id: user.id, passwordHash }) })
+    return ok({ device: signDevice(ctx.config, { id: user.id, passwordHash }), token })
   })
 }

@@ -1,5 +1,5 @@
 import { refuse, type Refusal } from '@netlet/contract'
-import { and, eq, gt, sql } from 'drizzle-orm'
+import { and, between, eq, sql } from 'drizzle-orm'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { lower } from '../../infra/db/columns.ts'
@@ -31,7 +31,9 @@ export async function refuseCode(
   await lock(tx, 'emailCodeClient', client)
   const ofClient = sql`${emailCodes.clientIp} = ${client}::inet`
   const ofAddress = eq(lower(emailCodes.email), email)
-  const since = (milliseconds: number) => gt(emailCodes.createdAt, new Date(now.getTime() - milliseconds))
+  // What a clock that was ahead wrote down counts for nothing.
+  const since = (milliseconds: number) =>
+    between(emailCodes.createdAt, new Date(now.getTime() - milliseconds), new Date(now.getTime() + MINUTE))
   if ((await tx.$count(emailCodes, and(ofClient, since(PAUSE)))) > 0)
     return refuse('email_code_too_soon', { data: { retry_after: PAUSE / 1000 } })
   if ((await tx.$count(emailCodes, and(ofClient, ofAddress, since(DAY)))) >= MAX_PER_PAIR)

@@ -1,22 +1,26 @@
 import { refuse, type Reason } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
-import type { Unit } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { enqueueMail } from '../mail/index.ts'
 import { beginAttempt } from './attempts.ts'
 import { verifyPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
 const MAX_TRIES = 20
+/** From so many wrong ones on the owner is told, once a day. */
+const TELL_FROM = 10
 
 /** A password that was right, with the hash that it was right for. */
 export type Confirmed = { userId: number; passwordHash: string }
 
 /**
  * Checks the password of whoever is signed in: what outlasts a session asks for it. Wrong ones are counted, since an
- * unattended session must not serve to guess it. The command that follows calls `lockConfirmed`.
+ * unattended session must not serve to guess it: for the session, so that its owner, logged in elsewhere, is not held back
+ * by them. The command that follows calls `lockConfirmed`.
  */
 export async function confirmPassword(
   ctx: AppContext,
@@ -24,16 +28,43 @@ export async function confirmPassword(
   password: string,
   { field, reason }: { field: string; reason: Reason } = { field: 'password', reason: 'wrong_password' }
 ): Promise<Result<Confirmed>> {
-  const key = `password:${by.id}`
+  const key = guessesKey(by.id, by.sessionHash)
   const attempt = await beginAttempt(ctx, by, [key])
-  if ((attempt.counts.get(key) ?? 0) > MAX_TRIES) {
+  const wrong = attempt.counts.get(key) ?? 0
+  if (wrong > MAX_TRIES) {
     await attempt.discard()
     return refuse('too_many')
   }
   const [user] = await ctx.db.select({ passwordHash: users.passwordHash }).from(users).where(eq(users.id, by.id))
-  if (!user || !(await verifyPassword(user.passwordHash, password))) return fieldRefusal(field, reason)
+  if (!user || !(await verifyPassword(user.passwordHash, password))) {
+    if (wrong >= TELL_FROM) await tellOwner(ctx, by)
+    return fieldRefusal(field, reason)
+  }
   await attempt.discard()
   return ok({ userId: by.id, passwordHash: user.passwordHash })
+}
+
+/** Under which key the wrong passwords of a session are counted. */
+export const guessesKey = (userId: number, sessionHash: Buffer | null): string =>
+  `password:${userId}:${sessionHash?.toString('base64url') ?? ''}`
+
+/** Mails the owner that somebody who is signed in guesses the password. */
+function tellOwner(ctx: AppContext, by: UserActor): Promise<void> {
+  return command(ctx, by, async unit => {
+    const [owner] = await unit.tx
+      .select({ username: users.username, email: users.email, language: users.language })
+      .from(users)
+      .where(eq(users.id, by.id))
+    if (!owner) return
+    const at = unit.now.toISOString()
+    enqueueMail(unit, {
+      to: owner.email,
+      language: owner.language,
+      template: 'password-guesses',
+      data: { username: owner.username, at },
+      key: `password-guesses:${by.id}:${at.slice(0, 10)}`
+    })
+  })
 }
 
 /** Locks the user; undefined where the password was changed since, or the user banned or deleted. */

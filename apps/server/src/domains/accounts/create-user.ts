@@ -1,5 +1,4 @@
 import { sentenceOf, SignUpBody, type Language, type Reason, type Refusal } from '@netlet/contract'
-import { and, eq } from 'drizzle-orm'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -9,6 +8,7 @@ import { formRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import { hashPassword } from './passwords.ts'
+import { isActiveOwner } from './operators.ts'
 import { users } from './tables.ts'
 
 /** The unique constraints of users, as a command's `unique`. */
@@ -81,11 +81,7 @@ export async function ensureAdmin(ctx: AppContext): Promise<void> {
   const made = await command(ctx, SYSTEM, { unique: USER_CONFLICTS }, async unit => {
     // Several processes start at once.
     await lock(unit.tx, 'firstAdmin')
-    const [existing] = await unit.tx
-      .select({ id: users.id })
-      .from(users)
-      .where(and(eq(users.isSuperuser, true), eq(users.isActive, true)))
-      .limit(1)
+    const [existing] = await unit.tx.select({ id: users.id }).from(users).where(isActiveOwner).limit(1)
     if (existing) return ok(null)
     const wrong = checkUser(admin)
     if (wrong) return wrong

@@ -8,9 +8,11 @@ import { ok, type Result } from '../../infra/result.ts'
 import { exportMails, readChoices } from '../mail/index.ts'
 import { listApiKeys } from './api-keys.ts'
 import { beginAttempt } from './attempts.ts'
+import { exportLogins } from './logins.ts'
 import { listSessions } from './own-sessions.ts'
 import type { AccountPorts, DataExport } from './ports.ts'
 import { userColumns, type UserRow } from './present-user.ts'
+import { recipientOf } from './recipient-of.ts'
 import { userPreferences, users } from './tables.ts'
 
 /** Downloads within a quarter of an hour: each reads all that there is. */
@@ -53,10 +55,12 @@ async function* textOf(
     preferences,
     mail_choices: await readChoices(db, user.email)
   }
+  const recipient = await recipientOf(db, user)
   yield JSON.stringify(own).slice(0, -1)
   for (const [name, read] of Object.entries<DataExport>({
     ...exports,
-    mails: (on, { email }) => exportMails(on, email)
+    logins: (on, { id }) => exportLogins(on, id),
+    mails: on => exportMails(on, recipient)
   })) {
     yield `,${JSON.stringify(name)}:[`
     let separator = ''

@@ -42,7 +42,7 @@ test.each([
   ['a demotion', (userId: number) => admin.put(`/api/users/u/${userId}/`, { is_superuser: false })]
 ])('%s that deadlocks with what a payment earns succeeds, and so does the payment', async (what, remove) => {
   const { ctx } = shop
-  // Removing an administrator locks all of them and then whom it removes. A payment goes from the buyer to the inviter.
+  // Everything locks users by their ids. Somebody who takes the buyer first, against that order, still undoes nothing.
   const buyer = await shop.admin()
   await ctx.db.update(users).set({ invitedBy: admin.user.id }).where(eq(users.id, buyer.user.id))
   const before = await deadlocks()

@@ -10,13 +10,13 @@ import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { DELETED_HOST, enqueueMail, forgetAddress } from '../mail/index.ts'
 import { clearFailuresOf } from './attempts.ts'
-import { lockUser } from './balance.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
-import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
+import { lockUserAndOwners, refuseOperator } from './operators.ts'
 import type { AccountPorts } from './ports.ts'
 import type { UserRow } from './present-user.ts'
+import { recipientOf } from './recipient-of.ts'
 import { endSessionsOf } from './sessions.ts'
-import { apiKeys, emailCodes, oauthStates, userPreferences, users } from './tables.ts'
+import { apiKeys, emailCodes, logins, oauthStates, userPreferences, users } from './tables.ts'
 
 type DeletionPorts = Pick<AccountPorts, 'owed' | 'forget'>
 
@@ -43,10 +43,11 @@ export async function deleteUser(
   if (userId === by.id) return refuse('own_account')
   return command(ctx, by, async unit => {
     const owed = await ports.owed(unit, userId)
-    const admins = await lockActiveAdmins(unit.tx)
-    const user = await lockUser(unit.tx, userId)
+    const { user, isOnlyOwner } = await lockUserAndOwners(unit.tx, userId)
     if (!user) return refuse('not_found')
-    if (isOnlyOne(admins, userId)) return refuse('last_admin')
+    const refused = refuseOperator(by, user)
+    if (refused) return refused
+    if (isOnlyOwner) return refuse('last_admin')
     if (owed) return refuse(owed === 'leases' ? 'user_has_leases' : 'user_is_owed')
     return remove(unit, ports, user)
   })
@@ -80,13 +81,15 @@ async function remove(unit: Unit, { forget }: DeletionPorts, user: UserRow): Pro
   const { id, username, email, language } = user
   // It looks through all of the audit log.
   await allowLongStatements(tx, 5 * MINUTE)
+  // While the audit log still tells under which names and addresses.
+  const recipient = await recipientOf(tx, user)
   for (const part of forget) await part(unit, { id, username, email })
   await forgetInAuditLog(tx, { userId: id, username, email, replacement: nameOfDeleted(id) })
   await tx.delete(emailCodes).where(eq(lower(emailCodes.email), email.toLowerCase()))
-  await forgetAddress(unit, email)
-  await clearFailuresOf(unit, id)
+  await clearFailuresOf(unit, user)
   const removed = await removeRow(tx, id)
   if (!removed) await anonymise(unit, id)
+  await forgetAddress(unit, recipient)
   unit.audit('user.delete', id, { after: { historyKept: !removed, own: unit.by.kind === 'system' } })
   const at = unit.now.toISOString()
   const data = { username, at }
@@ -108,6 +111,7 @@ async function removeRow(tx: Transaction, userId: number): Promise<boolean> {
 async function anonymise(unit: Unit, userId: number): Promise<void> {
   const { tx, now } = unit
   await endSessionsOf(unit, userId)
+  await tx.delete(logins).where(eq(logins.userId, userId))
   await tx.delete(apiKeys).where(eq(apiKeys.userId, userId))
   await tx.delete(oauthStates).where(eq(oauthStates.userId, userId))
   await tx.delete(userPreferences).where(eq(userPreferences.userId, userId))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deviceName } from './device-name.ts'
+import { browserName, deviceName } from './device-name.ts'
 
 test.each([
   [
@@ -17,4 +17,11 @@ test.each([
   const shown = deviceName(userAgent)
   if (name === null) expect(shown.length).toBeLessThanOrEqual(70)
   else expect(shown).toBe(name)
+})
+
+test('the name of a browser is one of a few dozen, whatever a program calls itself', () => {
+  expect(browserName('Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:133.0) Gecko/20100101 Firefox/133.0')).toBe(
+    'Firefox'
+  )
+  for (const made of ['own-program/1', 'x'.repeat(500), '', undefined]) expect(browserName(made)).toBe('other')
 })

@@ -1,8 +1,16 @@
-import { getParser } from 'bowser'
+import { BROWSER_MAP, getParser } from 'bowser'
 
 /** 'Chrome on Linux', from what a browser says of itself. Another program is named as it names itself, shortened. */
 export function deviceName(userAgent: string): string {
   const parser = getParser(userAgent)
   const names = [parser.getBrowserName(), parser.getOSName()].filter(Boolean)
   return names.length > 0 ? names.join(' on ') : userAgent.slice(0, 60)
+}
+
+const BROWSERS = new Set(Object.values(BROWSER_MAP))
+
+/** 'Chrome', or 'other': one of a few dozen names, whatever a program says of itself. */
+export function browserName(userAgent: string | undefined): string {
+  const name = userAgent ? getParser(userAgent).getBrowserName() : ''
+  return BROWSERS.has(name) ? name : 'other'
 }

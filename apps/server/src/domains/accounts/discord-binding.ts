@@ -5,10 +5,12 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
+import { lockUser } from './balance.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
 import { USER_CONFLICTS } from './create-user.ts'
 import type { DiscordAccount } from './discord-states.ts'
 import type { UserRow } from './present-user.ts'
+import { refuseOperator } from './operators.ts'
 import { sessions, users } from './tables.ts'
 
 /**
@@ -47,6 +49,17 @@ export async function unbindDiscord(ctx: AppContext, by: UserActor, password: st
   return command(ctx, by, async unit => {
     const user = await lockConfirmed(unit, confirmed.data)
     if (!user) return refuse('unauthorized')
+    return (await unbind(unit, user)) ? done : refuse('not_bound')
+  })
+}
+
+/** Takes the chat account off another one's account, for an administrator. */
+export function unbindUserDiscord(ctx: AppContext, by: UserActor, userId: number): Promise<Result<null>> {
+  return command(ctx, by, async unit => {
+    const user = await lockUser(unit.tx, userId)
+    if (!user) return refuse('not_found')
+    const refused = refuseOperator(by, user)
+    if (refused) return refused
     return (await unbind(unit, user)) ? done : refuse('not_bound')
   })
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
@@ -267,6 +267,49 @@ test('a chat account that was bound does not log in after a reset by mail; a cha
   const again = { old_password: 'Other#2026', new_password: 'Third#2026', unbind_discord: true }
   await other.post('/api/users/change_password', again)
   expect(await other.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
+})
+
+test('a chat account that a thief bound logs in to nothing after an administrator has mended the account', async () => {
+  const boss = await shop.admin()
+  const mends: ((id: number) => Promise<{ code: number }>)[] = [
+    id => boss.post(`/api/users/u/${id}/change_password/`, { password: 'Fresh#2026' }),
+    id => boss.put(`/api/users/u/${id}/`, { password: 'Fresh#2026' }),
+    async id => {
+      await boss.post(`/api/users/u/${id}/baned_user/`)
+      return boss.post(`/api/users/u/${id}/unbaned_user/`)
+    },
+    async id => {
+      await boss.post(`/api/users/u/${id}/baned_user/`)
+      const { data } = await boss.get<{ data: { id: number; version: string }[] }>('/api/users/u/')
+      return boss.put(`/api/users/u/${id}/`, {
+        is_active: true,
+        version: data.data.find(row => row.id === id)?.version
+      })
+    },
+    id => boss.put(`/api/users/u/${id}/`, { is_superuser: true }),
+    id => boss.post(`/api/users/u/${id}/unbind_discord/`)
+  ]
+  for (const [n, mend] of mends.entries()) {
+    const { user } = await shop.customer()
+    const chat = 140 + n
+    await bound(user.id, String(chat))
+    expect((await mend(user.id)).code, `mend ${n}`).toBe(2000)
+    const thief = visitorFromAnywhere(shop)
+    expect(await comeBack(thief, await leave(thief, 'login'), chat)).toBe(`/createAccount?discord_id=${chat}`)
+    expect((await thief.get('/api/auth/login')).code).toBe(401)
+    await vi.waitFor(() => {
+      const subjects = shop.outbox.mails.filter(mail => mail.to === user.email).map(mail => mail.subject)
+      expect(subjects).toContain('Your Discord account was disconnected')
+    }, 10_000)
+  }
+  const { user } = await shop.customer()
+  expect(await boss.post(`/api/users/u/${user.id}/unbind_discord/`)).toMatchObject({ code: 409 })
+  expect((await boss.post('/api/users/u/99999/unbind_discord/')).code).toBe(404)
+  // While the ban lasts, its chat account does not sign somebody up anew.
+  await bound(user.id, '150')
+  await boss.post(`/api/users/u/${user.id}/baned_user/`)
+  const banned = visitorFromAnywhere(shop)
+  expect(await comeBack(banned, await leave(banned, 'login'), 150)).toBe('/login?discord=banned')
 })
 
 test('a chat log-in that races a ban leaves no session behind', async () => {

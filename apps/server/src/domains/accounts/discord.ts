@@ -60,7 +60,7 @@ export async function finishDiscordLogin(
       await storeDiscordProof(unit, state, account)
       return { location: `/createAccount?discord_id=${encodeURIComponent(account.id)}` }
     }
-    const opened = await openSession(unit, ctx.config, { userId: user.id }, browser)
+    const opened = await openSession(unit, ctx.config, { userId: user.id, method: 'discord' }, browser)
     return opened.ok ? { location: '/product', session: opened.data } : { location: '/login?discord=banned' }
   })
 }

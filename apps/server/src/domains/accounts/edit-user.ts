@@ -1,4 +1,12 @@
-import { MAX_COINS, refuse, type Refusal, type User, type UserForm } from '@netlet/contract'
+import {
+  MAX_COINS,
+  mayOperate,
+  refuse,
+  type OperatorRole,
+  type Refusal,
+  type User,
+  type UserForm
+} from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
@@ -8,14 +16,14 @@ import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { moveChoices } from '../mail/index.ts'
-import { lockUser } from './balance.ts'
 import { USER_CONFLICTS } from './create-user.ts'
-import { tellEmailChanged } from './change-email.ts'
+import { leaveAddress } from './change-email.ts'
+import { unbind } from './discord-binding.ts'
 import { endAccess, tellPasswordChanged } from './end-access.ts'
-import { isOnlyOne, lockActiveAdmins } from './last-admin.ts'
+import { lockUserAndOwners, refuseOperator } from './operators.ts'
 import { hashPassword } from './passwords.ts'
 import type { AccountPorts } from './ports.ts'
-import { presentUser, userColumns, userFields } from './present-user.ts'
+import { presentUser, userColumns, userFields, type UserRow } from './present-user.ts'
 import { users } from './tables.ts'
 
 type Change = Partial<typeof users.$inferInsert>
@@ -23,6 +31,7 @@ type Change = Partial<typeof users.$inferInsert>
 /**
  * Saves the fields of the Edit dialog that are given. Coins and level points change by an amount, with their record, so
  * that what was spent meanwhile does not come back; a ban is lifted by `unbanUser`, or by a form that was opened after it.
+ * @returns the user, and the token that the present session has from now on where that changed
  */
 export async function editUser(
   ctx: AppContext,
@@ -30,27 +39,31 @@ export async function editUser(
   { changePoints, levelThresholds }: Pick<AccountPorts, 'changePoints' | 'levelThresholds'>,
   userId: number,
   { version, ...form }: Edit<z.output<typeof UserForm>>
-): Promise<Result<User>> {
+): Promise<Result<{ user: User; token: string | undefined }>> {
   const passwordHash = form.password === undefined ? undefined : await hashPassword(form.password)
   return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
     const { tx } = unit
-    const admins = await lockActiveAdmins(tx)
-    const before = await lockUser(tx, userId)
+    const { user: before, isOnlyOwner } = await lockUserAndOwners(tx, userId)
     if (!before) return refuse('not_found')
     const shown = presentUser(before, await levelThresholds(tx))
     const stale = staleEdit(version, shown, { now: userFields(shown), sent: sentFields(form) })
     if (stale) return stale
     const refused = refuseForm(shown, form, version)
     if (refused) return refused
+    const rights = rightsOf(before, form)
+    const notAllowed = refuseOperator(by, before) ?? (rights.changed ? refuseRights(by) : null)
+    if (notAllowed) return notAllowed
     const banned = form.is_active === false && before.isActive
     if (banned && userId === by.id) return refuse('own_account')
-    const demoted = form.is_superuser === false && before.isSuperuser
-    if ((banned || demoted) && isOnlyOne(admins, userId)) return refuse('last_admin')
+    const lost = before.isSuperuser && before.operatorRole === 'owner' && !rights.isOwner
+    if ((banned || lost) && isOnlyOwner)
+      return refuse(form.operator_role && !banned && form.is_superuser !== false ? 'last_owner' : 'last_admin')
 
     const change: Change = {
       username: form.username,
       email: form.email,
       isSuperuser: form.is_superuser,
+      operatorRole: rights.role,
       isActive: form.is_active,
       passwordHash
     }
@@ -59,24 +72,45 @@ export async function editUser(
     if (form.email !== undefined) await moveChoices(unit, before.email, form.email)
     await changePoints(unit, userId, { kind: 'coins', by: form.reward_points_change ?? 0 })
     await changePoints(unit, userId, { kind: 'level', by: form.level_points_change ?? 0 })
-    const promoted = form.is_superuser === true && !before.isSuperuser
     const cause = banned ? 'ban' : passwordHash === undefined ? 'rights' : 'password'
-    if (banned || demoted || promoted || passwordHash !== undefined)
-      await endAccess(unit, before, { cause, keep: userId === by.id ? by.sessionHash : null })
+    const ends = banned || rights.changed || passwordHash !== undefined
+    const keep = userId === by.id ? by.sessionHash : null
+    const token = ends ? await endAccess(unit, before, { cause, keep }) : undefined
+    // Whoever had the account may have bound a chat account: it does not log in after a mend, nor into the console.
+    const unbanned = form.is_active === true && !before.isActive
+    if (unbanned || rights.promoted || passwordHash !== undefined) await unbind(unit, before)
     if (passwordHash !== undefined) tellPasswordChanged(unit, before)
 
     const [after] = await tx.select(userColumns).from(users).where(eq(users.id, userId))
     if (!after) throw new Error(`user ${userId} went away under a lock`)
-    if (after.email !== before.email) tellEmailChanged(unit, before, after.email)
-    const changed = differences(before, after)
+    if (after.email !== before.email) await leaveAddress(unit, before, after.email)
+    const changed = differences(recorded(before), recorded(after))
     if (passwordHash !== undefined) changed.after['password'] = true
     if (Object.keys(changed.after).length > 0) unit.audit('user.edit', userId, changed)
     unit.publish('user', userId, userId)
-    return ok(presentUser(after, await levelThresholds(tx)))
+    return ok({ user: presentUser(after, await levelThresholds(tx)), token })
   })
 }
 
 type Sent = z.output<typeof UserForm>
+
+type Rights = { changed: boolean; promoted: boolean; isOwner: boolean; role: OperatorRole }
+
+/**
+ * Who becomes an administrator without a role becomes an owner, as the specification's switch says. Nobody else has a
+ * role: one that is sent for them is not kept until they become an administrator.
+ */
+function rightsOf(before: UserRow, form: Sent): Rights {
+  const isSuperuser = form.is_superuser ?? before.isSuperuser
+  const previous = before.isSuperuser ? before.operatorRole : 'owner'
+  const role = isSuperuser ? (form.operator_role ?? previous) : 'owner'
+  const promoted = isSuperuser && !before.isSuperuser
+  const changed = isSuperuser !== before.isSuperuser || (isSuperuser && role !== previous)
+  return { changed, promoted, isOwner: isSuperuser && role === 'owner', role }
+}
+
+const refuseRights = (by: UserActor): Refusal | null =>
+  mayOperate(by.role, 'operators.change') ? null : refuse('role_not_allowed')
 
 /** A change of points names the balance that it changes, where the form is stale. */
 const sentFields = (form: Sent) =>
@@ -104,6 +138,9 @@ function refuseForm(current: User, form: Sent, version: string | undefined): Ref
 }
 
 type Fields = Record<string, unknown>
+
+/** What the audit log says of a user: only an administrator has a role. */
+const recorded = (row: UserRow): Fields => ({ ...row, operatorRole: row.isSuperuser ? row.operatorRole : null })
 
 /** The columns that differ. */
 function differences(before: Fields, after: Fields): { before: Fields; after: Fields } {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { DAY, MINUTE } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -45,6 +45,17 @@ test('a stranger who asks for codes to an address keeps nobody from receiving on
   const hashOf = (code: string) =>
     createHmac('sha256', shop.ctx.config.appSecret).update(`email code ${email_code_id} ${code}`).digest('hex')
   expect(codes.map(hashOf)).toContain(row?.codeHash.toString('hex'))
+})
+
+test('a code that was asked for while the clock was ahead keeps nobody from the next one', async () => {
+  const client = visitorFromAnywhere(shop)
+  const ask = async () => (await client.post(ASK, { email: 'ahead@example.com', type: 'register' })).msg
+  shop.advance(5 * HOUR)
+  expect(await ask()).not.toBe(TOO_SOON)
+  expect(await ask()).toBe(TOO_SOON)
+  shop.advance(-5 * HOUR)
+  expect(await ask()).not.toBe(TOO_SOON)
+  expect(await ask()).toBe(TOO_SOON)
 })
 
 test('one client has ten codes a day for an address; a flood from everywhere ends at a hundred', async () => {

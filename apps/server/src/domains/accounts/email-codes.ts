@@ -9,8 +9,9 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { clientNetwork } from './client-network.ts'
+import { limitedClient } from './client-network.ts'
 import { refuseCode } from './code-limits.ts'
+import { countForwarded } from './forwarded-limits.ts'
 import { knownDevice } from './device-cookie.ts'
 import { emailCodes, users, type CODE_PURPOSES } from './tables.ts'
 
@@ -44,7 +45,7 @@ export async function sendEmailCode(
   { purpose, device, language, ...asked }: Asked
 ): Promise<Result<{ email_code_id: string }>> {
   const settings = await readSettings(ctx.db, ctx.secrets)
-  const client = clientNetwork(by.ip)
+  const client = limitedClient(by)
   const email = asked.email.toLowerCase()
   return command(ctx, by, async unit => {
     const { tx, now } = unit
@@ -53,7 +54,9 @@ export async function sendEmailCode(
       .from(users)
       .where(and(eq(lower(users.email), email), isNull(users.deletedAt)))
     const isKnown = owner !== undefined && knownDevice(ctx.config, device, owner) !== undefined
-    const refused = await refuseCode(unit, { client, email, isKnown })
+    // Its cookie tells a browser that has logged in to the account from all others, whatever stands before it.
+    const flooded = () => (isKnown ? null : countForwarded(unit, by, 'code'))
+    const refused = (await refuseCode(unit, { client, email, isKnown })) ?? (await flooded())
     if (refused) return refused
     const id = randomUUID()
     const code = String(randomInt(1_000_000)).padStart(6, '0')
@@ -118,6 +121,23 @@ export async function consumeEmailCode(
     .where(usable(id, email, purpose, now))
     .returning({ id: emailCodes.id })
   return taken.length > 0
+}
+
+/**
+ * Nobody sets a new password any more by a code that was mailed to this address before, or by what was proven with one.
+ * The rows stay: the limits count them.
+ */
+export async function endResetCodes({ tx, now }: Unit, address: string): Promise<void> {
+  await tx
+    .update(emailCodes)
+    .set({ verifyId: null, usedAt: sql`coalesce(${emailCodes.usedAt}, ${now.toISOString()}::timestamptz)` })
+    .where(
+      and(
+        eq(lower(emailCodes.email), address.toLowerCase()),
+        eq(emailCodes.purpose, 'forgot'),
+        gt(emailCodes.expiresAt, now)
+      )
+    )
 }
 
 const usable = (id: string, email: string, purpose: Purpose, now: Date) =>

@@ -1,25 +1,37 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { enqueueMail } from '../mail/index.ts'
+import { endResetCodes } from './email-codes.ts'
 import type { UserRow } from './present-user.ts'
-import { endSessionsOf } from './sessions.ts'
+import { endSessionsOf, renewSession } from './sessions.ts'
 import { apiKeys, oauthStates } from './tables.ts'
 
 type Owner = Pick<UserRow, 'id' | 'username' | 'email' | 'language'>
 
 /**
- * Ends every way into an account but its password: sessions, API keys, and flows with the chat platform that wait for
- * their end. Keys that end are audited, and their owner is mailed. The caller holds the user's row.
- * @param keep the session that stays
+ * Ends every way into an account but its password: sessions, API keys, codes for a forgotten password with what was
+ * proven by them, and flows with the chat platform that wait for their end. Keys that end are audited, and their owner is
+ * mailed. The caller holds the user's row.
+ * @param keep the session that stays, with another token: its cookie may have been copied
+ * @returns that token
  */
 export async function endAccess(
   unit: Unit,
   user: Owner,
-  { cause, keep }: { cause: 'password' | 'ban' | 'rights'; keep?: Buffer | null | undefined }
-): Promise<void> {
-  const { tx, now } = unit
+  { cause, keep }: { cause: Cause; keep?: Buffer | null | undefined }
+): Promise<string | undefined> {
+  const { tx } = unit
   await endSessionsOf(unit, user.id, keep ?? undefined)
+  await endResetCodes(unit, user.email)
   await tx.delete(oauthStates).where(eq(oauthStates.userId, user.id))
+  await endKeys(unit, user, cause)
+  return keep ? renewSession(unit, keep) : undefined
+}
+
+type Cause = 'password' | 'ban' | 'rights'
+
+async function endKeys(unit: Unit, user: Owner, cause: Cause): Promise<void> {
+  const { tx, now } = unit
   const ended = await tx
     .update(apiKeys)
     .set({ revokedAt: now })

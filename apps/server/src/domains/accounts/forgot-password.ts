@@ -37,8 +37,8 @@ export async function verifyForgotCode(
 }
 
 /**
- * Sets a new password by that proof, once. Every session and API key of the account ends, and its chat account is taken
- * off: whoever had the account may have bound one.
+ * Sets a new password by that proof, once. Every session and API key of the account ends, every other code and proof of
+ * its address, and its chat account is taken off: whoever had the account may have bound one.
  * @returns the browser's proof that it belongs to the owner
  */
 export async function setForgottenPassword(
@@ -58,21 +58,23 @@ export async function setForgottenPassword(
   if ((await ctx.db.$count(emailCodes, proven)) === 0) return refuse('wrong_verification')
   const passwordHash = await hashPassword(form.password)
   return command(ctx, by, async unit => {
+    // The user first, as whoever ends its codes: of two proofs at once, the second one finds itself ended.
+    const [user] = await unit.tx
+      .select(userColumns)
+      .from(users)
+      .where(and(eq(lower(users.email), email), eq(users.isActive, true)))
+      .for('update')
+    if (!user) return refuse('wrong_verification')
     const taken = await unit.tx
       .update(emailCodes)
       .set({ verifyId: null })
       .where(proven)
       .returning({ id: emailCodes.id })
     if (taken.length === 0) return refuse('wrong_verification')
-    const [user] = await unit.tx
-      .update(users)
-      .set({ passwordHash })
-      .where(eq(lower(users.email), email))
-      .returning(userColumns)
-    if (!user) return refuse('wrong_verification')
+    await unit.tx.update(users).set({ passwordHash }).where(eq(users.id, user.id))
     await endAccess(unit, user, { cause: 'password' })
     await unbind(unit, user)
-    await clearFailuresOf(unit, user.id)
+    await clearFailuresOf(unit, user)
     tellPasswordChanged(unit, user)
     unit.audit('user.reset_password', user.id, { after: { password: true } })
     return ok({ device: signDevice(ctx.config, { id: user.id, passwordHash }) })

@@ -1,4 +1,4 @@
-import type { Scope } from '@netlet/contract'
+import { rolesThatMay, type Scope } from '@netlet/contract'
 import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { FastifyRequest } from 'fastify'
@@ -8,6 +8,7 @@ import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
 import type { Guard } from '../../infra/http/mount.ts'
+import { forwardedClient } from '../../infra/http/untrusted-proxies.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { countKeyCall } from './api-key-use.ts'
@@ -46,6 +47,7 @@ export function createGuard(ctx: AppContext): Guard {
       id: found.userId,
       username: found.username,
       isSuperuser: found.isSuperuser,
+      role: found.isSuperuser ? found.role : null,
       ip,
       sessionHash: found.tokenHash,
       impersonator: impersonatorId === null ? null : { id: impersonatorId, username: impersonatorName ?? '' },
@@ -62,6 +64,7 @@ export function createGuard(ctx: AppContext): Guard {
       username: found.username,
       // A key has a customer's rights, whoever made it.
       isSuperuser: false,
+      role: null,
       ip,
       sessionHash: null,
       impersonator: null,
@@ -74,9 +77,9 @@ export function createGuard(ctx: AppContext): Guard {
     async authenticate(request) {
       const key = bearerKey(request)
       const ip = clientAddress(request)
-      if (key) return byKey(key, ip)
       const token = sessionTokenOf(request)
-      return token ? bySession(token, ip) : null
+      const caller = key ? await byKey(key, ip) : token ? await bySession(token, ip) : null
+      return caller && { ...caller, forwardedFor: forwardedClient(request) }
     },
     admit: async (caller, route) => (caller.apiKey ? countKeyCall(ctx, caller, caller.apiKey, route) : null),
     fromOurOrigin: request => fromOurOrigin(request, ctx.config.publicUrl)
@@ -101,6 +104,7 @@ function prepareSession(db: Database) {
       userId: users.id,
       username: users.username,
       isSuperuser: users.isSuperuser,
+      role: users.operatorRole,
       impersonatorId: sessions.impersonatorId,
       impersonatorName: impersonator.username
     })
@@ -117,6 +121,7 @@ function prepareSession(db: Database) {
           and(
             eq(impersonator.isActive, true),
             eq(impersonator.isSuperuser, true),
+            inArray(impersonator.operatorRole, rolesThatMay('users.switch')),
             eq(users.isSuperuser, false),
             gt(parent.expiresAt, now)
           )

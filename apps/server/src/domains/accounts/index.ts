@@ -1,6 +1,6 @@
 /**
  * People and programs: users, sessions, API keys, captchas, mailed codes and the login by the chat platform. It owns
- * users (their coins and level points too), sessions, email_codes, captchas, login_failures, api_keys, api_key_networks,
+ * users (their coins and level points too), sessions, logins, email_codes, captchas, login_failures, api_keys, api_key_networks,
  * oauth_states and user_preferences. Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by
  * the functions below, and hand in what accounts needs of them as `AccountPorts`.
  */
@@ -23,15 +23,18 @@ export {
   lockUserAndInviter,
   lockUserOfDiscord
 } from './balance.ts'
-export { clientNetwork } from './client-network.ts'
+export { limitedClient } from './client-network.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
 export { isDeleted, nameOfDeleted } from './delete-user.ts'
+export { countForwarded } from './forwarded-limits.ts'
 export { createGuard } from './guard.ts'
 export { levelOf, type Threshold } from './levels.ts'
 export { tryCaptcha } from './log-in-limits.ts'
-export { notifyAdmins } from './notify-admins.ts'
+export { mailAdmins, notifyAdmins } from './notify-admins.ts'
 export type { AccountPorts } from './ports.ts'
 export { accountRetention } from './retention.ts'
+export { searchUsers } from './search-users.ts'
+export { testChat } from './test-chat.ts'
 export { insertSession, SESSION_COOKIE } from './sessions.ts'
 
 /** Puts the domain's calls on the server. */

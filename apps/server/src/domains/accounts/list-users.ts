@@ -1,21 +1,46 @@
 import type { ReplyOf, routes, User } from '@netlet/contract'
-import { eq, ilike, isNull, sql } from 'drizzle-orm'
+import { and, eq, gte, ilike, isNull, lt, sql, type SQL } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import { containing } from '../../infra/db/like.ts'
+import type { Threshold } from './levels.ts'
 import type { AccountPorts } from './ports.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { presentUser, userColumns } from './present-user.ts'
-import { usernameAndEmail, users } from './tables.ts'
+import { lastSeen, usernameAndEmail, users } from './tables.ts'
+
+type UserQuery = ListInput<'id' | 'reward_points' | 'level_points' | 'last_login'> & {
+  is_active?: '0' | '1' | undefined
+  is_superuser?: '0' | '1' | undefined
+  level?: '0' | '1' | '2' | '3' | '4' | '5' | undefined
+}
+
+/** The level points of a level, as `levelOf` reads the thresholds: the highest level that is reached counts. */
+function ofLevel(level: number, thresholds: readonly Threshold[]): SQL | undefined {
+  const from = level === 0 ? 0 : thresholds.find(step => step.level === level)?.point
+  if (from === undefined) return sql`false`
+  const above = thresholds.filter(step => step.level > level).map(({ point }) => point)
+  return and(gte(users.levelPoints, from), above.length > 0 ? lt(users.levelPoints, Math.min(...above)) : undefined)
+}
 
 /** Users, found by username and e-mail. */
 export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThresholds'>) =>
-  defineList<ListInput<'id'>, User>({
+  defineList<UserQuery, User>({
     name: 'users',
     table: users,
     id: users.id,
-    sort: { id: users.id },
-    async match(db, { search }) {
-      const where = [isNull(users.deletedAt)]
+    sort: { id: users.id, reward_points: users.coins, level_points: users.levelPoints, last_login: lastSeen(users) },
+    async match(db, { search, is_active, is_superuser, level }) {
+      const where = [
+        isNull(users.deletedAt),
+        // Letter for letter the conditions of users_banned and users_admins.
+        is_active === undefined ? undefined : is_active === '1' ? sql`${users.isActive}` : sql`not ${users.isActive}`,
+        is_superuser === undefined
+          ? undefined
+          : is_superuser === '1'
+            ? sql`${users.isSuperuser}`
+            : sql`not ${users.isSuperuser}`,
+        level === undefined ? undefined : ofLevel(Number(level), await levelThresholds(db))
+      ]
       if (search === undefined) return { where }
       // An e-mail that is somebody's names one user.
       const byEmail = eq(sql`lower(${users.email})`, search.toLowerCase())

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import { nameKey } from './attempts.ts'
 import { accountRoutesWithPorts, failed, solvedCaptcha, visitorFromAnywhere } from './accounts.fixture.ts'
 
 let shop: TestShop
@@ -27,7 +28,7 @@ test('many guesses at once from one client get no further than twenty for an acc
   )
   expect(replies.filter(reply => reply.msg === WRONG).length).toBeLessThanOrEqual(20)
   expect(replies.some(reply => reply.code === 429)).toBe(true)
-  await failed(shop, `user:${user.id}@198.51.100.77`, 20)
+  await failed(shop, nameKey(user.username, '198.51.100.77'), 20)
   const right = { username: user.username, password: TEST_PASSWORD }
   expect(await client.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).toMatchObject(THROTTLED)
 })
@@ -45,14 +46,33 @@ test('a stranger locks nobody out: the owner, an administrator too, logs in from
     expect(await owner.post(LOGIN, right)).toMatchObject({ data: { require_captcha: true } })
     expect((await owner.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(2000)
   }
-})
+}, 90_000)
+
+test('a flood from one client keeps no owner out, nor says that the account is guessed from everywhere', async () => {
+  const { user } = await shop.customer()
+  const right = { username: user.username, password: TEST_PASSWORD }
+  const stranger = shop.visitor({ ip: '198.51.100.200' })
+  for (let i = 0; i < 4; i += 1) await stranger.post(LOGIN, { ...right, password: 'x' })
+  const flood = Array.from({ length: 130 }, () => stranger.post(LOGIN, { ...right, password: 'x' }))
+  const owners = await Promise.all(
+    Array.from({ length: 4 }, async () =>
+      visitorFromAnywhere(shop).post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })
+    )
+  )
+  expect(owners.map(reply => reply.code)).toEqual([2000, 2000, 2000, 2000])
+  await Promise.all(flood)
+  const { rows } = await shop.ctx.db.execute(
+    sql`select 1 from pgboss.job where name = 'send-mail' and data ->> 'template' = 'login-guesses' and data ->> 'to' = ${user.email}`
+  )
+  expect(rows).toHaveLength(0)
+}, 120_000)
 
 test('guesses from everywhere end at a hundred, the owner is told once, and a browser that it knows gets in', async () => {
   const { user } = await shop.customer()
   const right = { username: user.username, password: TEST_PASSWORD }
   const known = visitorFromAnywhere(shop)
   expect((await known.post(LOGIN, right)).code).toBe(2000)
-  await failed(shop, `user:${user.id}`, 100)
+  await failed(shop, nameKey(user.username), 100)
   for (let i = 0; i < 3; i += 1)
     expect(await visitorFromAnywhere(shop).post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).toMatchObject(
       THROTTLED
@@ -79,8 +99,8 @@ test('a browser that has logged in is counted by itself, and is unknown after an
   expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
 
   // It says nothing about another account, and nothing that is not signed.
-  await failed(shop, `user:${other.user.id}`, 100)
-  await failed(shop, `user:${user.id}`, 100)
+  await failed(shop, nameKey(other.user.username), 100)
+  await failed(shop, nameKey(user.username), 100)
   const elsewhere = { username: other.user.username, password: TEST_PASSWORD }
   expect((await known.post(LOGIN, { ...elsewhere, ...(await solvedCaptcha(shop)) })).code).toBe(429)
   const forger = visitorFromAnywhere(shop)
@@ -109,12 +129,34 @@ test('wrong captchas count for the client that sent them, and not against the ac
   }
   expect(replies[0]?.msg).toBe('The captcha code is not correct')
   expect(replies.at(-1)).toMatchObject(THROTTLED)
-  const { rows } = await shop.ctx.db.execute(sql`select 1 from login_failures where key = ${`user:${user.id}`}`)
+  const { rows } = await shop.ctx.db.execute(sql`select 1 from login_failures where key = ${nameKey(user.username)}`)
   expect(rows).toHaveLength(3)
   // A captcha that was not sent at all is no failure: the form shows it only now.
   const form = visitorFromAnywhere(shop)
   for (let i = 0; i < 25; i += 1) expect((await form.post(LOGIN, right)).code).toBe(401)
   expect((await form.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(2000)
+})
+
+test('failures by the address say nothing of the username that belongs to it, nor the other way round', async () => {
+  for (const failures of [3, 100]) {
+    const { user } = await shop.customer({ username: `pair${failures}`, email: `p.${failures}@example.org` })
+    const right = { password: TEST_PASSWORD }
+    for (const [failing, other] of [
+      [user.email, user.username],
+      [user.username, user.email]
+    ] as const) {
+      const stranger = visitorFromAnywhere(shop)
+      await failed(shop, nameKey(failing), failures)
+      const there = { ...right, ...(await solvedCaptcha(shop)), username: failing }
+      if (failures === 100) expect(await stranger.post(LOGIN, there)).toMatchObject(THROTTLED)
+      // Answered as where nobody ever failed.
+      const guess = await visitorFromAnywhere(shop).post(LOGIN, { username: other, password: 'x' })
+      expect(guess).toMatchObject({ code: 401, msg: WRONG, data: { reason: 'wrong_login' } })
+      expect(guess.data).not.toHaveProperty('require_captcha')
+      expect((await visitorFromAnywhere(shop).post(LOGIN, { ...right, username: other })).code).toBe(2000)
+      await shop.ctx.db.execute(sql`delete from login_failures`)
+    }
+  }
 })
 
 test('fifty failures from one address stop it', async () => {

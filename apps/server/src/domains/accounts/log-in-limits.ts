@@ -4,33 +4,30 @@ import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { accountKey, beginAttempt } from './attempts.ts'
+import { beginAttempt, countFailures, deviceKey, nameKey } from './attempts.ts'
 import { consumeCaptcha } from './captcha.ts'
 import { clientNetwork } from './client-network.ts'
 import { users } from './tables.ts'
 
 /** Failures within the window from which on a captcha is asked for. */
 const CAPTCHA_FROM = 3
-/** From which on nothing is tried any more: of one client for one account, of one client, of one known browser. */
+/** From which on nothing is tried any more: of one client for one name, of one client, of one known browser. */
 const MAX_PER_PAIR = 20
 const MAX_PER_CLIENT = 50
 const MAX_PER_DEVICE = 20
 /**
- * Of all unknown browsers together for one account. It takes many networks to get there, and keeps nobody out who has
+ * Of all unknown browsers together for one username or address. It takes many networks to get there, and keeps nobody out who has
  * logged in before.
  */
-const MAX_PER_ACCOUNT = 100
+const MAX_PER_NAME = 100
 
 export type LoginAttempt = {
-  throttled: boolean
-  needsCaptcha: boolean
   /** Does this attempt, where it fails, make the next one need a captcha? */
   nextNeedsCaptcha: boolean
-  /** Nothing was tried: it does not count. */
-  discard(): Promise<void>
-  /** The captcha was wrong: it counts for the client that sent it, not against the account. */
-  blameClient(): Promise<void>
+  /** It did not fail: it does not count. */
+  discard: () => Promise<void>
   /** What the owner's login clears. */
   keys: string[]
 }
@@ -43,47 +40,90 @@ type Trying = {
   ip: string
   /** Names the browser, where it has logged in to this account before. */
   device: string | undefined
+  captcha: { id: string | undefined; answer: number | undefined }
 }
 
 /**
  * Counts a login before it is tried. A browser that has logged in to the account before is counted by itself: no
- * stranger's failures keep it out. Every other one counts for its client, for its client at this account, and for the
- * account.
+ * stranger's failures keep it out. Every other one counts for its client, for its client at this name, and for the name
+ * that was typed. Not for the account: failures by the address would otherwise show at the username that belongs to it.
+ * @returns a refusal where nothing may be tried: 'login_throttled', 'captcha_required' or 'wrong_captcha'
  */
-export async function beginLogin(ctx: AppContext, by: Actor, trying: Trying): Promise<LoginAttempt> {
-  const { userId, name, ip, device } = trying
-  const account = userId === undefined ? `name:${name}` : accountKey(userId)
-  if (device !== undefined) {
-    const own = `${account}#${device}`
-    const attempt = await beginAttempt(ctx, by, [own])
-    const failures = attempt.counts.get(own) ?? 0
-    return {
-      throttled: failures > MAX_PER_DEVICE,
-      needsCaptcha: failures > CAPTCHA_FROM,
-      nextNeedsCaptcha: failures >= CAPTCHA_FROM,
-      discard: () => attempt.discard(),
-      blameClient: async () => {},
-      keys: [own]
-    }
+export async function beginLogin(ctx: AppContext, by: Actor, trying: Trying): Promise<Result<LoginAttempt>> {
+  const { userId, device } = trying
+  return userId === undefined || device === undefined
+    ? beginStrangers(ctx, by, trying)
+    : beginKnown(ctx, by, deviceKey(userId, device), trying)
+}
+
+async function beginKnown(ctx: AppContext, by: Actor, own: string, { captcha }: Trying): Promise<Result<LoginAttempt>> {
+  const attempt = await beginAttempt(ctx, by, [own])
+  const discard = () => attempt.discard()
+  const failures = attempt.counts.get(own) ?? 0
+  if (failures > MAX_PER_DEVICE) return refused(discard, 'login_throttled')
+  if (failures > CAPTCHA_FROM) {
+    if (isMissing(captcha)) return refused(discard, 'captcha_required')
+    if (!(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refuseLogin('wrong_captcha')
   }
-  const network = clientNetwork(ip)
-  const pair = `${account}@${network}`
+  return ok({ nextNeedsCaptcha: failures >= CAPTCHA_FROM, discard, keys: [own] })
+}
+
+/**
+ * It counts against the name last, when everything else has let it pass: thousands of attempts that are refused anyway
+ * must not, while they are looked at, make the account look like one that is being guessed from everywhere.
+ */
+async function beginStrangers(
+  ctx: AppContext,
+  by: Actor,
+  { userId, name: typed, ip, captcha }: Trying
+): Promise<Result<LoginAttempt>> {
+  const name = nameKey(typed)
+  const pair = nameKey(typed, clientNetwork(ip))
   const client = clientKey(ip)
-  const attempt = await beginAttempt(ctx, by, [pair, client, account])
-  const [ofPair, ofClient, ofAccount] = [pair, client, account].map(key => attempt.counts.get(key) ?? 0) as [
-    number,
-    number,
-    number
-  ]
-  if (ofAccount > MAX_PER_ACCOUNT && userId !== undefined) await warnOwner(ctx, by, userId)
-  return {
-    throttled: ofPair > MAX_PER_PAIR || ofClient > MAX_PER_CLIENT || ofAccount > MAX_PER_ACCOUNT,
-    needsCaptcha: ofClient > CAPTCHA_FROM || ofAccount > CAPTCHA_FROM,
-    nextNeedsCaptcha: ofClient >= CAPTCHA_FROM || ofAccount >= CAPTCHA_FROM,
-    discard: () => attempt.discard(),
-    blameClient: () => attempt.discard([account]),
-    keys: [pair, account]
+  const own = await beginAttempt(ctx, by, [pair, client])
+  const ofClient = own.counts.get(client) ?? 0
+  if ((own.counts.get(pair) ?? 0) > MAX_PER_PAIR || ofClient > MAX_PER_CLIENT)
+    return refused(own.discard, 'login_throttled')
+  const before = await countFailures(ctx, name)
+  const throttle = async (discard: () => Promise<void>) => {
+    if (userId !== undefined) await warnOwner(ctx, by, userId)
+    return refused(discard, 'login_throttled')
   }
+  if (before >= MAX_PER_NAME) return throttle(own.discard)
+  const asked = ofClient > CAPTCHA_FROM || before >= CAPTCHA_FROM
+  if (asked && isMissing(captcha)) return refused(own.discard, 'captcha_required')
+  // A wrong captcha counts for the client that sent it, not against the name.
+  if (asked && !(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refuseLogin('wrong_captcha')
+  const shared = await beginAttempt(ctx, by, [name])
+  const discard = async () => {
+    await own.discard()
+    await shared.discard()
+  }
+  const ofName = shared.counts.get(name) ?? 0
+  if (ofName > MAX_PER_NAME) return throttle(discard)
+  // Others came at the same time.
+  if (!asked && ofName > CAPTCHA_FROM) {
+    if (isMissing(captcha)) return refused(discard, 'captcha_required')
+    if (!(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refused(shared.discard, 'wrong_captcha')
+  }
+  return ok({
+    nextNeedsCaptcha: ofClient >= CAPTCHA_FROM || ofName >= CAPTCHA_FROM,
+    discard,
+    keys: [pair, name]
+  })
+}
+
+const isMissing = ({ id, answer }: Trying['captcha']): boolean => id === undefined || answer === undefined
+
+type LoginRefusal = 'login_throttled' | 'captcha_required' | 'wrong_captcha'
+
+const refuseLogin = (reason: LoginRefusal): Refusal =>
+  refuse(reason, reason === 'login_throttled' ? {} : { data: { require_captcha: true } })
+
+/** @param discard takes back what does not count: nothing was tried */
+async function refused(discard: () => Promise<void>, reason: LoginRefusal): Promise<Refusal> {
+  await discard()
+  return refuseLogin(reason)
 }
 
 /**
@@ -95,7 +135,7 @@ export async function tryCaptcha(
   by: UserActor | VisitorActor,
   captcha: { id: string; answer: number }
 ): Promise<Refusal | null> {
-  const client = clientKey(by.ip)
+  const client = clientKey(by.forwardedFor ?? by.ip)
   const attempt = await beginAttempt(ctx, by, [client])
   const isThrottled = (attempt.counts.get(client) ?? 0) > MAX_PER_CLIENT
   const isRight = !isThrottled && (await consumeCaptcha(ctx, by, captcha.id, captcha.answer))

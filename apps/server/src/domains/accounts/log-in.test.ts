@@ -3,7 +3,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import type { TestClient } from '../../testing/client.ts'
 import { accountRoutesWithPorts, failed, solvedCaptcha, visitorFromAnywhere } from './accounts.fixture.ts'
+import { nameKey } from './attempts.ts'
+import { guessesKey } from './confirm-password.ts'
 import { SESSION_COOKIE } from './index.ts'
 import { sessions, users } from './tables.ts'
 
@@ -80,7 +83,7 @@ test('a wrong user takes as long as a wrong password', async () => {
     wrongUser.push(await time(`nobody${i}`))
     // Two failures are free of a captcha; a third account's worth is not needed.
     wrongPassword.push(await time(user.username))
-    await shop.ctx.db.execute(sql`delete from login_failures where key = ${`user:${user.id}`}`)
+    await shop.ctx.db.execute(sql`delete from login_failures where key = ${nameKey(user.username)}`)
   }
   // Without the decoy a wrong user would be answered several times faster.
   expect(median(wrongUser) / median(wrongPassword)).toBeGreaterThan(0.3)
@@ -221,6 +224,15 @@ test('a login from a new browser is mailed, one from a known browser is not, unl
   travelled.cookies.set('netlet_device', first.cookies.get('netlet_device') ?? '')
   await travelled.post(LOGIN, right)
   expect(await mails()).toEqual(['US', 'DE'])
+  // Again and again without a cookie: one mail, until the job of it is done or afterwards.
+  await shop.ctx.db.execute(sql`delete from pgboss.job where data ->> 'to' = ${user.email}`)
+  for (let i = 0; i < 4; i += 1) await shop.visitor({ ip: '8.8.8.8' }).post(LOGIN, right)
+  const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0' }
+  await shop.visitor({ ip: '8.8.8.8' }).post(LOGIN, right, firefox)
+  const { rows } = await shop.ctx.db.execute<{ key: string }>(
+    sql`select data ->> 'key' as key from pgboss.job where data ->> 'to' = ${user.email} order by 1`
+  )
+  expect(rows.map(row => row.key.split(':').at(-1))).toEqual(['Firefox', 'other'])
 })
 
 test('a banned user is told so, but only with the right password', async () => {
@@ -318,12 +330,43 @@ test('the own password: the others end, this one stays; the old one has to be ri
   expect((await other.post(LOGIN, { username: client.user.username, password: 'Other#2026' })).code).toBe(2000)
 })
 
-test('an open session is no place to guess the old password', async () => {
+const hashOf = (client: TestClient) => hashToken(client.cookies.get(SESSION_COOKIE) ?? '')
+
+test('an open session is no place to guess the old password; its owner is told, and changes it elsewhere', async () => {
   const client = await shop.customer()
-  await failed(shop, `password:${client.user.id}`, 20)
-  const reply = await client.post('/api/users/change_password', {
-    old_password: TEST_PASSWORD,
-    new_password: 'Other#2026'
-  })
-  expect(reply.code).toBe(429)
+  const { username, email, id } = client.user
+  const change = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }
+  const CHANGE = '/api/users/change_password'
+  await failed(shop, guessesKey(id, hashOf(client)), 18)
+  for (const status of [400, 400, 429])
+    expect((await client.post(CHANGE, { ...change, old_password: 'Wrong#2026' })).code).toBe(status)
+  expect((await client.post(CHANGE, change)).code).toBe(429)
+  const { rows } = await shop.ctx.db.execute(
+    sql`select 1 from pgboss.job where name = 'send-mail' and data ->> 'template' = 'password-guesses' and data ->> 'to' = ${email}`
+  )
+  expect(rows).toHaveLength(1)
+  const home = visitorFromAnywhere(shop)
+  await home.post(LOGIN, { username, password: TEST_PASSWORD })
+  expect((await home.post(CHANGE, change)).code).toBe(2000)
+  expect((await client.get(LOGIN)).code).toBe(401)
+})
+
+test('a copy of the cookie in which the password is changed opens nothing afterwards', async () => {
+  const boss = await shop.admin()
+  const ways: [TestClient, () => Promise<{ code: number }>][] = []
+  const owner = await shop.customer()
+  ways.push([
+    owner,
+    () => owner.post('/api/users/change_password', { old_password: TEST_PASSWORD, new_password: 'Other#2026' })
+  ])
+  ways.push([boss, () => boss.post(`/api/users/u/${boss.user.id}/change_password/`, { password: 'Other#2026' })])
+  ways.push([boss, () => boss.put(`/api/users/u/${boss.user.id}/`, { password: 'Third#2026' })])
+  for (const [client, change] of ways) {
+    const thief = shop.visitor()
+    thief.cookies.set(SESSION_COOKIE, client.cookies.get(SESSION_COOKIE) ?? '')
+    expect((await thief.get(LOGIN)).code).toBe(2000)
+    expect((await change()).code).toBe(2000)
+    expect((await client.get(LOGIN)).code).toBe(2000)
+    expect((await thief.get(LOGIN)).code).toBe(401)
+  }
 })

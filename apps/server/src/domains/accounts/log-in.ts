@@ -7,7 +7,6 @@ import { lower } from '../../infra/db/columns.ts'
 import type { Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { clearFailures } from './attempts.ts'
-import { consumeCaptcha } from './captcha.ts'
 import { knownDevice } from './device-cookie.ts'
 import { beginLogin } from './log-in-limits.ts'
 import { openSession, type Browser, type LoggedIn } from './open-session.ts'
@@ -26,29 +25,26 @@ export async function logIn(
     .select({ id: users.id, passwordHash: users.passwordHash, isActive: users.isActive })
     .from(users)
     .where(eq(lower(name.includes('@') ? users.email : users.username), name))
-  const device = user && knownDevice(ctx.config, browser.device, user)
-  const attempt = await beginLogin(ctx, by, { userId: user?.id, name, ip: browser.forwardedFor ?? browser.ip, device })
-  if (attempt.throttled) {
-    await attempt.discard()
-    return refuse('login_throttled')
-  }
-  const require_captcha = true
-  if (attempt.needsCaptcha) {
-    if (form.captcha_id === undefined || form.captcha === undefined) {
-      await attempt.discard()
-      return refuse('captcha_required', { data: { require_captcha } })
-    }
-    if (!(await consumeCaptcha(ctx, by, form.captcha_id, form.captcha))) {
-      await attempt.blameClient()
-      return refuse('wrong_captcha', { data: { require_captcha } })
-    }
-  }
+  const begun = await beginLogin(ctx, by, {
+    userId: user?.id,
+    name,
+    ip: browser.forwardedFor ?? browser.ip,
+    device: user && knownDevice(ctx.config, browser.device, user),
+    captcha: { id: form.captcha_id, answer: form.captcha }
+  })
+  if (!begun.ok) return begun
+  const attempt = begun.data
   if (!(await verifyPassword(user?.passwordHash, form.password)) || !user)
-    return refuse('wrong_login', { data: attempt.nextNeedsCaptcha ? { require_captcha } : null })
+    return refuse('wrong_login', { data: attempt.nextNeedsCaptcha ? { require_captcha: true } : null })
   await attempt.discard()
   if (!user.isActive) return refuse('banned')
   return command(ctx, by, async unit => {
     await clearFailures(unit, attempt.keys)
-    return openSession(unit, ctx.config, { userId: user.id, passwordHash: user.passwordHash }, browser)
+    return openSession(
+      unit,
+      ctx.config,
+      { userId: user.id, method: 'password', passwordHash: user.passwordHash },
+      browser
+    )
   })
 }

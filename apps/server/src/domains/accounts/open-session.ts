@@ -6,8 +6,10 @@ import type { Config } from '../../infra/config.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import { enqueueMail } from '../mail/index.ts'
+import { clientNetwork } from './client-network.ts'
 import { knownDevice, signDevice } from './device-cookie.ts'
-import { deviceName } from './device-name.ts'
+import { browserName, deviceName } from './device-name.ts'
+import { recordLogin, type LoginMethod } from './logins.ts'
 import { endSession, insertSession } from './sessions.ts'
 import { users } from './tables.ts'
 
@@ -29,13 +31,13 @@ export type LoggedIn = { token: string; device: string; userId: number }
 /**
  * Creates a session for an authenticated user, in place of the one that the browser had. It looks again under the user's
  * row lock: a ban, a deletion or another password that came meanwhile leaves no session behind. The owner is mailed where
- * the browser is a new one, or is in another country.
+ * the browser is a new one, or is in another country; of the same browser in the same network once a day.
  * @param passwordHash what the password was right for; without one it was not asked for
  */
 export async function openSession(
   unit: Unit,
   config: Pick<Config, 'appSecret'>,
-  { userId, passwordHash }: { userId: number; passwordHash?: string },
+  { userId, method, passwordHash }: { userId: number; method: LoginMethod; passwordHash?: string },
   browser: Browser
 ): Promise<Result<LoggedIn>> {
   const { tx, now } = unit
@@ -59,7 +61,7 @@ export async function openSession(
         ip: browser.ip,
         country: country ?? '–'
       },
-      key: `new-login:${userId}:${now.toISOString()}`
+      key: newLoginKey(userId, now, browser)
     })
   }
   // A token that was in the browser before the login may have been put there by someone else.
@@ -68,7 +70,12 @@ export async function openSession(
     .update(users)
     .set({ lastLogin: now, lastLoginIp: browser.ip, lastLocation: country })
     .where(eq(users.id, userId))
+  await recordLogin(unit, { userId, method, ip: browser.ip, country, userAgent: browser.userAgent })
   unit.publish('user', userId, userId)
   const token = await insertSession(unit, { userId, ip: browser.ip, userAgent: browser.userAgent })
   return ok({ token, device: known && browser.device ? browser.device : signDevice(config, user), userId })
 }
+
+/** A program that logs in again and again, and keeps no cookie, is one new browser. */
+const newLoginKey = (userId: number, now: Date, { ip, userAgent }: Browser): string =>
+  `new-login:${userId}:${now.toISOString().slice(0, 10)}:${clientNetwork(ip)}:${browserName(userAgent)}`

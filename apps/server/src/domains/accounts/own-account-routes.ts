@@ -18,7 +18,8 @@ export function ownAccountRoutes(mount: Mount, ctx: AppContext, ports: AccountPo
   mount(calls.sessions, async ({ caller }) => ok(await listSessions(ctx, caller)))
   mount(
     calls.endSession,
-    async ({ caller, params }) => refuseWhileImpersonating(caller) ?? endOwnSession(ctx, caller, params.id)
+    async ({ caller, params, body }) =>
+      refuseWhileImpersonating(caller) ?? endOwnSession(ctx, caller, params.id, body?.password)
   )
   mount(
     calls.changeEmailCode,

@@ -2,7 +2,9 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import type { TestClient } from '../../testing/client.ts'
 import { mailJobs } from '../mail/index.ts'
+import { mailChoices } from '../mail/tables.ts'
 import { accountRoutesWithPorts, visitorFromAnywhere, type MailedCode } from './accounts.fixture.ts'
 import { users } from './tables.ts'
 
@@ -61,6 +63,19 @@ test('the address changes by the password and a code to the new one, and the old
   expect(entry).toMatchObject({ action: 'user.change_email', before: { email: user.email }, after: { email } })
 })
 
+test('mails that were switched off stay so at another address, and those that it had switched off itself', async () => {
+  const client = await customerFromAnywhere()
+  const email = 'quiet@example.com'
+  const SETTINGS = '/api/users/u/mail_settings/'
+  await client.put(SETTINGS, { payments: true, proxies: true, expiry: false })
+  // By the link of a mail that went there.
+  await shop.ctx.db.insert(mailChoices).values({ address: email, off: ['proxies'] })
+  const code = await codeFor(client, email)
+  expect((await client.post(CHANGE, { email, ...code, password })).code).toBe(2000)
+  expect(await client.get(SETTINGS)).toMatchObject({ data: { payments: true, proxies: false, expiry: false } })
+  expect(await shop.ctx.db.$count(mailChoices, eq(mailChoices.address, client.user.email))).toBe(0)
+})
+
 test('an address that somebody has is answered alike; its owner is told, and gets no code', async () => {
   const client = await customerFromAnywhere()
   const owner = await shop.customer()
@@ -112,9 +127,18 @@ test('the own sessions are listed with device and place, and ended one by one', 
   const there = data.find(one => !one.is_current)
   expect(there).toMatchObject({ device: 'Browser of a friend', location: 'US', ip: '8.8.8.8' })
   const other = await shop.customer()
-  expect((await other.delete(`/api/users/sessions/${there?.id}/`)).code).toBe(404)
-  expect((await client.delete(`/api/users/sessions/${there?.id}/`)).code).toBe(2000)
-  expect((await client.delete(`/api/users/sessions/${there?.id}/`)).code).toBe(404)
+  const end = (by: TestClient, secret?: string) =>
+    by.delete(`/api/users/sessions/${there?.id}/`, {}, secret === undefined ? undefined : { password: secret })
+  expect((await end(other, password)).code).toBe(404)
+  // Without the password nobody ends the session in which the owner may have noticed a theft.
+  expect(await end(client)).toMatchObject({
+    code: 400,
+    data: { errors: { password: 'Please enter your password!' } }
+  })
+  expect(await end(client, 'Guess#2026')).toMatchObject({ code: 400, msg: 'The password is not correct' })
+  expect((await away.get(LOGIN)).code).toBe(2000)
+  expect((await end(client, password)).code).toBe(2000)
+  expect((await end(client, password)).code).toBe(404)
   expect((await away.get(LOGIN)).code).toBe(401)
   expect((await client.get(LOGIN)).code).toBe(2000)
 })

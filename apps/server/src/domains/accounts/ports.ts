@@ -1,4 +1,5 @@
 import type { Unit } from '../../infra/command.ts'
+import type { UserFigures } from '@netlet/contract'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Threshold } from './levels.ts'
 
@@ -8,6 +9,8 @@ export type AccountPorts = {
   levelThresholds(db: Executor): Promise<Threshold[]>
   /** Of a user's coins those that cannot be spent yet. */
   pendingCoins(db: Executor, userId: number): Promise<number>
+  /** What a user has with the shop. */
+  figures(db: Executor, userId: number): Promise<UserFigures>
   /** Changes a user's coins or level points by an amount, with its record. The user's row is locked. */
   changePoints(unit: Unit, userId: number, change: { kind: 'coins' | 'level'; by: number }): Promise<void>
   /**

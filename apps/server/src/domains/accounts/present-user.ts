@@ -12,7 +12,14 @@ const { passwordHash: _passwordHash, ...columns } = getTableColumns(users)
 export const userColumns = columns
 export type UserRow = Omit<typeof users.$inferSelect, 'passwordHash'>
 
-type FormField = 'username' | 'email' | 'is_superuser' | 'is_active' | 'reward_points' | 'level_points'
+type FormField =
+  | 'username'
+  | 'email'
+  | 'is_superuser'
+  | 'operator_role'
+  | 'is_active'
+  | 'reward_points'
+  | 'level_points'
 type UserFields = { [K in FormField]?: User[K] | undefined }
 
 /**
@@ -20,8 +27,8 @@ type UserFields = { [K in FormField]?: User[K] | undefined }
  * them once.
  */
 export const userFields = (fields: UserFields) => {
-  const { username, email, is_superuser, is_active, reward_points, level_points } = fields
-  return { username, email, is_superuser, is_active, reward_points, level_points }
+  const { username, email, is_superuser, operator_role, is_active, reward_points, level_points } = fields
+  return { username, email, is_superuser, operator_role, is_active, reward_points, level_points }
 }
 
 /** A user on the wire. */
@@ -31,6 +38,7 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
     email: row.email,
     is_active: row.isActive,
     is_superuser: row.isSuperuser,
+    operator_role: row.isSuperuser ? row.operatorRole : null,
     reward_points: row.coins,
     level_points: row.levelPoints
   }

@@ -5,7 +5,8 @@ import { countRows, removeRows, type RetentionEntry } from '../../infra/retentio
 import { dayOf, NETWORKS_KEPT } from './api-key-use.ts'
 import { FAILURE_WINDOW } from './attempts.ts'
 import { CODES_KEPT } from './code-limits.ts'
-import { apiKeyNetworks, captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'
+import { LOGINS_KEPT } from './logins.ts'
+import { apiKeyNetworks, captchas, emailCodes, loginFailures, logins, oauthStates, sessions } from './tables.ts'
 
 const expired = (what: Retained, table: PgTable, time: PgColumn, ms: number, why: string): RetentionEntry => ({
   what,
@@ -18,6 +19,7 @@ const expired = (what: Retained, table: PgTable, time: PgColumn, ms: number, why
 /** What of sessions, codes and log-ins is removed when it has no effect any more. */
 export const accountRetention: RetentionEntry[] = [
   expired('sessions', sessions, sessions.expiresAt, 0, 'A session that has expired opens nothing.'),
+  expired('logins', logins, logins.at, LOGINS_KEPT, 'From where an account was used, for a year: to tell a theft.'),
   expired(
     'email_codes',
     emailCodes,

@@ -47,10 +47,14 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
     return ok(await currentUser(ctx.db, ports, { id: result.data.userId, impersonator: null }))
   }
 
-  /** A new password makes every browser unknown: this one is known anew. */
-  function recognised(result: Result<{ device: string }>, reply: FastifyReply): Result<null> {
+  /** A new password makes every browser unknown: this one is known anew, and its session has another token. */
+  function recognised(
+    result: Result<{ device: string; token?: string | undefined }>,
+    reply: FastifyReply
+  ): Result<null> {
     if (!result.ok) return result
     setDeviceCookie(reply, ctx.config, result.data.device)
+    if (result.data.token) setSessionCookie(reply, ctx.config, result.data.token)
     return done
   }
 

@@ -35,6 +35,20 @@ export async function insertSession({ tx, now }: Unit, session: NewSession): Pro
   return token
 }
 
+/**
+ * Gives a session another token: a copy of the cookie opens nothing any more.
+ * @returns the token; undefined where the session has ended
+ */
+export async function renewSession({ tx }: Unit, tokenHash: Buffer): Promise<string | undefined> {
+  const token = randomToken()
+  const renewed = await tx
+    .update(sessions)
+    .set({ tokenHash: hashToken(token) })
+    .where(eq(sessions.tokenHash, tokenHash))
+    .returning({ id: sessions.id })
+  return renewed.length > 0 ? token : undefined
+}
+
 /** Ends one session, those that view the shop as a user from it, and the one that it was started from. */
 export async function endSession({ tx }: Unit, tokenHash: Buffer): Promise<void> {
   const parent = tx.select({ hash: sessions.parentHash }).from(sessions).where(eq(sessions.tokenHash, tokenHash))

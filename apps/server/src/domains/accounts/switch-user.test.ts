@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
+import { auditNames } from '../../order-names.ts'
 import { auditRoutes } from '../audit/index.ts'
 import { rewardsRoutes } from '../rewards/index.ts'
 import { SESSION_COOKIE } from './index.ts'
@@ -13,7 +14,7 @@ beforeAll(async () => {
   shop = await startTestShop({
     routes(mount, parts) {
       accountRoutesWithPorts(mount, parts)
-      auditRoutes(mount, parts)
+      auditRoutes(mount, parts, auditNames)
       rewardsRoutes(mount, parts)
     }
   })

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import {
   bigint,
   boolean,
@@ -12,10 +12,14 @@ import {
   primaryKey,
   text,
   uniqueIndex,
-  uuid
+  uuid,
+  type AnyPgColumn
 } from 'drizzle-orm/pg-core'
-import { LANGUAGES } from '@netlet/contract'
+import { LANGUAGES, LOGIN_METHODS, OPERATOR_ROLES } from '@netlet/contract'
 import { bytes, createdAt, id, inet, instant, lower, oneOf, points, ref } from '../../infra/db/columns.ts'
+
+/** What users are sorted by for their last login: never null, those who never logged in come first. */
+export const lastSeen = (t: { lastLogin: AnyPgColumn }): SQL => sql`coalesce(${t.lastLogin}, '-infinity'::timestamptz)`
 
 export const users = pgTable(
   'users',
@@ -26,6 +30,8 @@ export const users = pgTable(
     passwordHash: text().notNull(),
     isActive: boolean().notNull().default(true),
     isSuperuser: boolean().notNull().default(false),
+    /** What an administrator may do; of no meaning for a customer. */
+    operatorRole: text({ enum: OPERATOR_ROLES }).notNull().default('owner'),
     discordId: text(),
     discordName: text(),
     /** Coins: on the wire `reward_points`. */
@@ -57,8 +63,25 @@ export const users = pgTable(
     index('users_listed')
       .on(t.id)
       .where(sql`${t.deletedAt} is null`),
+    // Each sorting of the list, and the few that a filter leaves.
+    index('users_by_coins')
+      .on(t.coins, t.id)
+      .where(sql`${t.deletedAt} is null`),
+    index('users_by_level_points')
+      .on(t.levelPoints, t.id)
+      .where(sql`${t.deletedAt} is null`),
+    index('users_by_last_login')
+      .on(lastSeen(t), t.id)
+      .where(sql`${t.deletedAt} is null`),
+    index('users_banned')
+      .on(t.id)
+      .where(sql`${t.deletedAt} is null and not ${t.isActive}`),
+    index('users_admins')
+      .on(t.id)
+      .where(sql`${t.deletedAt} is null and ${t.isSuperuser}`),
     index('users_invited_by').on(t.invitedBy, t.id, t.deletedAt),
     check('users_language', oneOf(t.language, LANGUAGES)),
+    check('users_operator_role', oneOf(t.operatorRole, OPERATOR_ROLES)),
     check('users_coins', sql`${t.coins} >= 0`),
     check('users_coins_owed', sql`${t.coinsOwed} >= 0`),
     check('users_level_points', sql`${t.levelPoints} >= 0`)
@@ -91,6 +114,29 @@ export const sessions = pgTable(
     expiresAt: instant().notNull()
   },
   t => [index('sessions_user').on(t.userId), index('sessions_expiry').on(t.expiresAt)]
+)
+
+/** Each time that somebody logged in. Kept for a year. */
+export const logins = pgTable(
+  'logins',
+  {
+    id: id(),
+    userId: ref()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    at: createdAt(),
+    method: text({ enum: LOGIN_METHODS }).notNull(),
+    ip: inet(),
+    /** ISO 3166 country code of `ip`. */
+    country: char({ length: 2 }),
+    /** What the browser called itself. */
+    device: text()
+  },
+  t => [
+    index('logins_user').on(t.userId, t.id),
+    index('logins_at').on(t.at),
+    check('logins_method', oneOf(t.method, LOGIN_METHODS))
+  ]
 )
 
 /** What a mailed code is for. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { sessionOf } from '../../testing/session.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../../testing/shop.ts'
+import { auditNames } from '../../order-names.ts'
 import { auditRoutes } from '../audit/index.ts'
 import { coupons, levelCodes, pointRecords } from '../rewards/tables.ts'
 import { SESSION_COOKIE } from './sessions.ts'
@@ -16,7 +17,7 @@ beforeAll(async () => {
   shop = await startTestShop({
     routes(mount, parts) {
       accountRoutesWithPorts(mount, parts)
-      auditRoutes(mount, parts)
+      auditRoutes(mount, parts, auditNames)
     }
   })
   admin = await shop.admin({ username: 'chief' })

@@ -2,18 +2,24 @@
  * Shows the audit log to administrators. The table is infra's, and commands write it: nobody changes a row, and only
  * retention removes those of years ago. Others need nothing from here but the routes and that entry.
  */
-import { routes } from '@netlet/contract'
+import { refuse, routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
+import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { removeAuditEntries } from '../../infra/audit-retention.ts'
 import { countRows, type RetentionEntry } from '../../infra/retention.ts'
 import { auditLog } from '../../infra/tables.ts'
-import { entryList } from './list-entries.ts'
+import { entryList, type OrderNumbers } from './list-entries.ts'
 
 /** Puts the domain's calls on the server. */
-export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db' | 'now'>): void {
-  mountList(mount, ctx, routes.settings.audit, () => entryList)
+export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db' | 'now'>, names: OrderNumbers): void {
+  const list = entryList(names)
+  mountList(mount, ctx, routes.settings.audit, () => list)
+  mount(routes.settings.auditEntry, async ({ params }) => {
+    const [entry] = await list.load(ctx.db, [params.id])
+    return entry ? ok(entry) : refuse('not_found')
+  })
 }
 
 export const auditRetention: RetentionEntry[] = [

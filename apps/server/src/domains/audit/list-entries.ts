@@ -1,34 +1,104 @@
-import type { AuditEntry } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
-import { iso } from '../../infra/clock.ts'
+import type { AuditEntry, Resource } from '@netlet/contract'
+import { and, desc, asc, eq, gt, gte, lt, sql, type SQL } from 'drizzle-orm'
+import { DAY, HOUR, iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
-import { auditLog } from '../../infra/tables.ts'
+import { auditLog, verbOf } from '../../infra/tables.ts'
 
 // Letter for letter what the trigram index is made of, or the database would read every row.
 const searched = sql`(${auditLog.actorName} || ' ' || ${auditLog.action} || ' ' || ${auditLog.targetType} || ' ' || ${auditLog.targetId})`
 
-/** What was changed. 'user 42' finds what was done to that user; other text is looked for in who, what and on what. */
-export const entryList = defineList<ListInput<'id'>, AuditEntry>({
-  name: 'audit_log',
-  table: auditLog,
-  id: auditLog.id,
-  sort: { id: auditLog.id },
-  match(_db, { search }) {
-    const [, type, id] = /^([a-z_]+) (\d+)$/.exec(search ?? '') ?? []
-    if (type && id)
-      return { where: [eq(auditLog.targetType, type)], anyOf: [{ column: auditLog.targetId, among: [id] }] }
-    return { text: search ? { in: searched, term: search } : undefined }
-  },
-  load: async (db, ids) => (await db.select().from(auditLog).where(among(auditLog.id, ids))).map(present)
-})
+type Query = ListInput<'id'> & {
+  actor?: string | undefined
+  target_type?: Resource | undefined
+  target_id?: string | undefined
+  verb?: string | undefined
+  from?: string | undefined
+  until?: string | undefined
+}
 
-const present = (row: typeof auditLog.$inferSelect): AuditEntry => ({
+/** The numbers by which people know orders, which the domains above have. */
+export type OrderNumbers = {
+  orderNumbers: (db: Executor, ids: number[]) => Promise<ReadonlyMap<number, string>>
+  orderOf: (db: Executor, number: string) => Promise<number | undefined>
+}
+
+/**
+ * What was changed. 'user 42' finds what was done to that user, an order's number what was done to that order; other text
+ * is looked for in who, what and on what.
+ */
+export const entryList = ({ orderNumbers, orderOf }: OrderNumbers) =>
+  defineList<Query, AuditEntry>({
+    name: 'audit_log',
+    table: auditLog,
+    id: auditLog.id,
+    sort: { id: auditLog.id },
+    async match(db, { search, actor, target_type, target_id, verb, from, until }) {
+      const numbered = async (text: string | undefined) =>
+        text ? ((await orderOf(db, text))?.toString() ?? null) : null
+      const order = await numbered(search)
+      const [, type = order && 'order', id = order] = /^([a-z_]+) (\d+)$/.exec(search ?? '') ?? []
+      const target = target_type === undefined || target_type === 'order' ? await numbered(target_id) : null
+      const where = [
+        actor === undefined ? undefined : eq(lower(auditLog.actorName), actor.toLowerCase()),
+        target_type === undefined ? undefined : eq(auditLog.targetType, target_type),
+        target_id === undefined ? undefined : eq(auditLog.targetId, target ?? target_id),
+        verb === undefined ? undefined : eq(verbOf(auditLog.action), verb),
+        await within(db, from, until)
+      ]
+      if (type && id)
+        return { where: [...where, eq(auditLog.targetType, type)], anyOf: [{ column: auditLog.targetId, among: [id] }] }
+      return { where, text: search ? { in: searched, term: search } : undefined }
+    },
+    async load(db, ids) {
+      const rows = await db.select().from(auditLog).where(among(auditLog.id, ids))
+      const ofOrders = rows.filter(row => row.targetType === 'order' && /^\d{1,15}$/.test(row.targetId))
+      const numbers =
+        ofOrders.length === 0
+          ? new Map()
+          : await orderNumbers(db, [...new Set(ofOrders.map(row => Number(row.targetId)))])
+      return rows.map(row =>
+        present(row, row.targetType === 'order' ? (numbers.get(Number(row.targetId)) ?? null) : null)
+      )
+    }
+  })
+
+/** More than any transaction takes: entries get their ids in the order of their times, but for that long. */
+const DISORDER = HOUR
+
+/**
+ * The entries between two moments. The list is walked by id, so the times are turned into ids first: the index of times
+ * finds those at once, however far back they are.
+ */
+async function within(db: Executor, from: string | undefined, until: string | undefined): Promise<SQL | undefined> {
+  const first = from === undefined ? undefined : new Date(from)
+  // The day counts as a whole.
+  const end = until === undefined ? undefined : new Date(Date.parse(until) + (until.length === 10 ? DAY : 1))
+  const [below] = first
+    ? await nearest(db, lt(auditLog.at, new Date(first.getTime() - DISORDER)), desc(auditLog.at))
+    : []
+  const [above] = end ? await nearest(db, gt(auditLog.at, new Date(end.getTime() + DISORDER)), asc(auditLog.at)) : []
+  return and(
+    first && gte(auditLog.at, first),
+    end && lt(auditLog.at, end),
+    below && gt(auditLog.id, below.id),
+    above && lt(auditLog.id, above.id)
+  )
+}
+
+const nearest = (db: Executor, where: SQL, order: SQL) =>
+  db.select({ id: auditLog.id }).from(auditLog).where(where).orderBy(order).limit(1)
+
+const present = (row: typeof auditLog.$inferSelect, targetName: string | null): AuditEntry => ({
   id: row.id,
   at: iso(row.at),
   actor: row.actorName,
+  viewed_as: row.viewedAs,
   action: row.action,
   target_type: row.targetType,
   target_id: row.targetId,
+  target_name: targetName,
   before: row.before,
   after: row.after,
   ip: row.ip

@@ -15,6 +15,7 @@ export const work: Partial<BulkWork> = {}
 /** Marks each row in a table that takes the same row twice. */
 const marking: BulkWork = {
   ids: (db, query, limit, now) => work.ids?.(db, query, limit, now) ?? Promise.resolve(ok([])),
+  plan: (db, ids, asked) => work.plan?.(db, ids, asked) ?? Promise.resolve({ effects: [], refusals: [] }),
   labels: (db, ids) => work.labels?.(db, ids) ?? Promise.resolve(new Map(ids.map(id => [id, `row ${id}`]))),
   async run(unit, id, input) {
     await unit.tx.execute(sql`insert into marks (row_id) values (${id})`)
@@ -55,7 +56,7 @@ export async function useNewAdmin(): Promise<void> {
 export const numbers = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
 
 export async function start(
-  ids: number[] | { query: Record<string, string>; expected?: number },
+  ids: number[] | { query: Record<string, string>; expected?: number; version?: string },
   action: BulkAction = 'order.check'
 ) {
   const selection = Array.isArray(ids) ? { ids } : ids

@@ -1,5 +1,14 @@
-import { refuse, sentenceOf, type BulkRow, type BulkRun, type Page } from '@netlet/contract'
+import {
+  mayOperate,
+  refuse,
+  RUN_PERMISSIONS,
+  sentenceOf,
+  type BulkRow,
+  type BulkRun,
+  type Page
+} from '@netlet/contract'
 import { and, asc, eq } from 'drizzle-orm'
+import type { UserActor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
@@ -22,14 +31,19 @@ export async function findRun(db: Executor, id: number): Promise<Result<BulkRun>
   return run ? ok(presentRun(run)) : refuse('not_found')
 }
 
-/** A page of a run's rows. The run's own figures say how many there are: nothing is counted. */
+/**
+ * A page of a run's rows, for those who may run it: what its rows are called may be worth money. The run's own figures say
+ * how many there are: nothing is counted.
+ */
 export async function listRows(
   db: Executor,
+  by: Pick<UserActor, 'role'>,
   runId: number,
   { state, ...range }: Range & { state?: BulkRow['state'] | undefined }
 ): Promise<Result<Page<BulkRow>>> {
   const [run] = await db.select().from(bulkRuns).where(eq(bulkRuns.id, runId))
   if (!run) return refuse('not_found')
+  if (!mayOperate(by.role, RUN_PERMISSIONS[run.action])) return refuse('role_not_allowed')
   const rows = await db
     .select()
     .from(bulkRows)

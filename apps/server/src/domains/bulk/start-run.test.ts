@@ -1,9 +1,12 @@
-import { refuse, type BulkRow, type BulkRun, type Page } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { refuse, type BulkPlan, type BulkRow, type BulkRun, type Page } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'
+import { users } from '../accounts/tables.ts'
+import { userActor } from '../../testing/session.ts'
 import {
+  actions,
   admin,
   audited,
   marks,
@@ -17,6 +20,7 @@ import {
   work,
   workOn
 } from './bulk.fixture.ts'
+import { planRun } from './plan-run.ts'
 import { bulkRuns } from './tables.ts'
 
 useBulkShop()
@@ -108,6 +112,103 @@ describe('starting a run', () => {
       code: 400,
       data: { errors: { 'selection.query.x': 'no' } }
     })
+  })
+
+  test.each(['order.change', 'order.reset', 'order.deliver', 'order.delete', 'gift_card.delete'] as const)(
+    'of %s takes not one row more than was asked about',
+    async action => {
+      const query = { search: action }
+      work.ids = async () => ok(numbers(12))
+      const [before] = await shop.ctx.db.select({ count: sql<number>`count(*)` }).from(bulkRuns)
+      expect(await start({ query, expected: 11 }, action)).toMatchObject({
+        code: 409,
+        data: { reason: 'bulk_more_match', params: { count: 12, expected: 11 } }
+      })
+      const [after] = await shop.ctx.db.select({ count: sql<number>`count(*)` }).from(bulkRuns)
+      expect(after).toEqual(before)
+      // The question before it tells how many there are now.
+      const order = { action, selection: { query, expected: 11 } }
+      expect(await admin.post('/api/bulk/plan/', order)).toMatchObject({ code: 2000, data: { rows: 12 } })
+      expect(await start({ query, expected: 12 }, action)).toMatchObject({ code: 2000, data: { total: 12 } })
+      expect(await start({ query, expected: 13 }, action)).toMatchObject({ code: 2000, data: { total: 12 } })
+    }
+  )
+
+  test.each(['order.change', 'order.reset', 'order.deliver', 'order.delete', 'gift_card.delete'] as const)(
+    'of %s takes no other rows than were asked about, though as many went as came',
+    async action => {
+      const query = { search: action }
+      const planned = () => admin.post<BulkPlan>('/api/bulk/plan/', { action, selection: { query } })
+      work.ids = async () => ok([3, 2, 1])
+      const { rows: expected, version } = (await planned()).data
+      expect(await start({ query, expected, version: 'another' }, action)).toMatchObject({ code: 409 })
+      work.ids = async () => ok([4, 3, 2])
+      expect(await start({ query, expected, version }, action)).toMatchObject({
+        code: 409,
+        data: { reason: 'bulk_other_match' }
+      })
+      // Some that went are told of by their number, as some that came are.
+      work.ids = async () => ok([3, 2])
+      expect(await start({ query, expected, version }, action)).toMatchObject({
+        code: 409,
+        data: { reason: 'bulk_more_match', params: { count: 2, expected: 3 } }
+      })
+      // The same rows are the same in any order.
+      work.ids = async () => ok([1, 2, 3])
+      expect(await planned()).toMatchObject({ data: { rows: 3, version } })
+      expect(await start({ query, expected, version }, action)).toMatchObject({ code: 2000, data: { total: 3 } })
+    }
+  )
+
+  test('that changes nothing for customers takes what matches by now, whichever was counted', async () => {
+    work.ids = async () => ok([4, 3, 2])
+    expect(await start({ query: {}, expected: 3, version: 'another' }, 'order.check')).toMatchObject({ code: 2000 })
+  })
+
+  test('is counted before, by those who may start it, all rows that match', async () => {
+    work.ids = async () => ok(numbers(27_304))
+    const order = { action: 'order.check', selection: { query: { search: 'x' } } }
+    expect(await admin.post('/api/bulk/plan/', order)).toMatchObject({ code: 2000, data: { rows: 27_304 } })
+    const ticked = { action: 'order.check', selection: { ids: [3, 1, 3] } }
+    expect(await admin.post('/api/bulk/plan/', ticked)).toMatchObject({ code: 2000, data: { rows: 2 } })
+    work.ids = async () => ok(numbers(100_001))
+    expect(await admin.post('/api/bulk/plan/', order)).toMatchObject({ code: 400, data: { reason: 'bulk_too_many' } })
+    const viewer = await shop.admin()
+    await shop.ctx.db.update(users).set({ operatorRole: 'viewer' }).where(eq(users.id, viewer.user.id))
+    expect(await viewer.post('/api/bulk/plan/', order)).toMatchObject({ code: 403 })
+  })
+
+  test('is planned in time, or without what becomes of its rows', async () => {
+    const order = { action: 'order.check', selection: { ids: [3, 1] } } as const
+    const outcomes = { effects: [{ effect: 'done', rows: 2 }], refusals: [] } as const
+    work.plan = async (db, ids) => {
+      await db.execute(sql`select ${sql.param(ids)}::bigint[]`)
+      return structuredClone(outcomes) as never
+    }
+    expect(await admin.post('/api/bulk/plan/', order)).toMatchObject({ data: { rows: 2, outcomes } })
+    work.plan = async db => {
+      await db.execute(sql`select pg_sleep(60)`)
+      return structuredClone(outcomes) as never
+    }
+    const by = userActor(admin.user.id, { isSuperuser: true })
+    const selection = { ids: [3, 1] }
+    expect(await planRun(shop.ctx, by, actions, { action: 'order.check', selection }, { planMs: 50 })).toMatchObject({
+      data: { rows: 2, outcomes: null }
+    })
+  })
+
+  test('is refused in the words of the specification where nobody knows the action', async () => {
+    expect(await admin.post('/api/bulk/', { action: 'order.explode', selection: { ids: [1] } })).toMatchObject({
+      code: 400,
+      data: { errors: { action: '未知操作类型' } }
+    })
+  })
+
+  test.each(['/api/bulk/', '/api/bulk/plan/'])('says at %s that more ids were ticked than can be', async path => {
+    const asked = (count: number) =>
+      admin.post(path, { action: 'order.check', selection: { ids: numbers(count).map(String) } })
+    expect(await asked(10_001)).toMatchObject({ code: 400, data: { errors: { 'selection.ids': 'Too many ids' } } })
+    expect(await asked(10_000)).toMatchObject({ code: 2000 })
   })
 
   test.each([

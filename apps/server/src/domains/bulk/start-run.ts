@@ -1,9 +1,12 @@
 import {
   MAX_BULK_ROWS,
+  RUN_PERMISSIONS,
+  mayOperate,
   refuse,
   type BulkAction,
   type BulkRun,
   type BulkSelection,
+  type Refusal,
   type RunAction
 } from '@netlet/contract'
 import { and, eq, inArray, sql } from 'drizzle-orm'
@@ -14,12 +17,13 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Database, Transaction } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { versionOf } from '../../infra/version.ts'
 import type { BulkActions, BulkWork, RunInput } from './actions.ts'
 import { presentRun } from './list-runs.ts'
 import { bulkRunQueue } from './queues.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
 
-type Selection = z.output<typeof BulkSelection>
+export type Selection = z.output<typeof BulkSelection>
 
 /** Rows that are named and written at once. */
 const BATCH = 10_000
@@ -32,16 +36,32 @@ export async function startRun(
   ctx: AppContext,
   by: UserActor,
   actions: BulkActions,
-  { action, selection }: { action: BulkAction; selection: Selection }
+  order: { action: BulkAction; selection: Selection }
 ): Promise<Result<BulkRun>> {
-  const chosen = await idsOf(ctx.db, actions[action], selection, ctx.now())
+  const { action, selection } = order
+  const chosen = await choose(ctx, by, actions, order)
   if (!chosen.ok) return chosen
   const ids = chosen.data
+  const other = 'query' in selection ? refuseOther(action, ids, selection) : null
+  if (other) return other
   const query = 'query' in selection ? selection.query : undefined
   return command(ctx, by, async unit => {
     const run = await startRunIn(unit, by, { action, ids, labels: actions[action].labels, ...(query ? { query } : {}) })
     return ok(run)
   })
+}
+
+/** The ids of what somebody selected, where its role may do this to them; however many were expected. */
+export async function choose(
+  ctx: AppContext,
+  by: UserActor,
+  actions: BulkActions,
+  { action, selection }: { action: BulkAction; selection: Selection }
+): Promise<Result<number[]>> {
+  if (!mayOperate(by.role, RUN_PERMISSIONS[action])) return refuse('role_not_allowed')
+  const refused = 'query' in selection ? await actions[action].open?.(ctx, by, selection.query) : null
+  if (refused) return refused
+  return idsOf(ctx.db, actions[action], selection, ctx.now())
 }
 
 type RunOrder = Pick<BulkWork, 'labels'> & {
@@ -111,19 +131,43 @@ async function findUnended(
 
 async function idsOf(db: Database, work: BulkWork, selection: Selection, now: Date): Promise<Result<number[]>> {
   if ('ids' in selection) return ok([...new Set(selection.ids)])
-  const { query, expected } = selection
-  const matching = await work.ids(db, query, MAX_BULK_ROWS + 1, now)
+  const matching = await work.ids(db, selection.query, MAX_BULK_ROWS + 1, now)
   if (!matching.ok) return matching
   const count = matching.data.length
   if (count === 0) return refuse('bulk_none_match')
   if (count > MAX_BULK_ROWS) return refuse('bulk_too_many', { params: { max: MAX_BULK_ROWS } })
-  if (expected !== undefined && isFarMore(count, expected))
-    return refuse('bulk_more_match', { params: { count, expected } })
   return matching
 }
 
-/** A few rows come and go while somebody reads a list; more than these were not meant. */
-const isFarMore = (count: number, expected: number): boolean => count > expected + Math.max(10, expected / 10)
+/** Whether a few rows more than somebody was asked about do no harm, since nothing is changed for their customers. */
+const HARMLESS: Readonly<Record<BulkAction, boolean>> = {
+  'order.change': false,
+  'order.reset': false,
+  'order.check': true,
+  'order.deliver': false,
+  'order.delete': false,
+  'gift_card.delete': false
+}
+
+/** What tells whether a query matches the same rows as before, in whatever order. */
+export const rowsVersion = (ids: readonly number[]): string => versionOf({ ids: ids.toSorted((a, b) => a - b) })
+
+/**
+ * Refuses other rows than somebody was asked about. A few come and go while somebody reads a list: these are let through
+ * where they do no harm. Where they do, not one row more is, and where the plan's version is given no other one either.
+ */
+function refuseOther(
+  action: BulkAction,
+  ids: readonly number[],
+  { expected, version }: { expected?: number | undefined; version?: string | undefined }
+): Refusal | null {
+  const count = ids.length
+  const others = !HARMLESS[action] && version !== undefined && rowsVersion(ids) !== version
+  if (others && (expected === undefined || expected === count)) return refuse('bulk_other_match')
+  if (expected === undefined) return null
+  const allowance = HARMLESS[action] ? Math.max(10, expected / 10) : 0
+  return others || count > expected + allowance ? refuse('bulk_more_match', { params: { count, expected } }) : null
+}
 
 async function insertRows(tx: Transaction, runId: number, ids: number[], labels: BulkWork['labels']): Promise<void> {
   const found = await labels(tx, ids)

@@ -1,4 +1,4 @@
-import { refuse, type Refusal } from '@netlet/contract'
+import { mayOperate, refuse, RUN_PERMISSIONS, type OperatorRole, type Refusal } from '@netlet/contract'
 import { and, asc, eq, gt, notExists, sql } from 'drizzle-orm'
 import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -18,7 +18,9 @@ const MOST_FAILURES = 5
 /** Watchers are told of the progress at most once in this time (milliseconds). */
 const PROGRESS_MS = 300
 
-type Run = Pick<typeof bulkRuns.$inferSelect, 'id' | 'action' | 'input' | 'actorId' | 'actorName' | 'actorIp'>
+type Run = Pick<typeof bulkRuns.$inferSelect, 'id' | 'action' | 'input' | 'actorId' | 'actorName' | 'actorIp'> & {
+  role: OperatorRole | null
+}
 type Outcome = 'done' | 'taken' | 'stopped' | 'not_allowed'
 
 /**
@@ -52,9 +54,8 @@ export async function workOnRun(
       if (outcome !== 'failed') inARow = 0
       if (outcome === 'stopped') return false
       if (outcome === 'not_allowed') {
-        await command(ctx, SYSTEM, unit =>
-          transition(unit, runId, 'fail', { reason: 'bulk_not_allowed', params: { username: run.actorName } })
-        )
+        const why = { reason: 'bulk_not_allowed', params: { username: run.actorName } } as const
+        await command(ctx, SYSTEM, unit => transition(unit, runId, 'fail', why))
         return false
       }
       if (performance.now() > until) return true
@@ -63,7 +64,24 @@ export async function workOnRun(
     if (batch.length === 0) break
   }
   if (failures.length > 0) throw failures[0]
-  // Another worker may still be at a row: then it is the one who finds nothing left.
+  await finishRun(ctx, runId)
+  return false
+}
+
+async function takeUp(ctx: AppContext, runId: number): Promise<Run | null> {
+  return command(ctx, SYSTEM, async unit => {
+    await transition(unit, runId, 'start')
+    const [found] = await unit.tx
+      .select({ run: bulkRuns, role: users.operatorRole })
+      .from(bulkRuns)
+      .leftJoin(users, eq(users.id, bulkRuns.actorId))
+      .where(and(eq(bulkRuns.id, runId), eq(bulkRuns.state, 'running')))
+    return found ? { ...found.run, role: found.role } : null
+  })
+}
+
+/** Ends a run of which no row is left. Another worker may still be at one: then it is the one who finds nothing left. */
+async function finishRun(ctx: AppContext, runId: number): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const pending = unit.tx
       .select({ one: sql`1` })
@@ -74,18 +92,6 @@ export async function workOnRun(
       .from(bulkRuns)
       .where(and(eq(bulkRuns.id, runId), notExists(pending)))
     if (finished) await transition(unit, runId, 'finish')
-  })
-  return false
-}
-
-async function takeUp(ctx: AppContext, runId: number): Promise<Run | null> {
-  return command(ctx, SYSTEM, async unit => {
-    await transition(unit, runId, 'start')
-    const [run] = await unit.tx
-      .select()
-      .from(bulkRuns)
-      .where(and(eq(bulkRuns.id, runId), eq(bulkRuns.state, 'running')))
-    return run ?? null
   })
 }
 
@@ -114,12 +120,16 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
   async function attempt(rowId: number): Promise<Outcome | Refusal> {
     return commandOfRow<Outcome | Refusal>(async (unit, publish) => {
       const [current] = await unit.tx
-        .select({ state: bulkRuns.state, isAdmin: sql<boolean | null>`${users.isActive} and ${users.isSuperuser}` })
+        .select({
+          state: bulkRuns.state,
+          isAdmin: sql<boolean | null>`${users.isActive} and ${users.isSuperuser}`,
+          role: users.operatorRole
+        })
         .from(bulkRuns)
         .leftJoin(users, eq(users.id, bulkRuns.actorId))
         .where(eq(bulkRuns.id, runId))
       if (current?.state !== 'running') return 'stopped'
-      if (!current.isAdmin) return 'not_allowed'
+      if (!current.isAdmin || !mayOperate(current.role, RUN_PERMISSIONS[run.action])) return 'not_allowed'
       const [claimed] = await unit.tx
         .select({ id: bulkRows.rowId })
         .from(bulkRows)
@@ -176,11 +186,12 @@ const isPending = (runId: number, rowId: number) =>
   and(eq(bulkRows.runId, runId), eq(bulkRows.rowId, rowId), eq(bulkRows.state, 'pending'))
 
 /** Who asked for the run, as the actor of its rows' commands. Nobody starts one while viewing the shop as a user. */
-const actorOf = ({ actorId, actorName, actorIp }: Run): UserActor => ({
+const actorOf = ({ actorId, actorName, actorIp, role }: Run): UserActor => ({
   kind: 'user',
   id: actorId,
   username: actorName,
   isSuperuser: true,
+  role,
   ip: actorIp,
   sessionHash: null,
   impersonator: null,

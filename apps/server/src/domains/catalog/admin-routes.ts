@@ -9,9 +9,10 @@ import { deleteCollection, deleteTag, updateCollection, updateTag } from './edit
 import { readProductsQueue } from './jobs.ts'
 import { priceDriftList, takePlatformPrice, writePlatformPrice } from './price-drift.ts'
 import { readProduct } from './list-products.ts'
-import { listPlatformProducts } from './platform-products.ts'
+import { listPlatformProducts, readPlatformProduct } from './platform-products.ts'
+import { quoteGroup } from './quote.ts'
 import type { StockBoard } from './stock-board.ts'
-import { syncCollections, syncTags } from './sync-groupings.ts'
+import { previewCollections, previewTags, syncCollections, syncTags } from './sync-groupings.ts'
 import { deleteProduct, updateProduct } from './update-product.ts'
 
 /** The calls that change the catalogue. `changed` is told after each change that went through. */
@@ -34,6 +35,10 @@ export function adminRoutes(
   }
 
   mount(catalog.platformProducts, async ({ query }) => listPlatformProducts(ctx, query.search))
+  mount(catalog.platformProduct, async ({ params }) => readPlatformProduct(ctx, params.id))
+  mount(catalog.groupStock, async ({ query }) =>
+    quoteGroup(ctx.db, { groupId: query.server_group, step: query.cart_step })
+  )
   mount(catalog.createProduct, async call => presented(await announced(createProduct(ctx, call.caller, call.body))))
   mount(catalog.updateProduct, async call =>
     presented(await announced(updateProduct(ctx, call.caller, call.params.id, call.body)))
@@ -47,14 +52,18 @@ export function adminRoutes(
     })
   )
   mountList(mount, ctx, catalog.priceDrift, () => priceDriftList)
-  mount(catalog.takePlatformPrice, async call => announced(takePlatformPrice(ctx, call.caller, call.params.id)))
-  mount(catalog.writePlatformPrice, async call => writePlatformPrice(ctx, call.caller, call.params.id))
+  mount(catalog.takePlatformPrice, async call =>
+    announced(takePlatformPrice(ctx, call.caller, call.params.id, call.body))
+  )
+  mount(catalog.writePlatformPrice, async call => writePlatformPrice(ctx, call.caller, call.params.id, call.body))
   mount(catalog.updateCollection, async call =>
     announced(updateCollection(ctx, call.caller, call.params.id, call.body))
   )
   mount(catalog.deleteCollection, async call => announced(deleteCollection(ctx, call.caller, call.params.id)))
-  mount(catalog.syncCollections, async call => announced(syncCollections(ctx, call.caller)))
+  mount(catalog.syncCollections, async call => announced(syncCollections(ctx, call.caller, call.query)))
+  mount(catalog.previewCollections, async () => previewCollections(ctx))
   mount(catalog.updateTag, async call => announced(updateTag(ctx, call.caller, call.params.id, call.body)))
   mount(catalog.deleteTag, async call => announced(deleteTag(ctx, call.caller, call.params.id)))
-  mount(catalog.syncTags, async call => announced(syncTags(ctx, call.caller)))
+  mount(catalog.syncTags, async call => announced(syncTags(ctx, call.caller, call.query)))
+  mount(catalog.previewTags, async () => previewTags(ctx))
 }

@@ -6,9 +6,10 @@ import { desc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { auditLog } from '../../infra/tables.ts'
+import { aclRules } from '../inventory/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
-import { addGroup, addProduct } from './products.fixture.ts'
+import { addGroup, addProduct, addRule } from './products.fixture.ts'
 import { products, tags, variants } from './tables.ts'
 
 const { catalog } = routes
@@ -225,7 +226,8 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
   expect(retired).toMatchObject({ isActive: false, name: second.variant_name })
   expect(await lastAudit()).toMatchObject({
     action: 'product.edit',
-    before: { product: { name: product.product_name } }
+    before: { product_name: product.product_name },
+    after: { product_name: 'Another name' }
   })
 
   const wrong: [Record<string, unknown>, string][] = [
@@ -243,6 +245,16 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
   expect((await app.call(catalog.updateProduct, away)).status).toBe(404)
   // A variant that was retired can come back as a new row.
   expect((await update({ variants: [kept, second] })).data.variants).toHaveLength(2)
+})
+
+test('what pays for an access rule is not offered as a product', async () => {
+  const { data: offered } = await app.call(catalog.platformProducts, { as: admin })
+  const [rules, ...plans] = offered
+  const platformVariantId = rules?.variants.at(-1)?.shopify_variant_id
+  if (!platformVariantId) throw new Error('nothing left on the platform')
+  const rule = await addRule(app.ctx.db, '1.00', 'pays.example')
+  await app.ctx.db.update(aclRules).set({ platformVariantId }).where(eq(aclRules.id, rule))
+  expect((await app.call(catalog.platformProducts, { as: admin })).data).toEqual(plans)
 })
 
 test('a variant whose platform id another product holds is refused, not an error', async () => {

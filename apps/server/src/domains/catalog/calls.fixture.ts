@@ -28,6 +28,8 @@ export async function openCatalogue(): Promise<Catalogue> {
     'orders/paid': async () => ({ outcome: 'ignored' }),
     'orders/cancelled': async () => ({ outcome: 'ignored' }),
     'refunds/create': async () => ({ outcome: 'ignored' }),
+    'reconciled/refund': async () => ({ outcome: 'ignored' }),
+    'reconciled/doubt': async () => ({ outcome: 'ignored' }),
     'disputes/create': async () => ({ outcome: 'ignored' }),
     'disputes/update': async () => ({ outcome: 'ignored' }),
     'products/update': applyProductUpdate,

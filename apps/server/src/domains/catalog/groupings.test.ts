@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { routes } from '@netlet/contract'
-import { desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
+import { addProduct } from './products.fixture.ts'
 import { collections, productCollections, productTags, tags } from './tables.ts'
 
 const { catalog } = routes
@@ -100,6 +101,62 @@ test('what an administrator wrote survives a sync; what the platform dropped goe
   const taken = { tag_name: other.name.toUpperCase(), tag_desc: '' }
   const refused = await app.call(catalog.updateTag, { as: admin, params: { id: tag.id }, body: taken })
   expect(refused).toMatchObject({ status: 409, msg: 'This name is already in use' })
+})
+
+test('a preview says what a sync would do and does nothing; the sync does that, or is refused', async () => {
+  const { db } = app.ctx
+  await app.call(catalog.syncCollections, { as: admin })
+  await app.call(catalog.syncTags, { as: admin })
+  const none = { created: 0, updated: 0, removed: 0, products: 0, changes: [] }
+  expect((await app.call(catalog.previewCollections, { as: admin })).data).toMatchObject(none)
+  expect((await app.call(catalog.previewTags, { as: admin })).data).toMatchObject(none)
+  const [collection] = await db
+    .select()
+    .from(collections)
+    .where(and(isNull(collections.deletedAt), isNull(collections.editedAt)))
+  const [tag] = await db.select().from(tags).where(isNull(tags.deletedAt))
+  if (!collection || !tag) throw new Error('nothing was taken over')
+  await db.update(collections).set({ name: 'Behind' }).where(eq(collections.id, collection.id))
+  const [dropped] = await db.insert(collections).values({ platformId: '626262', name: 'Dropped there' }).returning()
+  // One product loses its type, another gets its tag back, although neither is known to the platform.
+  const inDropped = await addProduct(db, {}, [{}], { collectionIds: [dropped?.id ?? 0] })
+  const tagged = await addProduct(db, {}, [{}], { tagIds: [tag.id] })
+  await app.call(catalog.deleteTag, { as: admin, params: { id: tag.id } })
+  const state = async () => ({
+    collections: await db.select().from(collections).orderBy(collections.id),
+    tags: await db.select().from(tags).orderBy(tags.id)
+  })
+  const before = await state()
+
+  const { data: plan } = await app.call(catalog.previewCollections, { as: admin })
+  expect(plan).toMatchObject({ created: 0, updated: 1, removed: 1, products: 1 })
+  expect(plan.changes).toEqual([
+    { kind: 'updated', name: collection.name, fields: [{ field: 'name', was: 'Behind', is: collection.name }] },
+    { kind: 'removed', name: 'Dropped there', fields: [] }
+  ])
+  const { data: ofTags } = await app.call(catalog.previewTags, { as: admin })
+  expect(ofTags.products).toBe(1)
+  expect(ofTags.changes).toEqual([{ kind: 'created', name: tag.platformName, fields: [] }])
+  expect(await state()).toEqual(before)
+
+  // Somebody else changes what the plan was made of: what was agreed to is not what would be done.
+  await db.update(collections).set({ name: 'Further behind' }).where(eq(collections.id, collection.id))
+  const late = await app.call(catalog.syncCollections, { as: admin, query: { plan: plan.version } })
+  expect(late).toMatchObject({ status: 409, msg: 'This was changed meanwhile. Please look at it again.' })
+  const { data: again } = await app.call(catalog.previewCollections, { as: admin })
+  const synced = await app.call(catalog.syncCollections, { as: admin, query: { plan: again.version } })
+  expect(synced.data).toEqual({ created: 0, updated: 1, removed: 1 })
+  const syncedTags = await app.call(catalog.syncTags, { as: admin, query: { plan: ofTags.version } })
+  expect(syncedTags.data).toEqual({ created: 1, updated: 0, removed: 0 })
+  expect((await app.call(catalog.previewCollections, { as: admin })).data).toMatchObject(none)
+  expect((await app.call(catalog.previewTags, { as: admin })).data).toMatchObject(none)
+  for (const { id } of [inDropped, tagged]) await app.call(catalog.deleteProduct, { as: admin, params: { id } })
+})
+
+test('a preview of a platform that fails says so', async () => {
+  await connect('http://127.0.0.1:9')
+  expect((await app.call(catalog.previewCollections, { as: admin })).status).toBe(503)
+  expect((await app.call(catalog.previewTags, { as: admin })).status).toBe(503)
 })
 
 test('an edit that is refused after it has written leaves nothing', async () => {

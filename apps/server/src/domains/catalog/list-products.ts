@@ -5,13 +5,15 @@ import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { loadProducts, type Viewer } from './load-products.ts'
 import type { StockBoard } from './stock-board.ts'
-import { collections, productCollections, products, productTags, tags, variants } from './tables.ts'
+import { collections, priceDrifts, productCollections, products, productTags, tags, variants } from './tables.ts'
 
 type ProductQuery = ListInput<'id'> & {
   collection?: number | undefined
   /** Products with any of these. */
   tags?: number[] | undefined
-  id?: number | undefined
+  active?: '0' | '1' | undefined
+  problem?: '1' | undefined
+  low_stock?: '1' | undefined
 }
 
 /** Offered, still on the platform, and with something to choose. */
@@ -26,11 +28,13 @@ export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer) =>
     table: products,
     id: products.id,
     sort: { id: products.id },
-    match: (_db, { id, search, collection, tags: anyTag }) => ({
+    match: (_db, { search, collection, tags: anyTag, active, problem, low_stock }) => ({
       where: [
         isNull(products.deletedAt),
         viewer === 'shop' ? onSale() : undefined,
-        id === undefined ? undefined : eq(products.id, id),
+        active === undefined ? undefined : eq(products.active, active === '1'),
+        problem === undefined || viewer === 'shop' ? undefined : inTrouble(),
+        low_stock === undefined || viewer === 'shop' ? undefined : lowStock(),
         search === undefined ? undefined : ilike(products.name, containing(search)),
         collection === undefined ? undefined : inCollection(collection),
         anyTag === undefined || anyTag.length === 0 ? undefined : withAnyTag(anyTag)
@@ -39,6 +43,35 @@ export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer) =>
     load: async (db, ids) =>
       loadProducts(db, stock, await db.select().from(products).where(among(products.id, ids)), viewer)
   })
+
+/** What an administrator has to decide: see the contract. */
+const inTrouble = (): SQL =>
+  sql`(not ${products.valid} or ${products.oldFlag} or exists (
+    select 1 from ${variants} v left join ${priceDrifts} d on d.variant_id = v.id
+    where v.product_id = ${products.id} and v.deleted_at is null
+      and (d.platform_price <> v.price or v.is_active and v.server_group_id is null)))`
+
+/** A variant that can be sold fewer times than this is low on stock. */
+const LOW = 10
+
+/**
+ * On sale, with a variant whose group has few of its blocks left under the rule that has most of them. Each group and step
+ * is asked for once, however many variants share it.
+ */
+const lowStock = (): SQL =>
+  sql`(${onSale()} and ${products.id} in (
+    with sold as (
+      select v.product_id, v.server_group_id as group_id, v.cart_step as step from ${variants} v
+      where v.is_active and v.deleted_at is null and v.server_group_id is not null
+    ), low as (
+      select k.group_id, k.step from (select distinct group_id, step from sold) k
+      where coalesce((select max(s.stock) from inventory.stock_by_rule(k.group_id, k.step, '{}') s), 0) < ${LOW} * k.step
+    )
+    select sold.product_id from sold join low using (group_id, step)))`
+
+/** How many products are low on stock: what the filter `low_stock` lists. */
+export const countLowStock = (db: Executor): Promise<number> =>
+  db.$count(products, and(isNull(products.deletedAt), lowStock()))
 
 const RECOMMENDED = 100
 

@@ -7,6 +7,7 @@ import { versionOf } from '../../infra/version.ts'
 import type { StockBoard } from './stock-board.ts'
 import {
   collections,
+  priceDrifts,
   productCollections,
   productOptions,
   type products,
@@ -82,8 +83,8 @@ export async function loadProducts(
 }
 
 /**
- * What the form of a product shows. Of a variant not its stock, which changes with each order; of the product also that
- * there is something to decide, since saving settles it.
+ * What the form of a product shows. Of a variant neither its stock, which changes with each order, nor the platform's
+ * price; of the product also that there is something to decide, since saving settles it.
  */
 export const productFields = (product: Omit<Product, 'version'>) => ({
   shopify_product_id: product.shopify_product_id,
@@ -91,7 +92,7 @@ export const productFields = (product: Omit<Product, 'version'>) => ({
   product_desc: product.product_desc,
   active: product.active,
   old_flag: product.old_flag,
-  variants: product.variants.map(({ variant_stock: _stock, server_group, ...variant }) => ({
+  variants: product.variants.map(({ variant_stock: _stock, price_drift: _drift, server_group, ...variant }) => ({
     ...variant,
     server_group: server_group?.id ?? null
   })),
@@ -102,9 +103,10 @@ type VariantEntry = Awaited<ReturnType<typeof readVariants>>[number]
 
 async function readVariants(db: Executor, productIds: number[], viewer: Viewer) {
   return db
-    .select({ variant: variants, groupName: serverGroups.name })
+    .select({ variant: variants, groupName: serverGroups.name, drift: priceDrifts })
     .from(variants)
     .leftJoin(serverGroups, eq(serverGroups.id, variants.serverGroupId))
+    .leftJoin(priceDrifts, eq(priceDrifts.variantId, variants.id))
     .where(
       and(
         inArray(variants.productId, productIds),
@@ -120,7 +122,7 @@ function stockKeysOf({ variant }: VariantEntry) {
 }
 
 function presentVariant(
-  { variant, groupName }: VariantEntry,
+  { variant, groupName, drift }: VariantEntry,
   viewer: Viewer,
   stock: number
 ): Product['variants'][number] {
@@ -140,7 +142,11 @@ function presentVariant(
         ? { id: variant.serverGroupId, name: groupName ?? '' }
         : null,
     proxy_time: variant.proxyTime,
-    shopify_variant_id: variant.platformId
+    shopify_variant_id: variant.platformId,
+    price_drift:
+      viewer === 'admin' && drift && drift.platformPrice !== variant.price
+        ? { id: drift.id, platform_price: drift.platformPrice }
+        : null
   }
 }
 

@@ -2,108 +2,41 @@ import { routes } from '@netlet/contract'
 import { eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
-import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
-import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { ProductEvent } from '../../integrations/shopify/index.ts'
 import { auditLog } from '../../infra/tables.ts'
-import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import type { TestClient } from '../../testing/client.ts'
 import { command } from '../../infra/command.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { inventoryRoutes, createRule } from '../inventory/index.ts'
-import { aclRules } from '../inventory/tables.ts'
+import { createRule } from '../inventory/index.ts'
 import { writeSettings } from '../settings/index.ts'
-import { applyProductUpdate, catalogJobs, catalogRoutes, rulePrices, withdrawProduct } from './index.ts'
-import { addGroup, addProduct } from './products.fixture.ts'
+import { applyProductUpdate, withdrawProduct } from './index.ts'
+import { addProduct } from './products.fixture.ts'
 import { readCheck } from '../commerce/index.ts'
-import { comparePrices } from './price-drift.ts'
 import { readPrices, readProducts } from './read-platform.ts'
-import { products, variants } from './tables.ts'
+import { products } from './tables.ts'
+import { fail, first, plan, rule, startPriceShop, type PriceShop } from './prices.fixture.ts'
 
 const { catalog } = routes
-const plan = demoPlans[0] ?? fail()
-const [first, second] = [plan.variants[0] ?? fail(), plan.variants[1] ?? fail()]
-const rule = demoRules[0] ?? fail()
 
-let shop: TestShop
-let admin: TestClient
-let sandbox: Sandbox
-let dataDir: string
-let groupId: number
-let productId: number
-let ruleId: number
-
-function fail(): never {
-  throw new Error('the demo has no such thing')
-}
+let shop: PriceShop['shop']
+let admin: PriceShop['admin']
+let sandbox: PriceShop['sandbox']
+let platformPrices: PriceShop['platformPrices']
+let priceThere: PriceShop['priceThere']
+let pricesHere: PriceShop['pricesHere']
+let ruleHere: PriceShop['ruleHere']
+let reset: PriceShop['reset']
+let close: PriceShop['close']
+let productId = 0
+let ruleId = 0
 
 beforeAll(async () => {
-  shop = await startTestShop({
-    routes: (mount, ctx, app) => {
-      catalogRoutes(mount, ctx, { app })
-      inventoryRoutes(mount, ctx, { onRulesChanged: () => undefined, prices: rulePrices })
-    },
-    queues: catalogJobs.map(job => job.queue)
-  })
-  admin = await shop.admin()
-  dataDir = await newDataDir()
-  sandbox = await launch(dataDir, 'http://127.0.0.1:9')
-  ;({ groupId } = await addGroup(shop.ctx.db, [{ cidr: '10.2.0.0/24' }]))
+  ;({ shop, admin, sandbox, platformPrices, priceThere, pricesHere, ruleHere, reset, close } = await startPriceShop())
 })
-
-/** What a test begins with: one plan in two variants and one rule, at the platform's prices. */
 beforeEach(async () => {
-  const { db } = shop.ctx
-  await writeSettings(shop.ctx, {
-    shopify_shop_url: sandbox.url,
-    shopify_app_key: secrets.accessToken,
-    shopify_api_secret: secrets.appSecret
-  })
-  await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
-  await platformPrices({ [first.id]: '2.20', [second.id]: '2.02' })
-  await db.update(products).set({ deletedAt: new Date(), active: false })
-  await db.update(variants).set({ deletedAt: new Date() })
-  await db.update(aclRules).set({ deletedAt: new Date() })
-  const product = await addProduct(db, { platformId: plan.id, name: plan.title }, [
-    { platformId: first.id, option1: 'New York', option2: 'Single address', price: '2.20', serverGroupId: groupId },
-    { platformId: second.id, option1: 'New York', option2: 'Block of 8', price: '2.02', cartStep: 8 }
-  ])
-  productId = product.id
-  const made = await command(shop.ctx, SYSTEM, unit =>
-    createRule(unit, {
-      name: rule.name,
-      description: 'shoes',
-      price: rule.price,
-      platformVariantId: rule.variantId,
-      aclValue: rule.domains.join('\n')
-    })
-  )
-  if (!made.ok) throw new Error(made.reason)
-  ruleId = made.rule.id
+  ;({ productId, ruleId } = await reset())
 })
-
-afterAll(async () => {
-  await shop?.close()
-  await sandbox?.close()
-  await removeDataDir(dataDir)
-})
-
-type PlatformRow = { id: string; variants: { id: string; price: string }[] }
-
-/** Gives variants other prices on the platform, of which no webhook tells. */
-async function platformPrices(prices: Record<string, string>, of = plan.id) {
-  const changed = Object.entries(prices).map(([id, price]) => ({ id, price }))
-  await control(sandbox, 'PATCH', `/products/${of}`, { variants: changed, silent: true })
-}
-async function priceThere(variantId: string): Promise<string | undefined> {
-  const all = await control<PlatformRow[]>(sandbox, 'GET', '/products')
-  return all.flatMap(product => product.variants).find(variant => variant.id === variantId)?.price
-}
-const pricesHere = async () => {
-  const rows = await shop.ctx.db.select().from(variants).where(eq(variants.productId, productId)).orderBy(variants.id)
-  return rows.filter(row => row.deletedAt === null).map(row => row.price)
-}
-const ruleHere = async () => (await shop.ctx.db.select().from(aclRules).where(eq(aclRules.id, ruleId)))[0]
+afterAll(() => close?.())
 
 type Form = {
   version?: string
@@ -282,37 +215,6 @@ test('a platform that does not answer changes no price', async () => {
   await readPrices(shop.ctx)
   await readProducts(shop.ctx)
   expect(await pricesHere()).toEqual(['2.20', '2.02'])
-})
-
-type Drift = { id: number; kind: string; name: string; price: string; platform_price: string; since: string }
-const drifts = async () => (await admin.get<{ data: Drift[] }>(catalog.priceDrift.path)).data.data
-
-test('prices that differ are listed with their two ways out', async () => {
-  await platformPrices({ [first.id]: '2.75', [second.id]: '9.00' })
-  await platformPrices({ [rule.variantId]: '0.60' }, demoRulesProduct.id)
-  await comparePrices(shop.ctx)
-  const found = await drifts()
-  expect(found.toReversed()).toMatchObject([
-    { kind: 'variant', price: '2.20', platform_price: '2.75' },
-    { kind: 'variant', price: '2.02', platform_price: '9.00' },
-    { kind: 'rule', name: rule.name, price: '0.50', platform_price: '0.60' }
-  ])
-  // Seen again, it is as old as before.
-  await comparePrices(shop.ctx)
-  expect((await drifts()).map(drift => drift.since)).toEqual(found.map(drift => drift.since))
-
-  const [ofRule, ofSecond, ofFirst] = found as [Drift, Drift, Drift]
-  expect(await admin.post(`${catalog.priceDrift.path}${ofFirst.id}/take/`)).toMatchObject({ code: 2000 })
-  expect(await pricesHere()).toEqual(['2.75', '2.02'])
-  expect(await admin.post(`${catalog.priceDrift.path}${ofSecond.id}/write/`)).toMatchObject({ code: 2000 })
-  expect(await priceThere(second.id)).toBe('2.02')
-  expect(await admin.post(`${catalog.priceDrift.path}${ofRule.id}/take/`)).toMatchObject({ code: 2000 })
-  expect((await ruleHere())?.price).toBe('0.60')
-  expect(await drifts()).toEqual([])
-  expect(await admin.post(`${catalog.priceDrift.path}${ofRule.id}/take/`)).toMatchObject({ status: 404 })
-  const actions = (await shop.ctx.db.select().from(auditLog)).map(entry => entry.action)
-  expect(actions).toEqual(expect.arrayContaining(['product.take_price', 'product.write_price', 'acl_rule.take_price']))
-  await platformPrices({ [rule.variantId]: '0.50' }, demoRulesProduct.id)
 })
 
 test('a rule is not sold while the platform does not sell it: archived, or deleted with its product', async () => {

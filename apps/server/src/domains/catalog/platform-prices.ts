@@ -1,11 +1,12 @@
 import { refuse } from '@netlet/contract'
 import { inArray, or } from 'drizzle-orm'
-import type { ShopifyPricedVariant } from '../../integrations/shopify/index.ts'
+import type { ShopifyPricedVariant, ShopifyReason } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { withSessionLock } from '../../infra/db/session-lock.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { type PlatformPrice, rulesOnPlatform, type RulePrices } from '../inventory/index.ts'
 import { priceDrifts, variants } from './tables.ts'
@@ -19,23 +20,49 @@ export const platformPriceOf = ({ price, productId, forSale, updatedAt }: Shopif
   updatedAt
 })
 
+/** So long somebody waits for the prices that another one saves (milliseconds). */
+const WAIT_MS = 20_000
+
+/** Runs the check, the writing and the saving of prices while nobody else writes prices to the platform. */
+export async function alone<T>(ctx: AppContext, work: () => Promise<Result<T>>): Promise<Result<T>> {
+  // One lock for all: each product's own would let whoever saves many at once hold as many connections.
+  const locked = await withSessionLock(ctx.db, 'platformPrices', 0, work, { waitMs: WAIT_MS })
+  return locked.ran ? locked.value : refuse('prices_busy')
+}
+
+/** Failures after which it is not known whether the platform has the prices. */
+const UNCLEAR: ReadonlySet<ShopifyReason> = new Set(['timeout', 'network', 'server_error', 'bad_reply'])
+
 /**
- * Writes prices of one product's variants to the platform, all or none. Prices of a shop without a platform are its own,
- * and there is nothing to write.
+ * Writes prices of one product's variants to the platform, all or none, and then saves here what they belong to. Where
+ * that is refused, as by a deletion that came between, the platform asks again what it asked before. Prices of a shop
+ * without a platform are its own, and there is nothing to write. Called within `alone`.
  * @param prices by the platform's variant id
  */
-export async function writePrices(
+export async function writePrices<T>(
   ctx: AppContext,
   platformProductId: string,
-  prices: ReadonlyMap<string, string>
-): Promise<Result<null>> {
-  if (prices.size === 0) return done
+  prices: ReadonlyMap<string, string>,
+  save: () => Promise<Result<T>>
+): Promise<Result<T>> {
+  if (prices.size === 0) return save()
   const platform = await openPlatform(ctx)
-  if (!platform.ok) return platform.reason === 'platform_not_configured' ? done : platform
+  if (!platform.ok) return platform.reason === 'platform_not_configured' ? save() : platform
+  const read = await platform.data.variants([...prices.keys()])
+  if (!read.ok) return platformRefusal(read)
+  const former = new Map([...read.value].map(([id, variant]) => [id, wholeCents(variant.price)]))
+  const takeBack = async () => {
+    if (former.size > 0) await platform.data.setPrices(platformProductId, former)
+  }
   const written = await platform.data.setPrices(platformProductId, prices)
-  if (!written.ok) return platformRefusal(written)
-  await command(ctx, SYSTEM, unit => forgetDrifts(unit, [...prices.keys()]))
-  return done
+  if (!written.ok) {
+    if (UNCLEAR.has(written.reason)) await takeBack()
+    return platformRefusal(written)
+  }
+  const saved = await save()
+  if (saved.ok) await command(ctx, SYSTEM, unit => forgetDrifts(unit, [...prices.keys()]))
+  else await takeBack()
+  return saved
 }
 
 /** The variant of the platform; null where no platform is set up, 'unknown_platform_variant' where it has none of that id. */
@@ -57,11 +84,14 @@ export const rulePrices: RulePrices = {
       ? fieldRefusal('shopify_variant_id', 'unknown_platform_variant')
       : found
   },
-  async write(ctx, platformVariantId, price) {
-    const found = await readVariant(ctx, platformVariantId)
-    if (!found.ok) return found
-    return found.data ? writePrices(ctx, found.data.productId, new Map([[platformVariantId, price]])) : done
-  }
+  write: (ctx, platformVariantId, price, { check, save }) =>
+    alone(ctx, async () => {
+      const refused = await check()
+      if (refused) return refused
+      const found = await rulePrices.read(ctx, platformVariantId)
+      if (!found.ok) return found
+      return found.data ? writePrices(ctx, found.data.productId, new Map([[platformVariantId, price]]), save) : save()
+    })
 }
 
 /** What was noted of these variants of the platform is settled. */

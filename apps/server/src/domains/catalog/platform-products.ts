@@ -1,16 +1,18 @@
 import { refuse, type PlatformProduct } from '@netlet/contract'
-import { and, inArray, isNull, ne } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne } from 'drizzle-orm'
 import type { ShopifyProduct, ShopifyVariant } from '../../integrations/shopify/index.ts'
 import type { Database } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { openPlatform } from '../commerce/index.ts'
+import { aclRules } from '../inventory/tables.ts'
 import { collections, products, tags } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /**
- * The platform's products that the shop has not added yet, their collections and tags as the shop knows them. Any
- * failure of the platform is 'product_fetch_failed', with its own words beside.
+ * The platform's products that the shop may add: those that it has not yet, and that do not pay for access rules. Their
+ * collections and tags are as the shop knows them. Any failure of the platform is 'product_fetch_failed', with its own
+ * words beside.
  */
 export async function listPlatformProducts(
   ctx: Pick<AppContext, 'db' | 'secrets'>,
@@ -24,9 +26,39 @@ export async function listPlatformProducts(
   const found = read.value.filter(
     product => product.status === 'ACTIVE' && (wanted === undefined || product.title.toLowerCase().includes(wanted))
   )
-  const fresh = await withoutAdded(ctx.db, found)
+  const fresh = await withoutAdded(ctx.db, await withoutRules(ctx.db, found))
   const ours = await knownGroupings(ctx.db, fresh)
   return ok(fresh.map(product => presentPlatformProduct(product, ours)))
+}
+
+/** One of our products as the platform has it now. */
+export async function readPlatformProduct(
+  ctx: Pick<AppContext, 'db' | 'secrets'>,
+  id: number
+): Promise<Result<PlatformProduct>> {
+  const [product] = await ctx.db
+    .select({ platformId: products.platformId })
+    .from(products)
+    .where(and(eq(products.id, id), isNull(products.deletedAt)))
+  if (!product) return refuse('not_found')
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return platform
+  const read = await platform.data.product(product.platformId)
+  if (!read.ok)
+    return read.reason === 'not_found'
+      ? refuse('platform_product_gone', { params: { product: product.platformId } })
+      : refuse('product_fetch_failed', { data: { platform: read.reason, detail: read.message } })
+  return ok(presentPlatformProduct(read.value, await knownGroupings(ctx.db, [read.value])))
+}
+
+/** Whoever buys a rule by itself would pay and get nothing. */
+async function withoutRules(db: Database, found: ShopifyProduct[]): Promise<ShopifyProduct[]> {
+  const rules = await db
+    .select({ variantId: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(isNull(aclRules.deletedAt))
+  const ofRules = new Set(rules.map(({ variantId }) => variantId))
+  return found.filter(({ variants }) => !variants.some(({ id }) => ofRules.has(id)))
 }
 
 async function withoutAdded(db: Database, found: ShopifyProduct[]): Promise<ShopifyProduct[]> {

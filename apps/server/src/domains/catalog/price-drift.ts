@@ -1,8 +1,8 @@
-import { refuse, type PriceDrift } from '@netlet/contract'
+import { refuse, type PriceDrift, type ShownPrices } from '@netlet/contract'
 import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
@@ -10,7 +10,7 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { noteCheck, openPlatform, platformRefusal, recordCheck } from '../commerce/index.ts'
 import { type PlatformPrice, rulesOnPlatform, takeRulePrice } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
-import { forgetDrifts, platformPriceOf, writePrices } from './platform-prices.ts'
+import { alone, forgetDrifts, platformPriceOf, writePrices } from './platform-prices.ts'
 import { priceDrifts, products, variants } from './tables.ts'
 
 /** What a comparison saw on the platform. */
@@ -135,24 +135,28 @@ const readOurs = (db: Executor) =>
     .where(and(isNull(variants.deletedAt), isNull(products.deletedAt)))
     .orderBy(asc(variants.id))
 
-/** Takes the price that the platform asks now. */
-export async function takePlatformPrice(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
-  const found = await lookUp(ctx, id)
+/** Takes the price that the platform asks now. @param shown where given, the prices have to be these still */
+export async function takePlatformPrice(
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  shown: ShownPrices = {}
+): Promise<Result<null>> {
+  const found = await lookUp(ctx, id, shown)
   if (!found.ok) return found
   const { drift, there } = found.data
   return command(ctx, by, async unit => {
+    const claimed = await claim(unit, drift)
+    if (!claimed.ok) return claimed
     if (drift.kind === 'rule') await takeRulePrice(unit, drift.target_id, there.price)
     else {
-      const [variant] = await unit.tx
-        .select({ id: variants.id, price: variants.price })
-        .from(variants)
+      await unit.tx
+        .update(variants)
+        .set({ price: there.price })
         .where(and(eq(variants.platformId, drift.shopify_variant_id), isNull(variants.deletedAt)))
-        .for('update')
-      if (!variant) return refuse('price_drift_gone')
-      await unit.tx.update(variants).set({ price: there.price }).where(eq(variants.id, variant.id))
       const about = { variant: drift.name }
       unit.audit('product.take_price', drift.target_id, {
-        before: { ...about, price: variant.price },
+        before: { ...about, price: drift.price },
         after: { ...about, price: there.price }
       })
     }
@@ -161,30 +165,82 @@ export async function takePlatformPrice(ctx: AppContext, by: Actor, id: number):
   })
 }
 
-/** Makes the platform ask our price. */
-export async function writePlatformPrice(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
-  const found = await lookUp(ctx, id)
+/** Makes the platform ask our price. @param shown where given, the prices have to be these still */
+export async function writePlatformPrice(
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  shown: ShownPrices = {}
+): Promise<Result<null>> {
+  return alone(ctx, () => writeOurs(ctx, by, id, shown))
+}
+
+async function writeOurs(ctx: AppContext, by: Actor, id: number, shown: ShownPrices): Promise<Result<null>> {
+  const found = await lookUp(ctx, id, shown)
   if (!found.ok) return found
   const { drift, there } = found.data
-  const written = await writePrices(ctx, there.productId, new Map([[drift.shopify_variant_id, drift.price]]))
-  if (!written.ok) return written
-  return command(ctx, by, async unit => {
-    unit.audit(drift.kind === 'rule' ? 'acl_rule.write_price' : 'product.write_price', drift.target_id, {
-      before: { price: there.price },
-      after: { price: drift.price }
+  // Whoever decides otherwise at the same moment finds nothing to decide. Where this process ends before the platform
+  // was told, the next comparison finds the difference again.
+  const claimed = await command(ctx, by, unit => claim(unit, drift))
+  if (!claimed.ok) return claimed
+  const prices = new Map([[drift.shopify_variant_id, drift.price]])
+  const written = await writePrices(ctx, there.productId, prices, () =>
+    command(ctx, by, async unit => {
+      unit.audit(drift.kind === 'rule' ? 'acl_rule.write_price' : 'product.write_price', drift.target_id, {
+        before: { price: there.price },
+        after: { price: drift.price }
+      })
+      return done
     })
-    return done
-  })
+  )
+  if (!written.ok)
+    await command(ctx, by, async unit => {
+      await unit.tx.insert(priceDrifts).overridingSystemValue().values(claimed.data).onConflictDoNothing()
+      return done
+    })
+  return written
+}
+
+type DriftRow = typeof priceDrifts.$inferSelect
+
+/** Takes the difference away for one decision, where it is still there and our price is the one that was read. */
+async function claim(unit: Unit, drift: PriceDrift): Promise<Result<DriftRow>> {
+  const [row] = await unit.tx.select().from(priceDrifts).where(eq(priceDrifts.id, drift.id)).for('update')
+  if (!row) return refuse('price_drift_gone')
+  // Locked after it, as whoever deletes a variant does not wait for a difference.
+  const [variant] = row.variantId
+    ? await unit.tx.select().from(variants).where(eq(variants.id, row.variantId)).for('update')
+    : []
+  const ours = variant ?? (await rulesOnPlatform(unit.tx)).find(rule => rule.id === row.ruleId)
+  if (!ours || variant?.deletedAt) return refuse('price_drift_gone')
+  if (ours.price !== drift.price) return refuse('stale')
+  await unit.tx.delete(priceDrifts).where(eq(priceDrifts.id, row.id))
+  return ok(row)
 }
 
 /** The difference, and what the platform says at this moment: it may have changed since the comparison. */
-async function lookUp(ctx: AppContext, id: number): Promise<Result<{ drift: PriceDrift; there: PlatformPrice }>> {
+async function lookUp(
+  ctx: AppContext,
+  id: number,
+  shown: ShownPrices
+): Promise<Result<{ drift: PriceDrift; there: PlatformPrice }>> {
   const [drift] = await selectDrifts(ctx.db, [id])
   if (!drift) return refuse('price_drift_gone')
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
   const read = await platform.data.variants([drift.shopify_variant_id])
   if (!read.ok) return platformRefusal(read)
-  const there = read.value.get(drift.shopify_variant_id)
-  return there ? ok({ drift, there: platformPriceOf(there) }) : refuse('unknown_platform_variant')
+  const found = read.value.get(drift.shopify_variant_id)
+  if (!found) return refuse('unknown_platform_variant')
+  const there = platformPriceOf(found)
+  if (isOther(shown.price, drift.price) || isOther(shown.platform_price, there.price)) {
+    // Read again, the screen shows what is to be decided now.
+    await command(ctx, SYSTEM, unit =>
+      unit.tx.update(priceDrifts).set({ platformPrice: there.price }).where(eq(priceDrifts.id, id))
+    )
+    return refuse('stale')
+  }
+  return ok({ drift, there })
 }
+
+const isOther = (shown: string | undefined, now: string): boolean => shown !== undefined && shown !== now

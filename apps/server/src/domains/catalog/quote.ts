@@ -1,7 +1,10 @@
-import type { RuleStock, VariantInfo } from '@netlet/contract'
+import type { GroupStock, RuleStock, VariantInfo } from '@netlet/contract'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { quoteRules, quoteSelection, sellableRules } from '../inventory/index.ts'
+import { serverGroups } from '../fleet/tables.ts'
+import { maxStep, quoteRules, quoteSelection, sellableRules } from '../inventory/index.ts'
 import { findVariant, type OptionChoice } from './find-variant.ts'
 import { priceSelection } from './price-selection.ts'
 
@@ -24,6 +27,27 @@ export async function quoteEachRule(
       domains: rule.domains
     }))
   )
+}
+
+/** What a variant would have to sell out of a server group; 'unknown_server_group' where there is none of that id. */
+export async function quoteGroup(
+  db: Executor,
+  { groupId, step }: { groupId: number; step: number }
+): Promise<Result<GroupStock>> {
+  const known = await db.$count(serverGroups, and(eq(serverGroups.id, groupId), isNull(serverGroups.deletedAt)))
+  if (known === 0) return fieldRefusal('server_group', 'unknown_server_group')
+  const [rules, quoted, largest] = await Promise.all([
+    sellableRules(db),
+    quoteRules(db, { groupId, step }),
+    maxStep(db, groupId)
+  ])
+  const stock = new Map(quoted.map(quote => [quote.ruleId, quote.stock]))
+  const byRule = rules.map(rule => ({ acl_id: rule.id, acl_name: rule.name, stock: stock.get(rule.id) ?? 0 }))
+  return ok({
+    max_step: largest,
+    stock: quoted.reduce((most, quote) => Math.max(most, quote.stock), 0),
+    rules: byRule
+  })
 }
 
 /** Stock and price of a variant with the selected rules, of this moment: an order looks again. */

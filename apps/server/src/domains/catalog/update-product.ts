@@ -12,7 +12,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { checkGroupings, checkServerGroups, findRepeatedVariant, type VariantInput } from './check-product.ts'
 import { fetchProduct, findUnknownVariant, setTags, variantRow } from './create-product.ts'
 import { loadProducts, productFields, type ProductRow } from './load-products.ts'
-import { writePrices } from './platform-prices.ts'
+import { alone, writePrices } from './platform-prices.ts'
 import { readStockNow } from './stock-board.ts'
 import { products, productTags, variants } from './tables.ts'
 
@@ -22,8 +22,8 @@ type VariantRow = typeof variants.$inferSelect
 /**
  * Makes a product what the form says: variants with an id change, those without are added at the platform's price, those
  * left out go. Orders keep what they bought: a variant that goes keeps its row. Saving settles what a change on the
- * platform had asked for. Prices that the form changed are written to the platform first; where our own write fails
- * afterwards, the platform's webhook or the next reading of prices brings them here. Others are not written anywhere.
+ * platform had asked for. Prices that the form changed are written to the platform first; where our own write is refused
+ * afterwards, the platform gets its former prices back. Others are not written anywhere.
  */
 export async function updateProduct(
   ctx: AppContext,
@@ -46,16 +46,36 @@ export async function updateProduct(
   // Before anything is written here or there: what would be refused here changes no price there.
   const planned = await command(ctx, by, ({ tx }) => checkUpdate(tx, id, { ...form, version }))
   if (!planned.ok) return planned
-  const repriced = repricedVariants(form.variants, planned.data.variants)
-  const written = await writePrices(ctx, planned.data.product.platformId, byPlatformId(repriced))
-  if (!written.ok) return written
+  const edit = { id, form: { ...form, version }, source }
+  if (repricedVariants(form.variants, planned.data.variants).length === 0) return save(ctx, by, edit, [])
+  return alone(ctx, async () => {
+    // Again: somebody else may have saved while this waited.
+    const checked = await command(ctx, by, ({ tx }) => checkUpdate(tx, id, { ...form, version }))
+    if (!checked.ok) return checked
+    const repriced = repricedVariants(form.variants, checked.data.variants)
+    return writePrices(ctx, checked.data.product.platformId, byPlatformId(repriced), () =>
+      save(ctx, by, edit, repriced)
+    )
+  })
+}
+
+type ProductEdit = { id: number; form: Edit<ProductChange>; source: ShopifyProduct | undefined }
+
+/** Saves what the form says. @param repriced the variants whose price the platform has been told */
+async function save(
+  ctx: AppContext,
+  by: Actor,
+  { id, form, source }: ProductEdit,
+  repriced: readonly VariantInput[]
+): Promise<Result<{ id: number }>> {
   const unique = { variants_platform_key: 'product_exists', variants_options_key: 'conflict' } as const
   return command(ctx, by, { unique }, async unit => {
     const { tx } = unit
-    const checked = await checkUpdate(tx, id, { ...form, version })
+    const checked = await checkUpdate(tx, id, form)
     if (!checked.ok) return checked
     const before = checked.data
-    await tx
+    const told = await readTold(tx, before.product)
+    const [row] = await tx
       .update(products)
       .set({
         name: form.product_name,
@@ -64,9 +84,11 @@ export async function updateProduct(
         oldFlag: false
       })
       .where(eq(products.id, id))
+      .returning()
+    if (!row) throw new Error('a locked product is there')
     await saveVariants(tx, id, form.variants, { before: before.variants, source, at: unit.now, repriced })
     if (form.product_tags) await setTags(tx, id, form.product_tags)
-    unit.audit('product.edit', id, { before, after: form })
+    unit.audit('product.edit', id, { before: told, after: await readTold(tx, row) })
     return ok({ id })
   })
 }
@@ -77,12 +99,13 @@ export async function deleteProduct(ctx: AppContext, by: Actor, id: number): Pro
     const { tx, now: at } = unit
     const before = await lockProduct(tx, id)
     if (!before) return refuse('not_found')
+    const told = await readTold(tx, before.product)
     await tx.update(products).set({ deletedAt: at, active: false }).where(eq(products.id, id))
     await tx
       .update(variants)
       .set({ deletedAt: at, isActive: false })
       .where(and(eq(variants.productId, id), isNull(variants.deletedAt)))
-    unit.audit('product.delete', id, { before })
+    unit.audit('product.delete', id, { before: told })
     return done
   })
 }
@@ -127,10 +150,29 @@ async function lockProduct(tx: Executor, id: number) {
   return { product, variants: rows, tagIds: tagged.map(row => row.tagId) }
 }
 
-/** Refuses a form that was opened on another version of the product, whose row is locked. */
-async function findStale(tx: Executor, row: ProductRow, { version, ...form }: Edit<ProductChange>) {
+async function readProduct(tx: Executor, row: ProductRow) {
   const [product] = await loadProducts(tx, { read: keys => readStockNow(tx, keys) }, [row], 'admin')
   if (!product) throw new Error('one row makes one product')
+  return product
+}
+
+/** A product for the audit log: the fields of its form, with the names of what they refer to. */
+async function readTold(tx: Executor, row: ProductRow) {
+  const product = await readProduct(tx, row)
+  const { variants: all, product_tags: _ids, ...fields } = productFields(product)
+  return {
+    ...fields,
+    variants: all.map((variant, at) => ({
+      ...variant,
+      server_group: product.variants[at]?.server_group?.name ?? null
+    })),
+    product_tags: product.product_tags.map(({ tag_name }) => tag_name)
+  }
+}
+
+/** Refuses a form that was opened on another version of the product, whose row is locked. */
+async function findStale(tx: Executor, row: ProductRow, { version, ...form }: Edit<ProductChange>) {
+  const product = await readProduct(tx, row)
   const variantsSent = form.variants.map(variant => ({ ...variant, server_group: variant.server_group ?? null }))
   const sent = { ...form, variants: variantsSent, product_tags: form.product_tags?.toSorted((a, b) => a - b) }
   return staleEdit(version, product, { now: productFields(product), sent })

@@ -14,8 +14,12 @@ export type Checks = {
     | { error: string }
   /** Other installations that administrators were told of. */
   foreign_told: { origins: string[] }
+  /** A webhook came whose signature was wrong. */
+  bad_signature: { topic: string }
   /** When administrators were last told that webhooks do not arrive. */
   silence_told: { orders: number }
+  /** Why events have waited for more than an hour, as administrators were last told; null: none does any more. */
+  late_events_told: { cause: string | null }
   /** `until`: the change of an order up to which all is known; `more`: the next look goes on exactly there. */
   reconciliation: ({ found: number; unreadable?: number } | { error: string }) & { until?: string; more?: boolean }
   /** All products were read again. */

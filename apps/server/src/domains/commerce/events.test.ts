@@ -39,6 +39,8 @@ const settling = (settle: (unit: Unit) => Promise<EventResult>): EventHandlers =
   'refunds/create': settle,
   'disputes/create': settle,
   'disputes/update': settle,
+  'reconciled/refund': settle,
+  'reconciled/doubt': settle,
   'products/update': async () => ({ outcome: 'applied' }),
   'products/delete': async () => ({ outcome: 'withdrawn' })
 })
@@ -101,7 +103,8 @@ test('an outcome is a code with its parameters; its sentence is made for the mai
     currency: 'VND',
     expected: 'USD',
     missing: 'New York: 0 of 8',
-    amount: '5.00'
+    amount: '5.00',
+    status: 'PAID'
   }
   const sentences: Partial<Record<EventResult['outcome'], string>> = {
     unknown_order: 'no order of ours is named (order_id NL-7)',
@@ -113,14 +116,23 @@ test('an outcome is a code with its parameters; its sentence is made for the mai
     unreadable: 'unreadable: the event has another shape than expected',
     lines_missing: 'order NL-7 was paid for less than was ordered: New York: 0 of 8',
     wrong_currency: 'order NL-7 was paid in VND, not in USD',
+    refund_amount_unknown:
+      'order NL-7 was paid, but 5.00 of #7 was given back or is disputed; it is held until that amount is known in the shop’s currency',
+    foreign_refund:
+      'order NL-7: 5.00 of #7 was given back; nothing is delivered for it until the platform says how much that is in the shop’s currency',
     test_payment: 'order NL-7 was paid by a test payment: no money was taken',
     renewal_lines_missing: 'renewal of order NL-7 was paid for less than was ordered: New York: 0 of 8',
     renewals_unserved:
       'order NL-7 was refunded and its lease has ended; its renewals (5.00) were paid and not refunded',
+    purchase_not_sold:
+      'order NL-7 was paid late, when this was not sold any more: {what}; deliver it all the same, or refund #7',
     renewal_not_sold:
       'renewal of order NL-7 was paid by what is not sold any more: {what}; renew it all the same, or refund #7',
     partly_refunded: 'order NL-7: 5.00 of #7 were given back; decide whether its lease goes on',
     inquiry: 'order NL-7: the buyer’s bank asks about #7',
+    refund_failed:
+      'order NL-7: a refund of #7 failed on the platform, 5.00 of it was not given back after all; refund it again, or reopen the order where its lease has ended',
+    refund_doubtful: 'order NL-7: 5.00 of #7 counts as given back, but the platform calls it PAID; look at it there',
     dispute_won: 'the dispute about #7 was won: the money is back, and the lease of order NL-7 has ended'
   }
   for (const outcome of EVENT_OUTCOMES) {

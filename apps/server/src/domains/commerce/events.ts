@@ -48,7 +48,7 @@ export async function finishEvent(
       processedAt: unit.now,
       outcome,
       detail: detail ?? null,
-      needsHand: isMoney(topic) && needsAttention(outcome),
+      needsResolution: isMoney(topic) && needsAttention(outcome),
       platformOrderId: about?.platformOrderId ?? null,
       platformOrderName: about?.platformOrderName ?? null,
       orderPublicId: about?.orderPublicId ?? null,
@@ -105,7 +105,7 @@ export async function resolveEventsOf(
     .where(
       and(
         eq(platformEvents.platformOrderId, platformOrderId),
-        platformEvents.needsHand,
+        platformEvents.needsResolution,
         isNull(platformEvents.resolution),
         inArray(platformEvents.outcome, outcomes)
       )

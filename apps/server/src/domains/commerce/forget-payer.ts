@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, not, sql, type SQL } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { platformEvents } from './tables.ts'
+import { isAboutMoney, platformEvents } from './tables.ts'
 
 type Payer = { email: string; publicIds: string[]; platformOrderIds: string[] }
 
@@ -11,12 +11,12 @@ const PERSONAL =
 /**
  * Takes a person out of the platform's events that have been handled: those of the person's orders, and those that name
  * the e-mail address. What is still to be handled stays whole, since its payer may have to be told.
- * @param isOpen which events wait for an administrator: the payments know
+ * @param isUnresolved which events wait for an administrator: the payments know
  */
 export async function forgetPayer(
   { tx }: Unit,
   { email, publicIds, platformOrderIds }: Payer,
-  isOpen: SQL
+  isUnresolved: SQL
 ): Promise<void> {
   const payload = platformEvents.payload
   const address = email.toLowerCase()
@@ -26,8 +26,8 @@ export async function forgetPayer(
     .where(
       and(
         isNotNull(platformEvents.processedAt),
-        not(isOpen),
-        sql`${platformEvents.topic} not like 'products/%'`,
+        not(isUnresolved),
+        isAboutMoney(platformEvents.topic),
         sql`(lower(${payload} ->> 'email') = ${address}
           or lower(${payload} ->> 'contact_email') = ${address}
           or lower(${payload} #>> '{customer,email}') = ${address}

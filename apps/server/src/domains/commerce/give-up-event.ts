@@ -45,11 +45,18 @@ export async function giveUpEvent(ctx: AppContext, eventId: string, error: unkno
   return ended
 }
 
+/**
+ * The database, and not the event: its structure is another version's than ours, as while a newer one has migrated and this
+ * process still runs (42); it is out of something, stopped, or broken (53 to 58, XX); or it waited for a lock for too long.
+ */
+export const isFaultOfDatabase = (error: unknown): boolean =>
+  /^(08|25|42|53|55|57|58|F0|XX)/.test(sqlState(error) ?? '')
+
 /** Class 22, data exception: such as a number that is too large. It fails the same way each time. */
 const isBadValue = (error: unknown): boolean => sqlState(error)?.startsWith('22') === true
 
 /** The innermost cause: what the database says, not the statement with its values. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   let inner = error
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause
   return (inner instanceof Error ? inner.message : String(inner)).slice(0, 200)

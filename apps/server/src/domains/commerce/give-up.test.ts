@@ -5,8 +5,10 @@ import { command } from '../../infra/command.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { allQueues, eventHandlers } from '../../workers.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { storeEvent } from './events.ts'
 import { handleEvent } from './handle-event.ts'
+import { sweepEvents } from './sweep-events.ts'
 import { platformEvents } from './tables.ts'
 import type { EventHandlers } from './topics.ts'
 
@@ -42,7 +44,7 @@ test('an event whose handling fails each time ends as unreadable and waits for a
   await fail()
   expect(await eventOf('fails')).toMatchObject({
     outcome: 'unreadable',
-    needsHand: true,
+    needsResolution: true,
     detail: { reason: 'a fault of ours' },
     processedAt: expect.any(Date)
   })
@@ -55,7 +57,24 @@ test('values that our columns do not hold end it at once', async () => {
     await tx.execute(sql`select '9999999999999.00'::numeric(14, 2)`)
     return { outcome: 'settled' }
   })
-  expect(await eventOf('too large')).toMatchObject({ outcome: 'unreadable', needsHand: true })
+  expect(await eventOf('too large')).toMatchObject({ outcome: 'unreadable', needsResolution: true })
+})
+
+test('a database whose structure is another version’s, or that is broken, is no fault of the event: it waits, and is handled then', async () => {
+  await store('migrated')
+  const other = () =>
+    handle('migrated', async ({ tx }) => {
+      await tx.execute(sql`select no_such_column from platform_events`)
+      return { outcome: 'settled' }
+    })
+  for (let n = 0; n < 6; n++) await expect(other()).rejects.toMatchObject({ cause: { code: '42703' } })
+  for (const code of ['42P01', '53100', '55P03', '57014', '58030', 'XX000']) {
+    const error = Object.assign(new Error(code), { code })
+    for (let n = 0; n < 6; n++) await expect(handle('migrated', () => Promise.reject(error))).rejects.toThrow(code)
+  }
+  expect(await eventOf('migrated')).toMatchObject({ processedAt: null, failures: 0 })
+  await handle('migrated', () => Promise.resolve({ outcome: 'settled' }))
+  expect(await eventOf('migrated')).toMatchObject({ outcome: 'settled' })
 })
 
 test('a database that is away for a moment is no fault of the event', async () => {
@@ -63,4 +82,42 @@ test('a database that is away for a moment is no fault of the event', async () =
   const away = Object.assign(new Error('read-only'), { code: '25006' })
   for (let n = 0; n < 6; n++) await expect(handle('later', () => Promise.reject(away))).rejects.toThrow('read-only')
   expect(await eventOf('later')).toMatchObject({ processedAt: null, failures: 0 })
+})
+
+test('administrators are told once of events that wait for more than an hour, of another cause again, and again after all were handled', async () => {
+  const { ctx } = shop
+  await ctx.db.execute(sql`update platform_events set processed_at = now() where processed_at is null`)
+  await ctx.db.execute(sql`update users set language = 'zh-CN' where username = 'boss'`)
+  const mails = async () => {
+    const { rows } = await ctx.db.execute(sql`
+      select data -> 'data' ->> 'reason' as reason, data ->> 'language' as language, (data -> 'data' ->> 'count')::int as count
+      from pgboss.job where name = 'send-mail' and data ->> 'template' = 'events-waiting' order by created_on, id`)
+    return rows
+  }
+  const later = (minutes: number) => ({ ...ctx, now: () => new Date(ctx.now().getTime() + minutes * MINUTE) })
+  const fail = (query: string) =>
+    expect(
+      handle('stuck', async ({ tx }) => {
+        await tx.execute(sql.raw(query))
+        return { outcome: 'settled' }
+      })
+    ).rejects.toThrow()
+  await store('stuck')
+  await fail('select no_such_column from platform_events')
+  await sweepEvents(later(59))
+  expect(await mails()).toEqual([])
+  const first = { reason: 'column "no_such_column" does not exist', language: 'zh-CN', count: 1 }
+  for (let n = 0; n < 3; n++) await sweepEvents(later(61 + n))
+  expect(await mails()).toEqual([first])
+
+  await fail('select 1 from no_such_table')
+  for (let n = 0; n < 3; n++) await sweepEvents(later(70 + n))
+  const second = { ...first, reason: 'relation "no_such_table" does not exist' }
+  expect(await mails()).toEqual([first, second])
+
+  await handle('stuck', () => Promise.resolve({ outcome: 'settled' }))
+  await sweepEvents(later(80))
+  await store('stuck again')
+  await sweepEvents(later(200))
+  expect(await mails()).toEqual([first, second, { ...first, reason: null }])
 })

@@ -4,20 +4,28 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isTemporaryFailure } from '../../infra/db/client.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { giveUpEvent } from './give-up-event.ts'
+import { giveUpEvent, isFaultOfDatabase } from './give-up-event.ts'
+import { noteWaiting } from './waiting-events.ts'
 import { finishEvent, isMoney, lockEvent } from './events.ts'
 import { attentionSentence, type EventResult } from './outcomes.ts'
 import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
 
+/** An event cannot be handled yet: nothing of it was written, and its job tries again after some seconds. */
+export class EventWaits extends Error {}
+
 /**
  * Hands a stored event to its handler, once however often it is asked for: the event is locked, and all that it causes
- * is written with its outcome in one transaction, or not at all. One that fails each time ends as `unreadable`.
+ * is written with its outcome in one transaction, or not at all. One that fails each time ends as `unreadable`, unless
+ * the database is at fault: then it waits.
  */
 export async function handleEvent(ctx: AppContext, handlers: EventHandlers, eventId: string): Promise<void> {
   try {
     await handleOnce(ctx, handlers, eventId)
   } catch (error) {
-    if (isTemporaryFailure(error) || !(await giveUpEvent(ctx, eventId, error))) throw error
+    if (error instanceof EventWaits) throw error
+    const waits = isTemporaryFailure(error) || isFaultOfDatabase(error)
+    if (waits) await noteWaiting(ctx, eventId, error)
+    if (waits || !(await giveUpEvent(ctx, eventId, error))) throw error
   }
 }
 
@@ -27,7 +35,8 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
     if (!event) return null
     const result = await handle(unit, ctx, handlers, event)
     await finishEvent(unit, event, result)
-    const sentence = isMoney(event.topic) && !result.resolved ? attentionSentence(result) : null
+    const sentence =
+      isMoney(event.topic) && !result.resolved && result.isMailed !== false ? attentionSentence(result) : null
     if (sentence !== null) {
       await notifyAdmins(unit, {
         subject: 'A payment needs your attention',

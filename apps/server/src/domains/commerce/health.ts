@@ -1,5 +1,5 @@
 import type { Health } from '@netlet/contract'
-import { and, count, desc, eq, isNull, min, notLike } from 'drizzle-orm'
+import { and, desc, eq, notLike } from 'drizzle-orm'
 import { shopBase } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -10,17 +10,18 @@ import { readCheck } from './checks.ts'
 import { RECONCILED } from './events.ts'
 import { missedWebhooks } from './missed-webhooks.ts'
 import { platformEvents } from './tables.ts'
+import { waitingEvents } from './waiting-events.ts'
 
 type Platform = NonNullable<Health['platform']>
 
 /**
  * How the platform is doing, as far as the last looks at it tell; nothing is asked of it here.
  * @param priceDrifts how many prices differ, which the catalogue knows
- * @param openEvents how many events wait for an administrator, which the payments know
+ * @param unresolvedEvents how many events wait for an administrator, which the payments know
  */
 export async function platformHealth(
   ctx: Pick<AppContext, 'db' | 'secrets' | 'config' | 'now'>,
-  { priceDrifts, openEvents }: Record<'priceDrifts' | 'openEvents', (db: Executor) => Promise<number>>
+  { priceDrifts, unresolvedEvents }: Record<'priceDrifts' | 'unresolvedEvents', (db: Executor) => Promise<number>>
 ): Promise<Platform> {
   const { db } = ctx
   const now = ctx.now()
@@ -54,7 +55,7 @@ export async function platformHealth(
       missed: await missedWebhooks(db, now),
       last_events: await lastEvents(db, wanted.map(topicOf))
     },
-    events: { ...(await waitingEvents(db)), attention: await openEvents(db) },
+    events: { ...(await eventsOf(db)), unresolved: await unresolvedEvents(db) },
     reconciliation: {
       ...lookedAt(reconciliation),
       found: reconciliation && 'found' in reconciliation.result ? reconciliation.result.found : 0
@@ -70,7 +71,7 @@ function lookedAt(check: { at: Date; result: object } | undefined): { at: string
 }
 
 /** Who may write may read: the platform lists only the stronger scope of the two. */
-const allows = (scopes: readonly string[], wanted: string): boolean =>
+export const allows = (scopes: readonly string[], wanted: string): boolean =>
   scopes.includes(wanted) || scopes.includes(wanted.replace('read_', 'write_'))
 
 /** ORDERS_PAID, as GraphQL writes it, is `orders/paid` on a webhook. */
@@ -93,10 +94,7 @@ async function lastEvents(db: Executor, topics: readonly string[]): Promise<{ to
   )
 }
 
-async function waitingEvents(db: Executor): Promise<Omit<Platform['events'], 'attention'>> {
-  const [waiting] = await db
-    .select({ count: count(), oldest: min(platformEvents.receivedAt) })
-    .from(platformEvents)
-    .where(isNull(platformEvents.processedAt))
-  return { waiting: waiting?.count ?? 0, oldest_waiting: isoOrNull(waiting?.oldest ?? null) }
+async function eventsOf(db: Executor): Promise<Omit<Platform['events'], 'unresolved'>> {
+  const { count, oldest, reason } = await waitingEvents(db)
+  return { waiting: count, oldest_waiting: isoOrNull(oldest), waits_for: reason }
 }

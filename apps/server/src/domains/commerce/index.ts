@@ -6,10 +6,18 @@
  */
 export { checkPlatform } from './check-platform.ts'
 export { noteCheck, readCheck, recordCheck } from './checks.ts'
-export { lockEventById, resolveEvent, resolveEventsOf, storeEvent, type EventRow } from './events.ts'
+export {
+  RECONCILED,
+  finishEvent,
+  lockEventById,
+  resolveEvent,
+  resolveEventsOf,
+  storeEvent,
+  type EventRow
+} from './events.ts'
 export { EDITED } from './missed-webhooks.ts'
 export { forgetPayer } from './forget-payer.ts'
-export { handleEvent } from './handle-event.ts'
+export { EventWaits, handleEvent } from './handle-event.ts'
 export { platformHealth } from './health.ts'
 export { commerceJobs } from './jobs.ts'
 export { attentionSentence, type EventResult } from './outcomes.ts'
@@ -18,4 +26,6 @@ export { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
 export { commerceRetention } from './retention.ts'
 export { commerceRoutes } from './routes.ts'
 export { enqueueTags } from './tag-order.ts'
-export { type EventHandlers } from './topics.ts'
+export { testPlatform, testWebhookSecret } from './test-platform.ts'
+export { countLateEvents } from './waiting-events.ts'
+export type { ChangedRefund, DoubtfulRefund, EventHandlers } from './topics.ts'

@@ -28,7 +28,8 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
     run: (ctx, { eventId }) => handleEvent(ctx, handlers, eventId)
   }),
   job(sweepEventsQueue, {
-    purpose: 'Asks again for stored events of the platform that nobody has handled.',
+    purpose:
+      'Asks again for stored events of the platform that nobody has handled, and warns of those that have waited for an hour.',
     cron: '* * * * *',
     atStart: true,
     run: sweepEvents

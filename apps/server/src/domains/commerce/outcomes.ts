@@ -19,6 +19,8 @@ export type EventResult = {
    * of them (null: for all whom nobody knows). Without it each event is mailed about.
    */
   customer?: number | null
+  /** False: it is not mailed about, since it is expected to end by itself. */
+  isMailed?: false
 }
 
 export type EventSubject = { platformOrderId: string; platformOrderName?: string | null; orderPublicId?: string | null }

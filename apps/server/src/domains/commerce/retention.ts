@@ -6,10 +6,10 @@ const hasPayload = sql`${platformEvents.payload} <> '{}'`
 
 /**
  * An event that waits, or whose money waits for an administrator, is never touched.
- * @param isOpen which events wait for an administrator: the payments know
+ * @param isUnresolved which events wait for an administrator: the payments know
  */
-export function commerceRetention(isOpen: SQL): RetentionEntry[] {
-  const isSettled = and(isNotNull(platformEvents.processedAt), not(isOpen))
+export function commerceRetention(isUnresolved: SQL): RetentionEntry[] {
+  const isSettled = and(isNotNull(platformEvents.processedAt), not(isUnresolved))
   return [
     {
       what: 'event_payloads',

@@ -1,7 +1,21 @@
-import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { sql, type SQL } from 'drizzle-orm'
+import {
+  type AnyPgColumn,
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text
+} from 'drizzle-orm/pg-core'
 import { EVENT_OUTCOMES, RESOLUTIONS, type Params } from '@netlet/contract'
 import { createdAt, instant, oneOf } from '../../infra/db/columns.ts'
+
+/** Is an event about money? Each that is about no product is. @param topic the column of it */
+export const isAboutMoney = (topic: AnyPgColumn): SQL => sql`${topic} not like 'products/%'`
 
 /** Every webhook of the platform, by its event id: seen again, it changes nothing. */
 export const platformEvents = pgTable(
@@ -16,6 +30,8 @@ export const platformEvents = pgTable(
     processedAt: instant(),
     /** How often its handling has failed for a reason that lasts. */
     failures: integer().notNull().default(0),
+    /** What the database said when it could not be handled: it waits for as long as that lasts. */
+    waitsFor: text(),
     /** See EVENT_OUTCOMES of the contract; null until it has been handled. */
     outcome: text({ enum: EVENT_OUTCOMES }),
     /** What the outcome's sentence names. */
@@ -25,7 +41,7 @@ export const platformEvents = pgTable(
     platformOrderName: text(),
     orderPublicId: text(),
     /** Its outcome has to be looked at by an administrator, who ends it by a resolution. */
-    needsHand: boolean().notNull().default(false),
+    needsResolution: boolean('needs_hand').notNull().default(false),
     resolution: text({ enum: RESOLUTIONS }),
     resolutionNote: text(),
     resolvedBy: text(),
@@ -43,12 +59,11 @@ export const platformEvents = pgTable(
     index('platform_events_waiting')
       .on(t.receivedAt)
       .where(sql`${t.processedAt} is null`),
-    index('platform_events_money')
-      .on(t.id)
-      .where(sql`${t.topic} not like 'products/%'`),
+    index('platform_events_money').on(t.id).where(isAboutMoney(t.topic)),
+    index('platform_events_outcome').on(t.outcome, t.id).where(isAboutMoney(t.topic)),
     index('platform_events_open')
       .on(t.id)
-      .where(sql`${t.needsHand} and ${t.resolution} is null`),
+      .where(sql`${t.needsResolution} and ${t.resolution} is null`),
     index('platform_events_order_name').on(t.platformOrderName, t.id),
     index('platform_events_order_id').on(t.platformOrderId, t.id),
     index('platform_events_public_id').on(t.orderPublicId, t.id),

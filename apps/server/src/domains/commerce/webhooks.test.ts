@@ -75,7 +75,7 @@ const mails = async () => {
   )
   return rows.map(row => row.subject)
 }
-const health = () => platformHealth(shop.ctx, { priceDrifts: async () => 0, openEvents: async () => 1 })
+const health = () => platformHealth(shop.ctx, { priceDrifts: async () => 0, unresolvedEvents: async () => 1 })
 
 test('subscriptions that the platform dropped are back at the next comparison', async () => {
   await registerWebhooks(shop.ctx)
@@ -167,7 +167,7 @@ test('payments of which no webhook tells are an alarm, once a day; a webhook tha
   expect(await mails()).toHaveLength(2)
 })
 
-test('the health page tells what came, what waits, and what needs a hand', async () => {
+test('the health page tells what came, what waits, and what needs attention', async () => {
   await registerWebhooks(shop.ctx)
   await stored('orders/paid 1', {})
   await stored('products/update 1', {}, 'products/update')
@@ -178,7 +178,7 @@ test('the health page tells what came, what waits, and what needs a hand', async
     .where(eq(platformEvents.eventId, 'orders/paid 1'))
   await received('orders/paid 1', 2 * HOUR)
   const found: NonNullable<Health['platform']> = await health()
-  expect(found.events).toMatchObject({ waiting: 2, attention: 1 })
+  expect(found.events).toMatchObject({ waiting: 2, unresolved: 1 })
   const paid = found.webhooks.last_events.find(one => one.topic === 'orders/paid')
   expect(Date.now() - Date.parse(paid?.at ?? '')).toBeGreaterThan(HOUR)
   expect(found.webhooks.last_events.find(one => one.topic === 'products/delete')?.at).toBeNull()

@@ -25,8 +25,13 @@ import { proxies } from './tables.ts'
  * It looks at the state of things only, so it may run at any time, any number of times.
  */
 export async function advance(unit: Unit, orderIds: number[]): Promise<void> {
+  await advanceLocked(unit, await lockOrders(unit, orderIds))
+}
+
+/** @param locked orders as they stand in the database */
+export async function advanceLocked(unit: Unit, locked: readonly OrderRow[]): Promise<void> {
   const given: number[] = []
-  for (const order of await lockOrders(unit, orderIds)) given.push(...(await advanceOne(unit, order)))
+  for (const order of locked) given.push(...(await advanceOne(unit, order)))
   // In one call, since each takes the locks of the inventory in ascending order.
   if (given.length > 0) await release(unit.tx, { leaseIds: given })
 }

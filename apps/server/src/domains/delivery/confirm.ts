@@ -3,7 +3,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { ConfirmPort } from '../fleet/index.ts'
 import { lockOrders } from '../orders/index.ts'
-import { advance } from './advance.ts'
+import { advanceLocked } from './advance.ts'
 
 /**
  * What the fleet calls with the outcomes of an agent. First the orders are locked, then the fleet writes its users:
@@ -13,7 +13,7 @@ export const confirmOutcomes =
   (ctx: AppContext): ConfirmPort =>
   (orderIds, write) =>
     command(ctx, SYSTEM, async unit => {
-      await lockOrders(unit, orderIds)
+      const locked = await lockOrders(unit, orderIds)
       await write(unit)
-      await advance(unit, orderIds)
+      await advanceLocked(unit, locked)
     })

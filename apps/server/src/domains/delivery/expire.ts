@@ -35,7 +35,7 @@ export const expireOrders = (ctx: AppContext): Promise<number> =>
     // From now on: a worker that was away for long must not shorten the time in which the customer can renew.
     const graceUntil = graceAfter(unit.now, grace_hours, unit.now)
     for (const order of await lockExpired(unit, BATCH)) ended.push(await expire(unit, ctx, order, graceUntil))
-    return giveBack(unit, ended)
+    return advanceAll(unit, ended)
   })
 
 async function expire(
@@ -51,6 +51,10 @@ async function expire(
   return expired
 }
 
+/** Does an order end at once where its time is that long by now? */
+export const endsTakenBack = ({ state, expiredAt }: Pick<OrderRow, 'state' | 'expiredAt'>, now: Date): boolean =>
+  isServed(state) && expiredAt !== null && expiredAt <= now
+
 /**
  * Ends a locked order whose time is over since some of it was taken back. Its grace counts from its expiry: whoever renews
  * in the grace and has that refunded again does not prolong it.
@@ -61,8 +65,8 @@ export async function expireTakenBack(
   order: OrderRow,
   graceHours: number
 ): Promise<void> {
-  if (!isServed(order.state) || !order.expiredAt || order.expiredAt > unit.now) return
-  await giveBack(unit, [await expire(unit, ctx, order, graceAfter(order.expiredAt, graceHours, unit.now))])
+  if (!order.expiredAt || !endsTakenBack(order, unit.now)) return
+  await advanceAll(unit, [await expire(unit, ctx, order, graceAfter(order.expiredAt, graceHours, unit.now))])
 }
 
 /**
@@ -76,11 +80,11 @@ export const endGraces = (ctx: AppContext): Promise<number> =>
       await endGrace(unit, order)
       await retireProxies(unit, order.id)
     }
-    return giveBack(unit, due)
+    return advanceAll(unit, due)
   })
 
 /** Addresses return to stock where no grace holds them and no agent has to confirm. @returns how many orders there were */
-async function giveBack(unit: Unit, some: OrderRow[]): Promise<number> {
+async function advanceAll(unit: Unit, some: OrderRow[]): Promise<number> {
   await advance(
     unit,
     some.map(order => order.id)

@@ -5,11 +5,12 @@
  */
 export { advance } from './advance.ts'
 export { confirmOutcomes } from './confirm.ts'
-export { endDelivery, endGraces, expireOrders, expireTakenBack } from './expire.ts'
+export { endDelivery, endGraces, expireOrders, endsTakenBack, expireTakenBack } from './expire.ts'
 export { deliveryJobs } from './jobs.ts'
 export { deliveryRoutes } from './routes.ts'
 export { restoreAddresses, reviveDelivery } from './revive.ts'
 export { startDelivery, type AcceptPayment } from './start.ts'
 export { deliveryRetention } from './retention.ts'
 export { creditOrder, leaveServerRow } from './servers/index.ts'
+export { planTask } from './plan-task.ts'
 export { requestTaskIn, type DeliveryPorts } from './tasks.ts'

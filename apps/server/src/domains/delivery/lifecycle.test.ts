@@ -81,7 +81,7 @@ test("another customer's order does not exist, and some actions are the administ
     ['post', path('reset_proxy')],
     ['post', path('devery_order')],
     ['post', path('update_proxy_expired_at'), { expired_at: Date.now() + DAY }],
-    ['get', path('events')],
+    ['get', path('timeline')],
     ['delete', `/api/orders/order_list/${order.id}/`],
     ['post', '/api/orders/order_list/one_key_reset/', { order_ids: String(order.id) }],
     ['get', '/api/orders/statistics'],

@@ -1,9 +1,8 @@
 import type { Proxy } from '@netlet/contract'
-import { eq, ilike, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
-import { isInet } from '../../infra/db/inet.ts'
-import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { checkOf, isAt } from './proxy-columns.ts'
 import { proxies } from './tables.ts'
 import { selectWithCredentials } from './with-credentials.ts'
 
@@ -18,11 +17,7 @@ export const proxyList = (orderId: number) =>
       where: [
         // A literal, or a prepared plan could not tell that the partial index serves.
         sql`${proxies.state} = 'live'`,
-        search === undefined
-          ? undefined
-          : isInet(search)
-            ? eq(proxies.ip, search)
-            : ilike(sql`host(${proxies.ip})`, containing(search))
+        search === undefined ? undefined : isAt(search)
       ],
       anyOf: [{ column: proxies.orderId, among: [orderId] }]
     }),
@@ -34,10 +29,7 @@ export const proxyList = (orderId: number) =>
         port,
         username,
         password,
-        status: proxy.available === null ? null : proxy.available === 1,
-        bing_delay: proxy.bingDelay,
-        google_delay: proxy.googleDelay,
-        amazon_delay: proxy.amazonDelay,
+        ...checkOf(proxy),
         created_at: iso(proxy.createdAt),
         updated_at: iso(proxy.updatedAt)
       }))

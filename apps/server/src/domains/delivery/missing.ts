@@ -4,7 +4,7 @@ import { setDesiredUsers } from '../fleet/index.ts'
 import { activate, leasesOf, reserve, reservePart } from '../inventory/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { holdingsOf, sumOf } from './holdings.ts'
-import { createProxies, servedShares, usersOf } from './start.ts'
+import { createProxies, reservationOf, servedShares, usersOf } from './start.ts'
 
 /** Where an order's next addresses come from. */
 export type Place = { groupId: number; avoid: number[] }
@@ -49,17 +49,16 @@ export async function leaseMore(
   amount: Amount
 ): Promise<Leased | null> {
   const { tx } = unit
-  const { id: orderId, cartStep: step, rules } = order
-  const wanted = { orderId, groupId, step, rules, quantity, avoid }
+  const wanted = { ...reservationOf(order), groupId, quantity, avoid }
   const all = await reserve(tx, wanted)
   const lease = all.ok ? { leaseId: all.leaseId, addresses: quantity } : null
   const found = lease ?? (amount === 'part' ? await reservePart(tx, wanted) : null)
   if (!found) return null
-  await activate(tx, orderId)
-  await createProxies(unit, orderId, found.leaseId)
-  const added = (await leasesOf(tx, orderId)).filter(share => share.leaseId === found.leaseId)
+  await activate(tx, order.id)
+  await createProxies(unit, order.id, found.leaseId)
+  const added = (await leasesOf(tx, order.id)).filter(share => share.leaseId === found.leaseId)
   const serverIds = added.flatMap(share => share.serverId ?? [])
-  const users = usersOf(order, await servedShares(tx, orderId))
+  const users = usersOf(order, await servedShares(tx, order.id))
   await setDesiredUsers(
     unit,
     users.filter(user => serverIds.includes(user.serverId))

@@ -1,7 +1,8 @@
-import { and, eq, exists, lt, sql } from 'drizzle-orm'
+import { and, eq, exists, gt, lt, notExists, sql } from 'drizzle-orm'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { leases } from '../inventory/tables.ts'
-import { proxies } from './tables.ts'
+import { orders } from '../orders/tables.ts'
+import { outageCredits, proxies } from './tables.ts'
 
 const isRetired = sql`${proxies.state} = 'retired'`
 
@@ -9,7 +10,7 @@ export const deliveryRetention: RetentionEntry[] = [
   {
     what: 'retired_proxies',
     keep: { setting: 'keep_retired_proxies_days' },
-    why: 'Addresses that an order gave back. Who held an address when is answered by the leases, which are kept.',
+    why: 'Addresses that an order gave back. Who held an address when is answered by the leases, which are kept. Those of an order that was credited for an outage stay until the order is over for as long.',
     remove: (unit, before, limit) =>
       removeRows(
         unit,
@@ -17,6 +18,19 @@ export const deliveryRetention: RetentionEntry[] = [
         and(
           isRetired,
           lt(proxies.updatedAt, before),
+          // Another outage of an order is credited with what its credited ones left, which these addresses tell.
+          notExists(
+            unit.tx
+              .select({ one: sql`1` })
+              .from(outageCredits)
+              .innerJoin(orders, eq(orders.id, outageCredits.orderId))
+              .where(
+                and(
+                  eq(outageCredits.orderId, proxies.orderId),
+                  gt(sql`greatest(${orders.expiredAt}, ${orders.endedAt})`, before)
+                )
+              )
+          ),
           // Until its lease has been released, its delivery or withdrawal is not over.
           exists(
             unit.tx

@@ -23,7 +23,7 @@ export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boo
     .from(servers)
     .where(and(inArray(servers.id, held), eq(servers.status, 'given_up')))
     .orderBy(asc(servers.id))
-  for (const { id } of left) await leaveGivenUp(unit, order, id, false)
+  for (const { id } of left) await leaveGivenUp(unit, order, id)
   const missing = await missingOf(tx, order)
   if (missing <= 0) return true
   if ((await leaseMissing(unit, order, 'all')).leased === 0) return false

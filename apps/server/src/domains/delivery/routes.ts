@@ -6,7 +6,8 @@ import type { AppContext } from '../../infra/context.ts'
 import { proxyDetail, proxyLines, proxyCsv } from './proxy-list.ts'
 import { serverOrderRoutes } from './servers/index.ts'
 import { requestTask, type Asked } from './tasks.ts'
-import { sendCsv } from '../../infra/list/index.ts'
+import { mountList, sendCsv } from '../../infra/list/index.ts'
+import { orderProxyList } from './order-proxies.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
 const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null : caller.id)
@@ -14,7 +15,7 @@ const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null
 export function deliveryRoutes(mount: Mount, ctx: AppContext, { mayDeliver }: Pick<Asked, 'mayDeliver'>): void {
   const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
     requestTask(ctx, call.caller, orderId, task, { userId: scopeOf(call.caller), mayDeliver })
-  serverOrderRoutes(mount, ctx)
+  serverOrderRoutes(mount, ctx, { mayDeliver })
   mount(routes.orders.proxyDetail, async ({ params, query, caller, reply }) => {
     const scope = { orderId: params.id, userId: scopeOf(caller), now: ctx.now() }
     if (query.format === 'json') return proxyDetail(ctx.db, scope, query)
@@ -23,6 +24,7 @@ export function deliveryRoutes(mount: Mount, ctx: AppContext, { mayDeliver }: Pi
     await sendCsv(reply, file.data)
     return SENT
   })
+  mountList(mount, ctx, routes.orders.proxies, ({ params }) => orderProxyList(params.id))
   mount(routes.orders.exportProxies, ({ params, caller }) => proxyLines(ctx.db, params.id, scopeOf(caller)))
   mount(routes.orders.copyProxies, async ({ params, caller }) => {
     const lines = await proxyLines(ctx.db, params.id, scopeOf(caller))

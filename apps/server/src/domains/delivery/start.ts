@@ -23,13 +23,7 @@ export async function startDelivery(unit: Unit, order: OrderRow, acceptPayment: 
   if (order.state === 'failed') await lockEarners(tx, order.userId)
   let held = await leasesOf(tx, order.id)
   if (held.length === 0) {
-    const lease = await reserve(tx, {
-      orderId: order.id,
-      groupId: order.serverGroupId,
-      step: order.cartStep,
-      rules: order.rules,
-      quantity: order.quantity
-    })
+    const lease = await reserve(tx, reservationOf(order))
     if (!lease.ok) {
       await failOrder(unit, order, { code: 'out_of_stock' })
       return false
@@ -44,6 +38,15 @@ export async function startDelivery(unit: Unit, order: OrderRow, acceptPayment: 
   await setDesiredUsers(unit, usersOf(order, held))
   return true
 }
+
+/** All addresses of an order, as the inventory is asked for them. */
+export const reservationOf = (order: OrderRow) => ({
+  orderId: order.id,
+  groupId: order.serverGroupId,
+  step: order.cartStep,
+  rules: order.rules,
+  quantity: order.quantity
+})
 
 /** What of its addresses an order's agents are to serve: all that it holds but those that it is giving back. */
 export async function servedShares(db: Executor, orderId: number): Promise<LeaseShare[]> {

@@ -55,6 +55,7 @@ async function placeMany(count: number): Promise<string[]> {
       id,
       username,
       isSuperuser: false,
+      role: null,
       ip: '127.0.0.1',
       sessionHash: null,
       impersonator: null,

@@ -12,7 +12,7 @@ import {
   finishTask,
   isOver,
   lockOrder,
-  markReset,
+  markOtherAddresses,
   queueTask,
   recordTaskDone,
   setCredentials,
@@ -26,7 +26,7 @@ import { checkProxies, countChecked } from './checks/index.ts'
 import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
 import { holdingsOf, isRetired } from './holdings.ts'
 import { leaseMissing } from './missing.ts'
-import { createProxies, servedShares, startDelivery, usersOf, type AcceptPayment } from './start.ts'
+import { createProxies, reservationOf, servedShares, startDelivery, usersOf, type AcceptPayment } from './start.ts'
 
 /**
  * Asks for a piece of work on an order: it is queued, and the order's row shows it until it ends.
@@ -59,7 +59,8 @@ export async function requestTaskIn(
   const order = await lockOrder(unit, orderId)
   if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
   const refusal = unfit(order, task, unit.now)
-  if (refusal) return refuse(refusal)
+  // A customer is told to order again, which is no advice for an operator.
+  if (refusal) return refuse(refusal === 'order_expired' && userId === null ? 'order_over' : refusal)
   const held = task === 'deliver' ? await mayDeliver(unit, order) : null
   if (held) return held
   const taskId = await queueTask(unit, order, task)
@@ -81,7 +82,11 @@ function unfit(order: OrderRow, task: OrderTask, now: Date) {
 }
 
 /** What delivery needs of the domains above it. */
-export type DeliveryPorts = { acceptPayment: (ctx: AppContext) => AcceptPayment }
+export type DeliveryPorts = {
+  acceptPayment: (ctx: AppContext) => AcceptPayment
+  /** Why a locked order is not delivered by now, though that was asked for; null where it is. */
+  whyNotDelivered: (unit: Unit, order: OrderRow) => Promise<FailedTask | null>
+}
 
 /** Runs what was asked for. Repeating it after a crash goes on where it stopped. */
 export async function runTask(ctx: AppContext, ports: DeliveryPorts, job: TaskJob): Promise<void> {
@@ -97,7 +102,7 @@ export async function runTask(ctx: AppContext, ports: DeliveryPorts, job: TaskJo
     if (!order || order.taskId !== taskId) return
     if (taskStateOf(order) === 'queued') {
       await beginTask(unit, order)
-      const failure = await work(unit, order, ports.acceptPayment(ctx))
+      const failure = await work(unit, order, ctx, ports)
       if (failure) await finishTask(unit, orderId, taskId, failure)
     }
     // The agents may have nothing to do for it: then it ends here.
@@ -131,10 +136,15 @@ export async function checkSlice(
 }
 
 /** What a task does to a locked order. @returns why it failed */
-function work(unit: Unit, order: OrderRow, acceptPayment: AcceptPayment): Promise<FailedTask | null> {
+async function work(
+  unit: Unit,
+  order: OrderRow,
+  ctx: AppContext,
+  { acceptPayment, whyNotDelivered }: DeliveryPorts
+): Promise<FailedTask | null> {
   if (order.task === 'change') return changeAddresses(unit, order)
   if (order.task === 'reset') return resetPassword(unit, order)
-  return deliver(unit, order, acceptPayment)
+  return (await whyNotDelivered(unit, order)) ?? deliver(unit, order, acceptPayment(ctx))
 }
 
 /** Leases other addresses; when the agents serve them, `advance` gives the old ones back. */
@@ -144,13 +154,7 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
   // Addresses that still work and were replaced: an earlier change was refused by an agent halfway. It is taken up where
   // it stands.
   if (!held.some(holding => holding.replaced && !isRetired(holding))) {
-    const lease = await reserveOther(tx, {
-      orderId: order.id,
-      groupId: order.serverGroupId,
-      step: order.cartStep,
-      rules: order.rules,
-      quantity: order.quantity
-    })
+    const lease = await reserveOther(tx, reservationOf(order))
     if (!lease.ok) return { code: 'out_of_stock' }
     await markReplaced(
       tx,
@@ -160,7 +164,7 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
     await createProxies(unit, order.id, lease.leaseId)
   }
   await setDesiredUsers(unit, usersOf(order, await servedShares(tx, order.id)))
-  await markReset(unit, order)
+  await markOtherAddresses(unit, order)
   return null
 }
 

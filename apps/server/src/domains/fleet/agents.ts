@@ -4,17 +4,17 @@ import { createAgentClient, type AgentClient } from '../../integrations/agent/in
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Secrets } from '../../infra/secrets.ts'
+import { startOf } from '../../infra/text.ts'
 import { closeOutage, openOutage } from './outages.ts'
 import { publishSelling } from './selling.ts'
+import type { ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
-
-export type ServerRow = typeof servers.$inferSelect
 
 /** What everything that talks to agents works with. */
 export type SyncContext = Pick<AppContext, 'db' | 'jobs' | 'secrets' | 'now' | 'log' | 'changes'>
 
 /** Seconds between two tries of an agent that fails. */
-const LONGEST_PAUSE_S = 60
+export const LONGEST_PAUSE_S = 60
 
 export type Trouble = { code: ServerTrouble; params?: Params }
 
@@ -103,6 +103,23 @@ export async function markFailing(unit: Unit, serverId: number, message: string)
 
 /** What was sent to the agent got there. */
 export async function markConverged(unit: Unit, serverId: number): Promise<void> {
+  // After each change of an agent: nearly always nothing was amiss, and one statement does.
+  const fine = await unit.tx
+    .update(servers)
+    .set({ lastSeenAt: unit.now })
+    .where(
+      and(
+        eq(servers.id, serverId),
+        eq(servers.connected, true),
+        eq(servers.failures, 0),
+        eq(servers.offline, false),
+        isNull(servers.unreachableSince),
+        isNull(servers.failingSince),
+        sql`coalesce(${servers.trouble}, '') not in ('unreachable', 'token_unreadable', 'changes_failing')`
+      )
+    )
+    .returning({ id: servers.id })
+  if (fine.length > 0) return
   const recovered = await unit.tx
     .update(servers)
     .set({ failingSince: null, failedTries: 0, nextTryAt: null })
@@ -171,5 +188,5 @@ const columnsOf = ({ code, params = {} }: Trouble) => ({ trouble: code, troubleP
 /** An agent's own words may be of any length. */
 const cutTexts = (params: Params): Params =>
   Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [name, typeof value === 'string' ? value.slice(0, 500) : value])
+    Object.entries(params).map(([name, value]) => [name, typeof value === 'string' ? startOf(value, 500) : value])
   )

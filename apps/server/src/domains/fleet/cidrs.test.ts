@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
-import { activate, addCidr, assignCidrs, reserve } from '../inventory/index.ts'
+import { activate, addCidr, assignCidrs, lockInventory, reserve } from '../inventory/index.ts'
 import { audited, startFleetShop } from './fleet.fixture.ts'
 
 let world: TestShop
@@ -95,7 +95,24 @@ describe('CIDRs', () => {
         '/api/servers/cidrs/clean_unused/',
         body
       )
-    expect((await clean()).data).toMatchObject({ deleted_count: 1, cidr_details: [{ cidr: '127.93.0.0/24' }] })
+    const planned = async (query = '') =>
+      (
+        await admin.get<{ count: number; cidrs: { cidr: string }[]; plan: string }>(
+          `/api/servers/cidrs/unused/${query}`
+        )
+      ).data
+    const both = await planned('?include_soft_deleted=true')
+    expect(both).toMatchObject({ count: 2, cidrs: [{ cidr: '127.92.0.0/24' }, { cidr: '127.93.0.0/24' }] })
+    expect(await planned()).toMatchObject({ count: 1, cidrs: [{ cidr: '127.93.0.0/24' }] })
+    expect((await planned()).plan).not.toBe(both.plan)
+    expect(await names('sort_by=cidr')).toHaveLength(5)
+    // What was agreed to is not what would go: nothing goes.
+    expect(await clean({ plan: both.plan })).toMatchObject({ status: 409, data: { reason: 'stale' } })
+    expect(await names('sort_by=cidr')).toHaveLength(5)
+    expect((await clean({ plan: (await planned()).plan })).data).toMatchObject({
+      deleted_count: 1,
+      cidr_details: [{ cidr: '127.93.0.0/24' }]
+    })
     const all = await clean({ include_soft_deleted: true })
     expect(all.data).toMatchObject({
       deleted_count: 1,
@@ -108,5 +125,12 @@ describe('CIDRs', () => {
       [{ cidr: '127.93.0.0/24' }]
     ])
     expect(await names('sort_by=cidr')).toHaveLength(3)
+  })
+
+  test('what cleaning would remove is read while others hold the lock of the inventory', async () => {
+    await world.ctx.db.transaction(async tx => {
+      await lockInventory(tx)
+      expect((await admin.get('/api/servers/cidrs/unused/?include_soft_deleted=1')).code).toBe(2000)
+    })
   })
 })

@@ -1,5 +1,5 @@
-import { refuse, type Cidr } from '@netlet/contract'
-import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { refuse, type Cidr, type Occupancy } from '@netlet/contract'
+import { and, asc, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -10,7 +10,7 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { addressCount, cleanUnused, excludeRules, lockInventory, ruleNames } from '../inventory/index.ts'
+import { addressCount, excludeRules, lockInventory, occupancyOf, ruleNames } from '../inventory/index.ts'
 import { cidrs } from '../inventory/tables.ts'
 import { servers } from './tables.ts'
 
@@ -91,22 +91,23 @@ export const editCidr = (
     return ok(after)
   })
 
-/** Removes ranges that no server has and nothing is leased of; on demand also those of servers that were removed. */
-export const cleanUnusedCidrs = (ctx: AppContext, by: Actor, { ofRemovedServers }: { ofRemovedServers: boolean }) =>
-  command(ctx, by, async unit => {
-    // First the lock: a server that is being removed gives up its ranges under it.
-    await lockInventory(unit.tx)
-    const gone = ofRemovedServers
-      ? await unit.tx.select({ id: servers.id }).from(servers).where(isNotNull(servers.deletedAt))
-      : []
-    const { removed } = await cleanUnused(unit, { ofServers: gone.map(server => server.id) })
-    const results = {
-      deleted_count: removed.length,
-      cidr_details: removed.map(({ id, cidr }) => ({ id, cidr }))
-    }
-    if (removed.length > 0) unit.audit('cidr.clean', 'all', { before: results.cidr_details })
-    return ok({ results, ...results })
-  })
+/** How a range is used, with the server that has it. */
+export async function cidrBlocks(
+  ctx: AppContext,
+  id: number,
+  query: { rule?: number | undefined; part?: string | undefined }
+): Promise<Result<Occupancy>> {
+  const found = await occupancyOf(ctx, id, query)
+  if (!found.ok) return found
+  const { serverId, ...occupancy } = found.data
+  return ok({ ...occupancy, server: serverId === null ? null : ((await serversById(ctx.db, [serverId]))[0] ?? null) })
+}
+
+const serversById = (db: Executor, ids: number[]) =>
+  db
+    .select({ id: servers.id, name: servers.name })
+    .from(servers)
+    .where(and(inArray(servers.id, ids), isNull(servers.deletedAt)))
 
 async function read(db: Executor, id: number): Promise<Cidr | undefined> {
   const rows = await db
@@ -118,13 +119,7 @@ async function read(db: Executor, id: number): Promise<Cidr | undefined> {
 
 async function present(db: Executor, rows: CidrRow[]): Promise<Cidr[]> {
   const serverIds = [...new Set(rows.flatMap(row => row.serverId ?? []))]
-  const owners =
-    serverIds.length === 0
-      ? []
-      : await db
-          .select({ id: servers.id, name: servers.name })
-          .from(servers)
-          .where(and(inArray(servers.id, serverIds), isNull(servers.deletedAt)))
+  const owners = serverIds.length === 0 ? [] : await serversById(db, serverIds)
   const names = rows.some(row => row.excludedRules.length > 0) ? await ruleNames(db) : new Map<number, string>()
   return rows.map(row => {
     const owner = owners.filter(server => server.id === row.serverId)

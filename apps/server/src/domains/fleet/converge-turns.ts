@@ -1,16 +1,17 @@
-import { and, eq, isNull } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import { URGENT } from '../../infra/jobs.ts'
-import { agentOf, markFailing, type ServerRow, type SyncContext } from './agents.ts'
+import { agentOf, markFailing, type SyncContext } from './agents.ts'
 import type { ConfirmPort } from './apply.ts'
 import { AgentUnreachable, convergeServer } from './converge.ts'
 import { convergeFailingQueue } from './queues.ts'
-import { servers } from './tables.ts'
+import { readServerRow, type ServerRow } from './server-row.ts'
 
 /** How soon an agent that is there says so. In milliseconds. */
 const PROBE_MS = 3_000
+/** An agent that answered so recently is not asked for a sign of life before its changes. In milliseconds. */
+const SEEN_MS = 5_000
 /** For each call to an agent that was fine the last time: where it takes longer, no other server waits. In milliseconds. */
 const HEALTHY_CALL_MS = 5_000
 /** Agents that this process works on at once: each takes a database connection, for the server's lock. */
@@ -23,7 +24,7 @@ const converging = pLimit(CONVERGING_AT_ONCE)
  * those that fail, which have workers of their own, and comes back from there with its first success.
  */
 export async function convergeHealthy(ctx: SyncContext, serverId: number, confirm: ConfirmPort): Promise<void> {
-  const server = await findServer(ctx, serverId)
+  const server = await readServerRow(ctx.db, serverId)
   if (!server) return
   const suspect = server.failingSince !== null || server.unreachableSince !== null
   const work = () => converging(() => convergeServer(ctx, serverId, confirm, HEALTHY_CALL_MS))
@@ -32,7 +33,7 @@ export async function convergeHealthy(ctx: SyncContext, serverId: number, confir
 
 /** Tries a server whose last try failed, where its pause is over. */
 export async function convergeFailing(ctx: SyncContext, serverId: number, confirm: ConfirmPort): Promise<void> {
-  const server = await findServer(ctx, serverId)
+  const server = await readServerRow(ctx.db, serverId)
   if (!server) return
   const early = server.nextTryAt !== null && server.nextTryAt > ctx.now()
   const work = () => convergeServer(ctx, serverId, confirm)
@@ -42,11 +43,13 @@ export async function convergeFailing(ctx: SyncContext, serverId: number, confir
 /** @returns false where the agent failed; that is recorded */
 async function tryAgent(ctx: SyncContext, server: ServerRow, work: () => Promise<void>): Promise<boolean> {
   const { id } = server
-  // Without the lock and its connection: where nothing answers, this is all that is waited for.
-  const probe = await agentOf(server, ctx.secrets, PROBE_MS).info()
-  if (!probe.ok) {
-    await command(ctx, SYSTEM, unit => markFailing(unit, id, probe.message))
-    return false
+  if (!wasJustSeen(ctx, server)) {
+    // Without the lock and its connection: where nothing answers, this is all that is waited for.
+    const probe = await agentOf(server, ctx.secrets, PROBE_MS).info()
+    if (!probe.ok) {
+      await command(ctx, SYSTEM, unit => markFailing(unit, id, probe.message))
+      return false
+    }
   }
   try {
     await work()
@@ -58,27 +61,27 @@ async function tryAgent(ctx: SyncContext, server: ServerRow, work: () => Promise
   }
 }
 
-/** One job waits for each server: at its time, or where the server has just come back, at once. */
-async function sendNextTry(ctx: SyncContext, serverId: number): Promise<void> {
-  const server = await findServer(ctx, serverId)
-  if (!server) return
-  const { nextTryAt } = server
-  const group = String(serverId)
-  const later = nextTryAt !== null && nextTryAt > ctx.now()
-  await command(ctx, SYSTEM, async unit =>
-    unit.jobs.send(
-      convergeFailingQueue,
-      { serverId },
-      // The one that waits for its time must not keep this one from being sent.
-      later ? { key: group, group, startAfter: nextTryAt } : { key: `${group}:now`, group, priority: URGENT }
-    )
-  )
+/** A clock that was set back since makes nothing recent. */
+function wasJustSeen(ctx: SyncContext, { failingSince, lastSeenAt }: ServerRow): boolean {
+  if (failingSince !== null || lastSeenAt === null) return false
+  const ago = ctx.now().getTime() - lastSeenAt.getTime()
+  return ago >= 0 && ago < SEEN_MS
 }
 
-async function findServer(ctx: SyncContext, id: number): Promise<ServerRow | undefined> {
-  const [server] = await ctx.db
-    .select()
-    .from(servers)
-    .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
-  return server
+/** One job waits for each server: at its time, or where the server has just come back, at once. */
+async function sendNextTry(ctx: SyncContext, serverId: number): Promise<void> {
+  const server = await readServerRow(ctx.db, serverId)
+  if (!server) return
+  const group = String(serverId)
+  const startIn = server.nextTryAt === null ? 0 : server.nextTryAt.getTime() - ctx.now().getTime()
+  await command(ctx, SYSTEM, async unit => {
+    if (startIn <= 0) return enqueueTry(unit, serverId)
+    unit.jobs.send(convergeFailingQueue, { serverId }, { key: group, group, startIn })
+  })
+}
+
+/** Has a server that fails tried at once. The job that waits for its time does not keep this one from being sent. */
+export function enqueueTry(unit: Unit, serverId: number): void {
+  const group = String(serverId)
+  unit.jobs.send(convergeFailingQueue, { serverId }, { key: `${group}:now`, group, priority: URGENT })
 }

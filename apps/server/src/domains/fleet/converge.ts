@@ -3,12 +3,13 @@ import type { AgentClient } from '../../integrations/agent/index.ts'
 import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { agentOf, markConverged, markFailing, setTrouble, type ServerRow, type SyncContext } from './agents.ts'
+import { agentOf, markConverged, markFailing, setTrouble, type SyncContext } from './agents.ts'
 import { applyUser, recordOutcomes, type AgentUser, type ConfirmPort, type Outcome } from './apply.ts'
 import { withServerLock } from './lock.ts'
 import { loadPrefixes, type LoadedPrefixes } from './prefixes.ts'
 import { convergeQueue } from './queues.ts'
-import { agentUsers, servers } from './tables.ts'
+import { readServerRow, type ServerRow } from './server-row.ts'
+import { agentUsers } from './tables.ts'
 
 const BATCH = 64
 const AT_ONCE = 8
@@ -34,19 +35,15 @@ export async function convergeServer(
     ctx.db,
     serverId,
     async () => {
-      const [server] = await ctx.db
-        .select()
-        .from(servers)
-        .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
+      const server = await readServerRow(ctx.db, serverId)
       if (server) await syncAgent(ctx, server, { confirm, timeoutMs })
     },
     { waitMs: 1000 }
   )
   // Someone else is at it, and may have looked for the last time before our change was there: look again soon.
   if (!ran) {
-    const startAfter = new Date(ctx.now().getTime() + 1000)
     await command(ctx, SYSTEM, async unit =>
-      unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), group: String(serverId), startAfter })
+      unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), group: String(serverId), startIn: 1000 })
     )
   }
 }

@@ -1,8 +1,10 @@
-import { and, eq, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, ne, or, sql, type SQL } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { troubledSince } from './agents.ts'
 import { convergeQueue, denyListsQueue, repairQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
@@ -127,6 +129,12 @@ export async function agentProgress(db: Executor, orderId: number) {
     .from(agentUsers)
     .where(eq(agentUsers.orderId, orderId))
 }
+
+/** Does an order's user wait for a server that does not answer, or takes no changes? @param orderId a column */
+export const waitsForServer = (orderId: PgColumn): SQL<boolean> => sql<boolean>`exists (
+  select 1 from ${agentUsers} join ${servers} on ${servers.id} = ${agentUsers.serverId}
+  where ${agentUsers.orderId} = ${orderId} and ${agentUsers.wanted} and ${troubledSince} is not null
+    and ${agentUsers.generation} <> ${agentUsers.appliedGeneration})`
 
 /** Servers whose agents lack a change, or failed to take the last one. */
 export async function serversBehind(db: Executor): Promise<number[]> {

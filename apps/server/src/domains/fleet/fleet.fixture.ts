@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { desc, eq } from 'drizzle-orm'
+import { desc, eq, sql } from 'drizzle-orm'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createAgentClient, type AgentClient } from '../../integrations/agent/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -174,6 +174,14 @@ export async function leaseOn(ctx: AppContext, serverId: number, rule: number): 
     await activate(tx, orderId)
   })
   return orderId
+}
+
+/** The number of an order, by which refusals name it. */
+export async function numberOf({ db }: AppContext, orderId: number): Promise<string> {
+  const { rows } = await db.execute<{ number: string }>(
+    sql`select order_id as number from orders where id = ${orderId}`
+  )
+  return rows[0]?.number ?? ''
 }
 
 /** What the audit log says of an action, newest first. */

@@ -14,7 +14,8 @@ import {
   type TestAgent
 } from './fleet.fixture.ts'
 import { repairServer, SAFE_REMOVALS } from './repair.ts'
-import { changeStatus, lockServer } from './server-status.ts'
+import { lockServer } from './server-row.ts'
+import { changeStatus } from './server-status.ts'
 import { agentUsers } from './tables.ts'
 
 let world: TestShop

@@ -1,4 +1,4 @@
-import { refuse, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
+import { refuse, type GroupPlan, type GroupPlanForm, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
 import { and, asc, eq, ilike, inArray, isNull, or } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -9,6 +9,8 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { serverCidrs } from '../inventory/index.ts'
+import { stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 import { nameTaken } from './refusals.ts'
 import { serverGroups, serverGroupServers, servers } from './tables.ts'
 
@@ -92,6 +94,47 @@ export const deleteGroup = (
     return done
   })
 
+/** What other servers in a group, or its removal, would do to its plans and stock. It only reads. */
+export async function planGroup(
+  { db }: Pick<AppContext, 'db'>,
+  id: number,
+  { servers: wanted, remove }: GroupPlanForm,
+  variantsSellingFrom: VariantsSellingFrom
+): Promise<Result<GroupPlan>> {
+  const [row] = await db
+    .select()
+    .from(serverGroups)
+    .where(and(eq(serverGroups.id, id), isNull(serverGroups.deletedAt)))
+  if (!row) return refuse('not_found')
+  const before = await presentOne(db, row)
+  const stock = await stockOfGroups(db, [id])
+  const variants = await variantsSellingFrom(db, id)
+  const ids = remove ? [] : [...new Set(wanted)]
+  const known = await db
+    .select()
+    .from(servers)
+    .where(and(inArray(servers.id, [...ids, ...idsOf(before.servers)]), isNull(servers.deletedAt)))
+    .orderBy(asc(servers.id))
+  if (ids.some(one => !known.some(server => server.id === one))) return fieldRefusal('servers', 'server_gone')
+  const isIn = (server: { id: number }) => before.servers.some(one => one.id === server.id)
+  const added = known.filter(server => !isIn(server))
+  const removed = known.filter(server => !ids.includes(server.id))
+  const freeOf = async (all: typeof known) => {
+    const free = []
+    for (const server of all) free.push(await stockOfRanges(db, server, await serverCidrs(db, server.id)))
+    return free
+  }
+  return ok({
+    added: added.map(({ name }) => name),
+    removed: removed.map(({ name }) => name),
+    variants,
+    stock: stockChanges(
+      stock,
+      remove ? [] : stockAfter(stock, { come: await freeOf(added), gone: await freeOf(removed) })
+    )
+  })
+}
+
 async function lockGroup(tx: Transaction, id: number): Promise<GroupRow | undefined> {
   const [row] = await tx
     .select()
@@ -110,7 +153,7 @@ async function setServers(tx: Transaction, groupId: number, ids: number[]): Prom
     .for('share')
   if (known.length < wanted.length) return fieldRefusal('servers', 'server_gone')
   await tx.delete(serverGroupServers).where(eq(serverGroupServers.groupId, groupId))
-  await tx.insert(serverGroupServers).values(wanted.map(serverId => ({ groupId, serverId })))
+  if (wanted.length > 0) await tx.insert(serverGroupServers).values(wanted.map(serverId => ({ groupId, serverId })))
   return done
 }
 

@@ -1,9 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestShop } from '../../testing/shop.ts'
 import { addTestServer, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
 import { ALARM_AFTER, checkServers } from './health.ts'
-import { servers } from './tables.ts'
+import { serverReports, servers } from './tables.ts'
 
 let world: TestShop
 let agent: TestAgent
@@ -93,4 +95,102 @@ test('one server that cannot be asked keeps no other from being asked', async ()
   await checkServers(ctx)
   expect(await serverRow(ctx, broken)).toMatchObject({ trouble: 'token_unreadable', troubleParams: {} })
   expect((await serverRow(ctx, fine)).connected).toBe(true)
+})
+
+/** What answers on an agent's port, whatever that is. */
+async function startStranger() {
+  const reply = { status: 503, body: '' }
+  const server = createServer((_request, response) => response.writeHead(reply.status).end(reply.body))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return { reply, port: typeof address === 'object' && address ? address.port : 0, close: () => server.close() }
+}
+
+test('an agent whose refusal the database cannot hold as it came is away all the same', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'behind a proxy', { agent })
+  await checkServers(ctx)
+  const stranger = await startStranger()
+  await ctx.db.update(servers).set({ agentPort: stranger.port }).where(eq(servers.id, id))
+  const said = async (body: string) => {
+    stranger.reply.body = body
+    await checkServers(ctx)
+    const { connected, trouble, troubleParams } = await serverRow(ctx, id)
+    return { connected, trouble, message: troubleParams?.['message'] }
+  }
+  const away = { connected: false, trouble: 'unreachable' }
+  const refusal = (msg: string) => `{"status":503,"reason":"internal","msg":"${msg}"}`
+  try {
+    expect(await said(refusal(String.raw`full\u0000 disk`))).toEqual({ ...away, message: 'full disk' })
+    expect(await said(refusal(String.raw`half \ud83d`))).toEqual({ ...away, message: 'half \ufffd' })
+    // Cut after 200, or 500: amid the character.
+    expect(await said(`${'x'.repeat(199)}😀`)).toEqual({ ...away, message: 'x'.repeat(199) })
+    expect(await said(refusal(`${'x'.repeat(499)}😀`))).toEqual({ ...away, message: 'x'.repeat(499) })
+    expect(await said('a page\0')).toEqual({ ...away, message: 'a page' })
+    expect((await serverRow(ctx, id)).failures).toBe(5)
+    expect(await waiting('send-mail', id)).toBe(1)
+  } finally {
+    stranger.close()
+  }
+})
+
+test('a version that the database cannot hold as it came keeps no agent from being there', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'of another version', { agent })
+  const stranger = await startStranger()
+  await ctx.db.update(servers).set({ agentPort: stranger.port }).where(eq(servers.id, id))
+  const told = async (version: string) => {
+    const health = { version, status: 'ok', workers: 1, uptime_seconds: 5 }
+    const data = { epoch: 'e', version: 1, proxy_port: 1, cidr: [], health }
+    stranger.reply.status = 200
+    stranger.reply.body = JSON.stringify({ status: 200, data })
+    await checkServers(ctx)
+    const [report] = await ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))
+    return { connected: (await serverRow(ctx, id)).connected, version: report?.report.version }
+  }
+  try {
+    expect(await told('1.0\0')).toEqual({ connected: true, version: '1.0' })
+    expect(await told(`${'1'.repeat(49)}😀`)).toEqual({ connected: true, version: '1'.repeat(49) })
+  } finally {
+    stranger.close()
+  }
+})
+
+test('figures that cannot be right are no report: the last one stays and says since when, and the agent is there', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'a liar', { agent })
+  const stranger = await startStranger()
+  await ctx.db.update(servers).set({ agentPort: stranger.port }).where(eq(servers.id, id))
+  const health = { version: '1', status: 'ok', workers: 1, uptime_seconds: 5 }
+  const load = { connections: 1, up: 1, down: 1, requests: 1, errors: 0 }
+  const told = async (more: object) => {
+    const data = { epoch: 'e', version: 1, proxy_port: 1, cidr: [], health, load, ...more }
+    stranger.reply.status = 200
+    stranger.reply.body = JSON.stringify({ status: 200, data })
+    await checkServers(ctx)
+    const [row] = await ctx.db.select().from(serverReports).where(eq(serverReports.serverId, id))
+    expect((await serverRow(ctx, id)).connected).toBe(true)
+    return row?.report
+  }
+  try {
+    expect(await told({ health: { ...health, workers: -1.5 } })).toBeUndefined()
+    const { refused_since: none, ...good } = (await told({})) ?? {}
+    expect(none).toBeUndefined()
+    const lies = [
+      { load: { ...load, up: 1e308 } },
+      { load: { ...load, down: -1 } },
+      { load: { ...load, connections: 0.5 } },
+      { health: { ...health, workers: -1.5 } },
+      { health: { ...health, uptime_seconds: -1e300 } },
+      { health: { ...health, uptime_seconds: 1e15 } },
+      { num_of_users: 1e300 }
+    ]
+    const since = (await told(lies[0] ?? {}))?.refused_since
+    expect(since).toMatch(/^\d{4}-\d\d-\d\dT/)
+    for (const lie of lies) expect(await told(lie)).toEqual({ ...good, refused_since: since })
+    expect(await told({ load: { ...load, up: 2 } })).not.toHaveProperty('refused_since')
+  } finally {
+    stranger.close()
+  }
 })

@@ -5,17 +5,13 @@ import { iso, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
-import {
-  agentOf,
-  markOffline,
-  markReachable,
-  markUnreachable,
-  type ServerRow,
-  type SyncContext,
-  type Trouble
-} from './agents.ts'
+import { agentOf, markOffline, markReachable, markUnreachable, type SyncContext, type Trouble } from './agents.ts'
+import type { AgentInfo } from '../../integrations/agent/index.ts'
+import { recordReport } from './agent-report.ts'
 import { enqueueFullSync } from './desired.ts'
+import { endFutureTimes } from './future-times.ts'
 import { troubleSentence } from './list-servers.ts'
+import type { ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
 
 const AT_ONCE = 32
@@ -28,21 +24,25 @@ export const ALARM_AFTER = 5
  * silent for longer than `unreachable_after` sells nothing.
  */
 export async function checkServers(ctx: SyncContext): Promise<void> {
+  await endFutureTimes(ctx)
   const all = await ctx.db.select().from(servers).where(isNull(servers.deletedAt))
   const { unreachable_after: minutes } = await readSettings(ctx.db, ctx.secrets)
   await pLimit(AT_ONCE).map(all, server => checkServer(ctx, server, minutes * MINUTE))
 }
 
 async function checkServer(ctx: SyncContext, server: ServerRow, sellsForMs: number): Promise<void> {
-  const trouble = await askHealth(ctx, server)
+  const answer = await askHealth(ctx, server)
   await command(ctx, SYSTEM, async unit => {
     const deadline = new Date(unit.now.getTime() - sellsForMs)
-    if (trouble === null) {
+    if ('info' in answer) {
+      if (answer.info.misreported) ctx.log.warn({ server: server.id }, 'agent told figures that cannot be right')
+      await recordReport(unit, server.id, answer.info)
       if (await markReachable(unit, server.id)) enqueueFullSync(unit, server.id)
       await markOffline(unit, server.id, deadline)
       if (server.connected) await tellOfFailing(unit, server, deadline)
       return
     }
+    const { trouble } = answer
     const failures = await markUnreachable(unit, server.id, trouble)
     await markOffline(unit, server.id, deadline)
     // Nobody waits for a server that was given up.
@@ -68,14 +68,14 @@ async function tellOfFailing(unit: Unit, server: ServerRow, deadline: Date): Pro
   })
 }
 
-/** @returns null where the agent answered, else why not */
-async function askHealth(ctx: SyncContext, server: ServerRow): Promise<Trouble | null> {
+/** What the agent told, or why it did not. */
+async function askHealth(ctx: SyncContext, server: ServerRow): Promise<{ info: AgentInfo } | { trouble: Trouble }> {
   try {
     const reply = await agentOf(server, ctx.secrets, ANSWER_MS).info()
-    return reply.ok ? null : { code: 'unreachable', params: { message: reply.message } }
+    return reply.ok ? { info: reply.data } : { trouble: { code: 'unreachable', params: { message: reply.message } } }
   } catch (error) {
     // One server's unreadable token must not keep the others from being asked.
     ctx.log.error({ err: error, server: server.id }, 'server could not be asked')
-    return { code: 'token_unreadable' }
+    return { trouble: { code: 'token_unreadable' } }
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The fleet: servers with their groups and address ranges, what their agents are to hold, and how they are brought there,
- * watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups, server_group_servers, agent_users and
+ * watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups, server_group_servers, server_reports, agent_users and
  * the sequence agent_generation.
  * Others say what an order's user shall be (`setDesiredUsers`, `removeDesiredUsers`) and read how far the agents are
  * (`agentProgress`); only the fleet writes its tables and talks to agents.
@@ -10,6 +10,7 @@
 export { troubledSince } from './agents.ts'
 export { serversHealth } from './servers-health.ts'
 export { type ConfirmPort } from './apply.ts'
+export { checkServers } from './health.ts'
 export { convergeServer } from './converge.ts'
 export {
   agentProgress,
@@ -19,11 +20,17 @@ export {
   enqueueDenyLists,
   removeDesiredUsers,
   serversBehind,
-  setDesiredUsers
+  setDesiredUsers,
+  waitsForServer
 } from './desired.ts'
+export { countTroubledServers } from './list-servers.ts'
+export { removeServer } from './delete-server.ts'
 export { createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'
 export { fleetRoutes } from './routes.ts'
-export { findOutage, takeUnannounced, type Outage } from './outages.ts'
+export { findOutage, lockOutage, removeOutage, takeUnannounced, type Outage } from './outages.ts'
+export { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 export { createServer } from './save-server.ts'
-export { changeStatus, lockServer } from './server-status.ts'
+export { searchServers } from './search-servers.ts'
+export { lockServer, readServerRow } from './server-row.ts'
+export { changeStatus } from './server-status.ts'

@@ -54,7 +54,7 @@ export const fleetJobs = ({ confirm }: { confirm: (ctx: AppContext) => ConfirmPo
   job(provisionQueue, {
     purpose: "Installs a server's agent over SSH, or loads its ranges.",
     concurrency: 2,
-    run: (ctx, work) => provisionServer(ctx, work)
+    run: (ctx, work) => provisionServer(ctx, work, ctx.config.install)
   }),
   job(denyListsQueue, {
     purpose: 'Gives every agent its deny lists again, after an edit of the access rules.',

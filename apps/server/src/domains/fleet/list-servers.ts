@@ -1,54 +1,107 @@
-import { fillIn, serverTroubles, type Server } from '@netlet/contract'
-import { and, eq, inArray, isNull, sql, ilike, or } from 'drizzle-orm'
+import { fillIn, refuse, serverTroubles, type Provisioning, type Server, type ServerView } from '@netlet/contract'
+import { and, asc, eq, inArray, isNull, ne, sql, ilike, or, type SQL } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
-import { addressCount } from '../inventory/index.ts'
-import type { ServerRow, Trouble } from './agents.ts'
+import { addressCount, leasedOnServers } from '../inventory/index.ts'
+import type { Trouble } from './agents.ts'
+import { certificateOf } from './certificate.ts'
 import { rangesOfServers } from './cidrs.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
-import { agentUsers, servers } from './tables.ts'
+import { readServerRow, type ServerRow } from './server-row.ts'
+import { agentUsers, serverGroups, serverGroupServers, serverReports, servers } from './tables.ts'
+
+type Query = ListInput<'id'> & { state?: ServerView | undefined }
+
+/** A server that somebody has to look at. One that was given up has no trouble: nobody waits for it. */
+export const isTroubled: SQL = sql`(${servers.status} <> 'given_up' and (${servers.trouble} is not null
+  or ${servers.failingSince} is not null or not ${servers.connected} or cardinality(${servers.refusedRanges}) > 0
+  or coalesce(${servers.provisioning} ->> 'status' = 'failed', false)))`
+
+/** The rows of each view. */
+const views: Readonly<Record<ServerView, SQL | undefined>> = {
+  selling: and(eq(servers.status, 'active'), eq(servers.offline, false)),
+  trouble: isTroubled,
+  unreachable: and(ne(servers.status, 'given_up'), eq(servers.connected, false)),
+  behind: or(
+    sql`${servers.prefixesGeneration} <> ${servers.prefixesApplied}`,
+    sql`exists (select 1 from ${agentUsers} where ${agentUsers.serverId} = ${servers.id}
+      and ${agentUsers.generation} <> ${agentUsers.appliedGeneration})`
+  ),
+  installing: sql`${servers.provisioning} ->> 'status' = 'running'`,
+  paused: eq(servers.status, 'paused'),
+  draining: eq(servers.status, 'draining'),
+  given_up: eq(servers.status, 'given_up'),
+  returning: eq(servers.status, 'returning')
+}
+
+/** How many servers somebody has to look at: what the view `trouble` lists. */
+export const countTroubledServers = (db: Executor): Promise<number> =>
+  db.$count(servers, and(isNull(servers.deletedAt), views.trouble))
 
 /** Servers, newest last: found by name, address or description. */
-export const serverList = defineList<ListInput<'id'>, Server>({
+export const serverList = defineList<Query, Server>({
   name: 'servers',
   table: servers,
   id: servers.id,
   sort: { id: servers.id },
-  match(_db, { search }) {
+  match(_db, { search, state }) {
     const pattern = search && containing(search)
     const found = pattern
       ? or(ilike(servers.name, pattern), ilike(sql`host(${servers.ip})`, pattern), ilike(servers.description, pattern))
       : undefined
-    return { where: [isNull(servers.deletedAt), found] }
+    return { where: [isNull(servers.deletedAt), found, state && views[state]] }
   },
   load: async (db, ids) => present(db, await db.select().from(servers).where(among(servers.id, ids)))
 })
 
+/** Names of the servers, as a choice of them shows them: nothing of their agents, users or ranges is read. */
+export const serverNameList = defineList<ListInput<'id'>, Pick<Server, 'id' | 'name'>>({
+  name: 'server_names',
+  table: servers,
+  id: servers.id,
+  sort: { id: servers.id },
+  match: (_db, { search }) => ({
+    where: [isNull(servers.deletedAt), search === undefined ? undefined : ilike(servers.name, containing(search))]
+  }),
+  load: (db, ids) => db.select({ id: servers.id, name: servers.name }).from(servers).where(among(servers.id, ids))
+})
+
 export async function readServer(db: Executor, id: number): Promise<Server | undefined> {
-  const rows = await db
-    .select()
-    .from(servers)
-    .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
-  return (await present(db, rows))[0]
+  const row = await readServerRow(db, id)
+  return row && (await present(db, [row]))[0]
+}
+
+export async function findServer(db: Executor, id: number): Promise<Result<Server>> {
+  const server = await readServer(db, id)
+  return server ? ok(server) : refuse('not_found')
 }
 
 async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
   if (rows.length === 0) return []
   const ids = rows.map(row => row.id)
   const ranges = await rangesOfServers(db, ids)
-  const behind = await db
-    .selectDistinct({ id: agentUsers.serverId })
-    .from(agentUsers)
-    .where(and(inArray(agentUsers.serverId, ids), sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`))
-  const late = new Set(behind.map(row => row.id))
+  const leased = await leasedOnServers(db, ids)
+  const users = new Map((await usersOfServers(db, ids)).map(({ serverId, ...rest }) => [serverId, rest]))
+  const groups = Map.groupBy(
+    await db
+      .select({ serverId: serverGroupServers.serverId, id: serverGroups.id, name: serverGroups.name })
+      .from(serverGroupServers)
+      .innerJoin(serverGroups, eq(serverGroups.id, serverGroupServers.groupId))
+      .where(and(inArray(serverGroupServers.serverId, ids), isNull(serverGroups.deletedAt)))
+      .orderBy(asc(serverGroups.id)),
+    group => group.serverId
+  )
+  const reports = await db.select().from(serverReports).where(inArray(serverReports.serverId, ids))
   return rows.map(row => {
     const cidrs = ranges.get(row.id) ?? []
     const fields = serverFields(
       { ...row, port: row.sshPort, agent_port: row.agentPort, proxy_port: row.proxyPort },
       cidrs.map(range => range.cidr)
     )
+    const { orders = 0, ...held } = users.get(row.id) ?? { wanted: 0, confirmed: 0, behind: 0 }
     return {
       id: row.id,
       name: row.name,
@@ -59,20 +112,79 @@ async function present(db: Executor, rows: ServerRow[]): Promise<Server[]> {
       has_password: row.sshPassword !== null,
       agent_port: row.agentPort,
       has_certificate: row.agentCertificate !== null,
+      certificate: row.agentCertificate === null ? null : certificateOf(row.agentCertificate),
       proxy_port: row.proxyPort,
       cidrs: cidrs.map(({ id, cidr }) => ({ id, cidr, ip_count: addressCount(cidr), name: cidr })),
-      step: stepOf(row, late.has(row.id)),
+      groups: (groups.get(row.id) ?? []).map(({ id, name }) => ({ id, name })),
+      orders,
+      leased: leased.get(row.id) ?? 0,
+      users: held,
+      ranges: { wanted: row.prefixesGeneration, confirmed: row.prefixesApplied },
+      refused_ranges: row.refusedRanges,
+      agent: reports.find(({ serverId }) => serverId === row.id)?.report ?? null,
+      step: stepOf(row, held.behind > 0),
       unreachable_since: isoOrNull(row.unreachableSince),
       failing_since: isoOrNull(row.failingSince),
       status: row.status,
       sells: row.status === 'active' && !row.offline,
       ...troubleOf(row),
-      provisioning: row.provisioning,
+      provisioning: presentProvisioning(row),
       created_at: iso(row.createdAt),
       version: versionOf(fields)
     }
   })
 }
+
+/**
+ * Of each server: how far its agent is with its users, and how many orders have one there: each has one a server. Each
+ * figure comes from an index of its own, since a server can have 10,000 users.
+ */
+export function usersOfServers(db: Executor, ids: number[]) {
+  const figure = (value: SQL, where?: SQL) =>
+    sql<number>`(${db
+      .select({ value })
+      .from(agentUsers)
+      .where(and(eq(agentUsers.serverId, servers.id), where))})`
+  return db
+    .select({
+      serverId: servers.id,
+      wanted: figure(sql`coalesce(max(${agentUsers.generation}), 0)::float8`),
+      confirmed: figure(sql`coalesce(max(${agentUsers.appliedGeneration}), 0)::float8`),
+      behind: figure(sql`count(*)::int`, sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`),
+      orders: figure(sql`count(*)::int`, sql`${agentUsers.wanted} and ${agentUsers.orderId} is not null`)
+    })
+    .from(servers)
+    .where(inArray(servers.id, ids))
+}
+
+/** One of before the steps were kept has none. */
+function presentProvisioning({
+  provisioning: one,
+  provisioningCancelledAt: cancelled
+}: ServerRow): Provisioning | null {
+  if (!one) return null
+  const steps = (one as Partial<Provisioning>).steps ?? []
+  return {
+    ...one,
+    run_init: (one as Partial<Provisioning>).run_init ?? true,
+    steps,
+    cancelling: isCancelling(one, cancelled)
+  }
+}
+
+/** Does it still run, although somebody cancelled it since it was asked for? */
+export const isCancelling = (
+  { status, steps, at }: Omit<Provisioning, 'cancelling'>,
+  cancelledAt: Date | null
+): boolean =>
+  status === 'running' && cancelledAt !== null && Date.parse(steps[0]?.started_at ?? at) <= cancelledAt.getTime()
+
+/** Is it being installed, or waits to be? One that was cancelled writes nothing to the server's row any more. */
+export const isInstalling = ({
+  provisioning: last,
+  provisioningCancelledAt: cancelled
+}: Pick<ServerRow, 'provisioning' | 'provisioningCancelledAt'>): boolean =>
+  last?.status === 'running' && !isCancelling(last, cancelled)
 
 type ServerFields = Pick<Server, 'name' | 'ip' | 'description' | 'port'> & {
   agent_port?: number | undefined

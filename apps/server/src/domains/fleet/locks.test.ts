@@ -7,7 +7,7 @@ import { lock } from '../../infra/db/locks.ts'
 import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
-import { leasesOf, release, reserve } from '../inventory/index.ts'
+import { leasesOf, lockInventory, release, reserve } from '../inventory/index.ts'
 import { renewDenyLists, setDesiredUsers } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { addTestServer, leaseOn, startFleetShop, wantTestUsers } from './fleet.fixture.ts'
@@ -128,3 +128,22 @@ test('provisioning a server hides no chunk from reservations, though their ids b
     expect(await reserveOne()).toEqual(['127.44.1.0/32'])
   })
 })
+
+test('plans of a server and of a group wait for nobody who leases, and let nobody wait', async () => {
+  const { ctx } = world
+  const id = await addTestServer(ctx, 'planned', { ranges: ['127.46.0.0/24'] })
+  const groupId = await addGroup(ctx.db, 'planned', [id])
+  await ctx.db.transaction(async tx => {
+    await lockInventory(tx)
+    await tx.execute(sql`select from servers where id = ${id} for update`)
+    await tx.execute(sql`select from server_groups where id = ${groupId} for update`)
+    const plans = Promise.all([
+      ...['pause', 'drain', 'give_up', 'move'].map(action =>
+        admin.get(`/api/servers/servers/${id}/plan/?action=${action}`)
+      ),
+      admin.post(`/api/servers/server-groups/${groupId}/plan/`, { servers: [] })
+    ])
+    const codes = plans.then(all => all.map(({ code }) => code))
+    await expect(Promise.race([codes, sleep(20_000, 'they wait')])).resolves.toEqual([2000, 2000, 2000, 2000, 2000])
+  })
+}, 60_000)

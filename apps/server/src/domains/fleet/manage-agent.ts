@@ -1,6 +1,6 @@
-import { message, refuse } from '@netlet/contract'
+import { mayOperate, message, refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import type { Actor } from '../../infra/actor.ts'
+import type { Actor, UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { fieldRefusal, formRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
@@ -82,14 +82,22 @@ export async function listAcl(ctx: SyncContext, serverId: number): Promise<Resul
   return outputOf(await found.data.agent.raw('GET', '/api/export/user.acl', undefined, SHOWN_BYTES))
 }
 
-/** The agent's own view of itself and its users. */
+/**
+ * The agent's own view of itself and its users. Names and addresses of proxy users are half of what opens a proxy: who may
+ * not read credentials gets null for them.
+ */
 export async function serverInfo(
   ctx: SyncContext,
+  by: UserActor,
   serverId: number
 ): Promise<Result<{ server_info: unknown; user_list: unknown }>> {
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
   const { agent } = found.data
+  if (!mayOperate(by.role, 'orders.credentials')) {
+    const seen = await agent.info()
+    return seen.ok ? ok({ server_info: seen.data, user_list: null }) : unreachable(seen.message)
+  }
   const [info, users] = await Promise.all([agent.info(), agent.raw('GET', '/api/view-all-users')])
   if (!info.ok) return unreachable(info.message)
   if (!users.ok) return unreachable(users.message)

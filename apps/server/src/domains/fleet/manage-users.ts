@@ -89,7 +89,10 @@ export async function deleteProxyUser(
       .where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.username, username)))
       .for('update')
     if (row && row.orderId !== null) {
-      return refuse('user_of_order', { params: { username, order: row.orderId } })
+      return refuse('user_of_order', {
+        params: { username, orders: `#${row.orderId}` },
+        data: { orders: [row.orderId] }
+      })
     }
     const known = await removeUsersByHand(unit, serverId, [username])
     unit.audit('server.delete_user', serverId, { before: { username } })

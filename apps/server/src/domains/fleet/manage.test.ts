@@ -11,6 +11,7 @@ import {
   audited,
   heldBy,
   leaseOn,
+  numberOf,
   noOrders,
   startFleetShop,
   startTestAgent,
@@ -20,6 +21,7 @@ import {
 } from './fleet.fixture.ts'
 import { withServerLock } from './lock.ts'
 import { convergeNow } from './manage.ts'
+import { users } from '../accounts/tables.ts'
 import { servers } from './tables.ts'
 
 let world: TestShop
@@ -111,6 +113,15 @@ describe('server management', () => {
     )
     expect(info.data.server_info.cidr).toEqual(['127.60.0.0/24', '127.60.1.0/24'])
     expect(info.data.user_list.map(user => user.user)).toEqual(['byhand'])
+    for (const [role, list] of [
+      ['viewer', null],
+      ['support', [{ user: 'byhand' }]]
+    ] as const) {
+      const operator = await world.admin()
+      await world.ctx.db.update(users).set({ operatorRole: role }).where(eq(users.id, operator.user.id))
+      const seen = await operator.get(`/api/servers/servers/${id}/get_server_info/`)
+      expect(seen.data, role).toMatchObject({ server_info: { num_of_users: 1 }, user_list: list })
+    }
     expect(
       (await act('create_user_by_prefix', { username: 'byhand', prefix: '127.60.0.8', acl_group: group })).code
     ).toBe(409)
@@ -167,7 +178,7 @@ describe('server management', () => {
     await act('create_user_by_prefix', { username: 'goes', prefix: '127.60.1.0/30', acl_group: group })
     expect(await act('reset_all_proxy', { cidrs: ['127.60.1.0/24'] })).toMatchObject({
       code: 409,
-      msg: `Addresses of 127.60.0.0/24 are still leased by order #${orderId}`
+      msg: `Addresses of 127.60.0.0/24 are still leased by order ${await numberOf(world.ctx, orderId)}`
     })
     expect(await act('reset_all_proxy', { cidrs: ['127.61.0.0/24'] })).toMatchObject({
       code: 400,

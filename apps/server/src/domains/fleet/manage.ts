@@ -1,30 +1,20 @@
 import { refuse, type AgentReply, type Refusal } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { AgentClient, AgentResult, RawReply } from '../../integrations/agent/index.ts'
-import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { agentOf, type ServerRow, type SyncContext } from './agents.ts'
+import { agentOf, type SyncContext } from './agents.ts'
 import type { ConfirmPort } from './apply.ts'
 import { AgentUnreachable, syncAgent, type Synced } from './converge.ts'
 import { withServerLock } from './lock.ts'
-import { servers } from './tables.ts'
+import { readServerRow, type ServerRow } from './server-row.ts'
 
 /** An agent's answer, for the output panel of the server management. */
 export type AgentOutput = z.infer<typeof AgentReply>
 
 /** How long an action waits for another one that talks to the same agent. */
 export const LOCK_WAIT_MS = 15_000
-
-async function findServer(db: Executor, id: number): Promise<ServerRow | undefined> {
-  const [row] = await db
-    .select()
-    .from(servers)
-    .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
-  return row
-}
 
 export const unreachable = (message: string): Refusal => refuse('agent_unreachable', { params: { message } })
 
@@ -35,7 +25,7 @@ export async function requireAgent(
   ctx: SyncContext,
   id: number
 ): Promise<Result<{ server: ServerRow; agent: AgentClient }>> {
-  const server = await findServer(ctx.db, id)
+  const server = await readServerRow(ctx.db, id)
   if (!server) return refuse('not_found')
   const agent = agentOf(server, ctx.secrets)
   const info = await agent.info()
@@ -69,7 +59,7 @@ export async function convergeNow(ctx: SyncContext, serverId: number, waitMs = L
       serverId,
       async () => {
         // Read under the lock: the ranges may have been loaded meanwhile.
-        const server = await findServer(ctx.db, serverId)
+        const server = await readServerRow(ctx.db, serverId)
         if (!server) return
         const confirm: ConfirmPort = (_orderIds, write) => command(ctx, SYSTEM, write)
         synced = await syncAgent(ctx, server, { confirm, byHandOnly: true })

@@ -1,12 +1,13 @@
 import { refuse, type Outage as ShownOutage, type OutageForm } from '@netlet/contract'
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
-import { iso, isoOrNull } from '../../infra/clock.ts'
+import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
+import { lockServer } from './server-row.ts'
 import { serverOutages, servers } from './tables.ts'
 
 export type Outage = typeof serverOutages.$inferSelect
@@ -28,6 +29,9 @@ export async function findOutage(db: Executor, id: number): Promise<Outage | und
   return outage
 }
 
+/** What was longer ago than this is a slip of the pen: nothing is sold for longer. */
+const MOST_DAYS = 366
+
 /** Enters an outage that the health checks did not see: a server that answered them, but served nobody. */
 export const addOutage = (
   ctx: AppContext,
@@ -39,12 +43,11 @@ export const addOutage = (
     const [startedAt, endedAt] = [new Date(form.started_at), new Date(form.ended_at)]
     if (endedAt <= startedAt || endedAt > unit.now) return refuse('outage_times')
     // Two that are entered at once must see each other: what overlaps would be credited twice.
-    const [server] = await unit.tx
-      .select({ id: servers.id })
-      .from(servers)
-      .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
-      .for('no key update')
+    const server = await lockServer(unit, serverId)
     if (!server) return refuse('not_found')
+    const earliest = unit.now.getTime() - MOST_DAYS * DAY
+    if (startedAt.getTime() < earliest || startedAt < server.createdAt)
+      return refuse('outage_too_old', { params: { days: MOST_DAYS, added: iso(server.createdAt) } })
     const [other] = await unit.tx
       .select()
       .from(serverOutages)
@@ -69,6 +72,25 @@ export const addOutage = (
     unit.audit('server.add_outage', serverId, { after })
     return ok(after)
   })
+
+/**
+ * Deletes an outage that was entered by hand. Called where it is known that nobody was credited for it, after
+ * `lockOutage`.
+ */
+export async function removeOutage(unit: Unit, outage: Outage): Promise<void> {
+  await unit.tx.delete(serverOutages).where(eq(serverOutages.id, outage.id))
+  unit.audit('server.remove_outage', outage.serverId, { before: presentOutage(outage) })
+}
+
+/** Until the transaction ends nobody credits it (`update`), or nobody deletes it (`key share`). */
+export async function lockOutage(
+  { tx }: Unit,
+  id: number,
+  strength: 'update' | 'key share'
+): Promise<Outage | undefined> {
+  const [outage] = await tx.select().from(serverOutages).where(eq(serverOutages.id, id)).for(strength)
+  return outage
+}
 
 /** The server's health was asked for in vain: the outage lasts, or begins. */
 export async function openOutage({ tx }: Unit, serverId: number, startedAt: Date): Promise<void> {

@@ -28,11 +28,14 @@ export const repairAllQueue = queue<object>('repair-fleet', { retryLimit: 0, del
 export const repairQueue = queue<{ serverId: number }>('repair-server', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
 /** Installs the agent over SSH, or loads a server's ranges. A failed step is shown; only a crash is tried again. */
-export const provisionQueue = queue<{ serverId: number; init: boolean; ranges: boolean }>('provision-server', {
-  retryLimit: 2,
-  expireInSeconds: 900,
-  deleteAfterSeconds: 3600
-})
+export const provisionQueue = queue<{ serverId: number; init: boolean; ranges: boolean; askedAt?: string }>(
+  'provision-server',
+  {
+    retryLimit: 2,
+    expireInSeconds: 900,
+    deleteAfterSeconds: 3600
+  }
+)
 
 /** Gives every agent its deny lists again, after an edit of the access rules. */
 export const denyListsQueue = queue<object>('renew-deny-lists')

@@ -7,10 +7,11 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { serverCidrs } from '../inventory/index.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { agentOf, clearTrouble, setTrouble, type ServerRow, type SyncContext } from './agents.ts'
+import { agentOf, clearTrouble, setTrouble, type SyncContext } from './agents.ts'
 import { bumpPrefixes, enqueueConverge } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { repairQueue } from './queues.ts'
+import { readServerRow, type ServerRow } from './server-row.ts'
 import { endReturn } from './server-status.ts'
 import { agentUsers, servers } from './tables.ts'
 
@@ -43,10 +44,7 @@ export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 
     ctx.db,
     serverId,
     async () => {
-      const [server] = await ctx.db
-        .select()
-        .from(servers)
-        .where(and(eq(servers.id, serverId), isNull(servers.deletedAt)))
+      const server = await readServerRow(ctx.db, serverId)
       repair = server ? await compare(ctx, server) : { kind: 'gone' }
     },
     { waitMs }

@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import type { ServerGroup } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -5,7 +9,7 @@ import type { TestClient } from '../../testing/client.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { release } from '../inventory/index.ts'
 import { addOrders } from '../inventory/fixtures.ts'
-import { addTestServer, audited, leaseOn, serverRow, startFleetShop } from './fleet.fixture.ts'
+import { addTestServer, audited, leaseOn, numberOf, serverRow, startFleetShop } from './fleet.fixture.ts'
 
 let world: TestShop
 let admin: TestClient
@@ -46,6 +50,36 @@ describe('the server form', () => {
     expect(reply).toMatchObject({ code: 400, msg: message, data: { errors: { [field]: message } } })
   })
 
+  test('a certificate has to be readable and without its key; its fingerprint and end are shown, and it is forgotten where asked', async () => {
+    const folder = mkdtempSync(`${tmpdir()}/certificate-`)
+    const [keyFile, certificateFile] = [`${folder}/key.pem`, `${folder}/cert.pem`]
+    const how = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=agent'
+    execFileSync('openssl', [...how.split(' '), '-keyout', keyFile, '-out', certificateFile], { stdio: 'ignore' })
+    const [testKey, testCertificate] = [readFileSync(keyFile, 'utf8'), readFileSync(certificateFile, 'utf8')]
+    rmSync(folder, { recursive: true })
+    const form = { ...good, name: 'secure', cidr: '127.58.0.0/29' }
+    const words = 'This certificate cannot be read. Paste the PEM of the certificate alone, without its key.'
+    for (const pem of [
+      '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
+      `${testCertificate}\n${testKey}`,
+      `${testCertificate}\n${testKey.replaceAll(/-----.*-----\n/g, '')}`,
+      `${testCertificate}\n${testKey.replaceAll('PRIVATE', 'private')}`,
+      testCertificate.replace(/=*\n-----END/, `\n${testKey.replaceAll(/-----.*-----\n/g, '')}-----END`)
+    ])
+      expect(await create({ ...form, agent_certificate: pem })).toMatchObject({
+        code: 400,
+        data: { errors: { agent_certificate: words } }
+      })
+    const { data } = await create({ ...form, agent_certificate: testCertificate })
+    const { fingerprint256, validToDate } = new X509Certificate(testCertificate)
+    const certificate = { fingerprint: fingerprint256, ends_at: validToDate.toISOString() }
+    expect(data).toMatchObject({ has_certificate: true, certificate })
+    const save = (more: object) => admin.put<ServerReply>(`/api/servers/servers/${data.id}/`, { ...form, ...more })
+    expect((await save({})).data).toMatchObject({ certificate })
+    expect(await save({ agent_certificate: '-----BEGIN CERTIFICATE-----' })).toMatchObject({ code: 400 })
+    expect((await save({ forget_certificate: 1 })).data).toMatchObject({ has_certificate: false, certificate: null })
+  })
+
   test('description is optional; ranges come one a line; secrets are kept sealed and never shown', async () => {
     const reply = await create({
       name: 'lines',
@@ -71,6 +105,34 @@ describe('the server form', () => {
     expect((await audited(world.ctx, 'server.edit'))[0]?.after).toMatchObject({ description: 'moved' })
   })
 
+  test('a new address asks again for the secrets that are sent there', async () => {
+    const form = { name: 'kept', ip: '127.0.0.1', port: 22, agent_port: 9, cidr: '127.59.0.0/29' }
+    const { data } = await create({ ...form, password: 'root secret', agent_token: 'agent-secret' })
+    const path = `/api/servers/servers/${data.id}/`
+    const refusedAt = async (more: object) => {
+      const replies = [
+        await admin.post<Errors>(`${path}plan_edit/`, { ...form, ...more }),
+        await admin.put<Errors>(path, { ...form, ...more })
+      ]
+      expect(replies.map(reply => reply.code)).toEqual([400, 400])
+      const fields = replies.map(reply => Object.keys(reply.data.errors ?? {}))
+      expect(fields[0]).toEqual(fields[1])
+      return fields[0]
+    }
+    expect(await refusedAt({ ip: '127.0.0.2' })).toEqual(['password', 'agent_token'])
+    expect(await refusedAt({ ip: '127.0.0.2', password: 'other' })).toEqual(['agent_token'])
+    expect(await refusedAt({ ip: '127.0.0.2', agent_token: 'other' })).toEqual(['password'])
+    expect(await refusedAt({ port: 23, agent_token: 'other' })).toEqual(['password'])
+    expect(await refusedAt({ agent_port: 10, password: 'other' })).toEqual(['agent_token'])
+    const row = await serverRow(world.ctx, data.id)
+    expect(row).toMatchObject({ ip: '127.0.0.1', sshPort: 22, agentPort: 9 })
+    expect(row.sshPassword && world.ctx.secrets.open(row.sshPassword)).toBe('root secret')
+    const put = async (more: object) => (await admin.put(path, { ...form, ...more })).code
+    expect(await put({ description: 'the same address' })).toBe(2000)
+    expect(await put({ agent_port: 10, agent_token: 'other' })).toBe(2000)
+    expect(await put({ ip: '127.0.0.2', port: 23, password: 'other', agent_token: 'another' })).toBe(2000)
+  })
+
   test('wrong, overlapping and leased ranges are named', async () => {
     const first = await create({ name: 'owner', ip: '127.0.0.1', cidr: '127.52.0.0/24\n127.52.1.0/24' })
     expect(first.code).toBe(2000)
@@ -83,11 +145,12 @@ describe('the server form', () => {
       msg: '127.52.0.128/25 overlaps 127.52.0.0/24 of server owner'
     })
     const orderId = await leaseOn(world.ctx, first.data.id, rule)
+    const number = await numberOf(world.ctx, orderId)
     const edit = (cidr: string) =>
       admin.put(`/api/servers/servers/${first.data.id}/`, { name: 'owner', ip: '127.0.0.1', cidr })
     expect(await edit('127.52.1.0/24')).toMatchObject({
       code: 409,
-      msg: `Addresses of 127.52.0.0/24 are still leased by order #${orderId}`
+      msg: `Addresses of 127.52.0.0/24 are still leased by order ${number}`
     })
     expect((await edit('127.52.0.0/24')).code).toBe(2000)
     // All or nothing: the refused edit left no trace of itself.
@@ -95,7 +158,7 @@ describe('the server form', () => {
     const reply = await admin.delete(`/api/servers/servers/${first.data.id}/`)
     expect(reply).toMatchObject({
       code: 409,
-      msg: `Addresses of this server are still leased by order #${orderId}`
+      msg: `Addresses of this server are still leased by order ${number}`
     })
     await world.ctx.db.transaction(tx => release(tx, { orderId }))
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 2000 })
@@ -119,7 +182,7 @@ describe('the server form', () => {
     const { rows } = await world.ctx.db.execute(
       sql`select data from pgboss.job where name = 'provision-server' and data->>'serverId' = ${String(reply.data.id)}`
     )
-    expect(rows).toEqual([{ data: { serverId: reply.data.id, init: true, ranges: false } }])
+    expect(rows).toMatchObject([{ data: { serverId: reply.data.id, init: true, ranges: false } }])
   })
 
   test('servers are found by name and address, ten a page', async () => {
@@ -170,4 +233,13 @@ describe('server groups', () => {
     expect((await admin.delete(`${path}${made.data.id}/`)).code).toBe(2000)
     expect((await admin.delete(`${path}${made.data.id}/`)).code).toBe(404)
   })
+})
+
+test('the names of the servers come without what their rows cost, and without those that are gone', async () => {
+  const [one, gone] = [await addTestServer(world.ctx, 'named one'), await addTestServer(world.ctx, 'named other')]
+  expect((await admin.delete(`/api/servers/servers/${gone}/`)).code).toBe(2000)
+  const names = async (query: string) =>
+    (await admin.get<{ data: object[]; total: number }>(`/api/servers/server-names/?${query}`)).data
+  expect(await names('search=named')).toMatchObject({ data: [{ id: one, name: 'named one' }], total: 1 })
+  expect(Object.keys((await names('limit=1')).data[0] ?? {})).toEqual(['id', 'name'])
 })

@@ -1,20 +1,31 @@
-import { refuse, type Server, type ServerForm } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import {
+  refusals,
+  refuse,
+  type ProvisionForm,
+  type Refusal,
+  type Server,
+  type ServerEditPlan,
+  type ServerForm
+} from '@netlet/contract'
+import { eq } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
-import { iso } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { iso, MINUTE } from '../../infra/clock.ts'
+import { command, rehearse, type Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { assignCidrs, lockInventory } from '../inventory/index.ts'
-import type { ServerRow } from './agents.ts'
 import { usersOutsideRanges } from './by-hand.ts'
+import { isCertificates } from './certificate.ts'
 import { bumpPrefixes, enqueueConverge, enqueueFullSync } from './desired.ts'
-import { readServer, serverFields } from './list-servers.ts'
+import { isInstalling, readServer, serverFields } from './list-servers.ts'
+import { secretsOf, toldServer } from './told-server.ts'
+import { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 import { provisionQueue } from './queues.ts'
 import { cidrRefusal, nameTaken } from './refusals.ts'
+import { lockServer, type ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
 
 const unique = { servers_name_key: nameTaken }
@@ -22,70 +33,107 @@ const unique = { servers_name_key: nameTaken }
 /** Adds a server with its ranges; the agent is installed where the form asks for it. */
 export const createServer = (ctx: AppContext, by: Actor, form: ServerForm): Promise<Result<Server>> =>
   command(ctx, by, { unique }, async unit => {
+    if (!isReadable(form.agent_certificate)) return fieldRefusal('agent_certificate', 'certificate_unreadable')
     const [row] = await unit.tx.insert(servers).values(columnsOf(ctx, form)).returning()
     if (!row) throw new Error('the server was not created')
     const assigned = await assignCidrs(unit, row.id, linesOf(form.cidr))
     if (!assigned.ok) return cidrRefusal(unit.tx, assigned)
     enqueueConverge(unit, [row.id])
-    await requestProvisioning(unit, row.id, form)
+    await requestProvisioning(unit, row, form)
     const after = await presented(unit.tx, row.id)
-    unit.audit('server.create', row.id, { after })
+    unit.audit('server.create', row.id, { after: { ...toldServer(after), ...secretsOf(form) } })
     unit.publish('cidr')
     return ok(after)
   })
 
 /** Edits a server. Its ranges become exactly those of the form; what is leased of a range keeps it where it is. */
-export const updateServer = (
+export const updateServer = (ctx: AppContext, by: Actor, id: number, form: Edit<ServerForm>): Promise<Result<Server>> =>
+  command(ctx, by, { unique }, async unit => {
+    const saved = await saveServer(unit, ctx, id, form)
+    if (!saved.ok) return saved
+    const { before, after } = saved.data
+    unit.audit('server.edit', id, { before: toldServer(before), after: { ...toldServer(after), ...secretsOf(form) } })
+    return ok(after)
+  })
+
+/**
+ * What saving the form would do to the server's ranges and to stock. Nothing changes. Stock is counted before and after the
+ * rehearsal, which keeps everyone from leasing as long as it takes.
+ */
+export async function planEdit(
   ctx: AppContext,
   by: Actor,
   id: number,
+  form: Edit<ServerForm>
+): Promise<Result<ServerEditPlan>> {
+  const { db } = ctx
+  const before = await stockOfGroups(db, await groupsOfServer(db, id))
+  // What is typed wrong is said as a save would.
+  const saved = await rehearse(ctx, by, { unique }, unit => saveServer(unit, ctx, id, form))
+  if (!saved.ok) return saved
+  const { row, added, removed, agent } = saved.data
+  const [from, to] = [saved.data.before.proxy_port, saved.data.after.proxy_port]
+  const port = { from, to, orders: saved.data.before.orders, installs: form.run_init }
+  const [come, gone] = [await stockOfRanges(db, row, added), await stockOfRanges(db, row, removed)]
+  const after = stockAfter(before, { come: [come], gone: [gone] })
+  return ok({ added, removed, agent, proxy_port: from === to ? null : port, stock: stockChanges(before, after) })
+}
+
+type Saved = { row: ServerRow; before: Server; after: Server; added: string[]; removed: string[]; agent: boolean }
+
+async function saveServer(
+  unit: Unit,
+  ctx: AppContext,
+  id: number,
   { version, ...form }: Edit<ServerForm>
-): Promise<Result<Server>> =>
-  command(ctx, by, { unique }, async unit => {
-    const { tx } = unit
-    const [row] = await tx
-      .select()
-      .from(servers)
-      .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
-      // Deliveries refer to the row while they hold the inventory, for which this is about to wait.
-      .for('no key update')
-    if (!row) return refuse('not_found')
-    // Its ranges are part of the form, and change under this lock.
-    await lockInventory(tx)
-    const before = await presented(tx, id)
-    const now = serverFields(
-      before,
-      before.cidrs.map(range => range.cidr)
-    )
-    const stale = staleEdit(version, before, { now, sent: serverFields(form, linesOf(form.cidr)) })
-    if (stale) return stale
-    const columns = columnsOf(ctx, form)
-    const elsewhere = form.ip !== row.ip || form.port !== row.sshPort
-    const hostKey = elsewhere || form.forget_host_key ? { sshHostKey: null } : {}
-    await tx
-      .update(servers)
-      .set({ ...columns, ...hostKey })
-      .where(eq(servers.id, id))
-    const assigned = await assignCidrs(unit, id, linesOf(form.cidr))
-    if (!assigned.ok) return cidrRefusal(tx, assigned)
-    const [username] = await usersOutsideRanges(tx, id)
-    if (username !== undefined) return fieldRefusal('cidr', 'cidr_has_user', { username })
-    if (assigned.added.length + assigned.removed.length > 0) {
-      await bumpPrefixes(unit, id)
-      unit.publish('cidr')
-    }
-    if (isOtherAgent(row, columns, form)) enqueueFullSync(unit, id)
-    await requestProvisioning(unit, id, form)
-    const after = await presented(tx, id)
-    unit.audit('server.edit', id, { before, after })
-    return ok(after)
-  })
+): Promise<Result<Saved>> {
+  const { tx } = unit
+  if (!isReadable(form.agent_certificate)) return fieldRefusal('agent_certificate', 'certificate_unreadable')
+  const row = await lockServer(unit, id)
+  if (!row) return refuse('not_found')
+  // Its ranges are part of the form, and change under this lock.
+  await lockInventory(tx)
+  const before = await presented(tx, id)
+  const now = serverFields(
+    before,
+    before.cidrs.map(range => range.cidr)
+  )
+  const stale = staleEdit(version, before, { now, sent: serverFields(form, linesOf(form.cidr)) })
+  if (stale) return stale
+  const columns = columnsOf(ctx, form)
+  const installing = installedWith(row, columns, form)
+  if (installing) return installing
+  const again = secretsAgain(row, columns)
+  if (again) return again
+  const elsewhere = form.ip !== row.ip || form.port !== row.sshPort
+  const hostKey = elsewhere || form.forget_host_key ? { sshHostKey: null } : {}
+  await tx
+    .update(servers)
+    .set({ ...columns, ...hostKey })
+    .where(eq(servers.id, id))
+  const assigned = await assignCidrs(unit, id, linesOf(form.cidr))
+  if (!assigned.ok) return cidrRefusal(tx, assigned)
+  const [username] = await usersOutsideRanges(tx, id)
+  if (username !== undefined) return fieldRefusal('cidr', 'cidr_has_user', { username })
+  if (assigned.added.length + assigned.removed.length > 0) {
+    await bumpPrefixes(unit, id)
+    unit.publish('cidr')
+  }
+  const agent = isOtherAgent(row, columns, form)
+  if (agent) enqueueFullSync(unit, id)
+  await requestProvisioning(unit, row, form)
+  const after = await presented(tx, id)
+  return ok({ row, before, after, added: assigned.added, removed: assigned.removed, agent })
+}
 
 /** One range a line; commas and blanks part them as well. */
 export const linesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(line => line !== '')
 
+/** What cannot be read would be found out by the first call to the agent only, and a key is none of the console's business. */
+const isReadable = (pem: string | null | undefined): boolean => !pem || isCertificates(pem)
+
 function columnsOf(ctx: Pick<AppContext, 'secrets'>, form: ServerForm) {
-  const certificate = form.agent_certificate
+  const certificate = form.forget_certificate ? null : form.agent_certificate
   return {
     name: form.name,
     ip: form.ip,
@@ -99,6 +147,46 @@ function columnsOf(ctx: Pick<AppContext, 'secrets'>, form: ServerForm) {
   }
 }
 
+/**
+ * A stored secret goes to the address that it was entered for, and nowhere else: who may edit a server could otherwise have
+ * it sent to a machine of his own.
+ */
+function secretsAgain(row: ServerRow, columns: ReturnType<typeof columnsOf>): Refusal | null {
+  const moved = columns.ip !== row.ip
+  const sshMoved = moved || columns.sshPort !== row.sshPort
+  const agentMoved = moved || (columns.agentPort ?? row.agentPort) !== row.agentPort
+  const fields = [
+    ...(sshMoved && row.sshPassword && !columns.sshPassword ? ['password'] : []),
+    ...(agentMoved && row.agentToken && !columns.agentToken ? ['agent_token'] : [])
+  ]
+  if (fields.length === 0) return null
+  const errors = Object.fromEntries(fields.map(field => [field, refusals.secret_of_address[1]]))
+  return refuse('secret_of_address', { data: { errors } })
+}
+
+/**
+ * What an installation works with stays as it is while it runs: it would write the identity of the machine that it is at to
+ * the row of another one. The console sends the ports whether they change or not.
+ */
+function installedWith(row: ServerRow, columns: ReturnType<typeof columnsOf>, form: ServerForm): Refusal | null {
+  if (!isInstalling(row)) return null
+  const { agentPort = row.agentPort, proxyPort = row.proxyPort, agentCertificate = row.agentCertificate } = columns
+  const changed = {
+    ip: form.ip !== row.ip,
+    port: form.port !== row.sshPort,
+    password: form.password !== '',
+    agent_port: agentPort !== row.agentPort,
+    agent_token: form.agent_token !== '',
+    agent_certificate: !form.forget_certificate && agentCertificate !== row.agentCertificate,
+    forget_certificate: form.forget_certificate && row.agentCertificate !== null,
+    proxy_port: proxyPort !== row.proxyPort,
+    forget_host_key: form.forget_host_key
+  }
+  const said = refusals.server_installing[1]
+  const errors = Object.entries(changed).flatMap(([field, isChanged]) => (isChanged ? [[field, said] as const] : []))
+  return errors.length > 0 ? refuse('server_installing', { data: { errors: Object.fromEntries(errors) } }) : null
+}
+
 function isOtherAgent(row: ServerRow, columns: ReturnType<typeof columnsOf>, form: ServerForm): boolean {
   return (
     form.ip !== row.ip ||
@@ -108,15 +196,49 @@ function isOtherAgent(row: ServerRow, columns: ReturnType<typeof columnsOf>, for
   )
 }
 
-async function requestProvisioning(unit: Unit, serverId: number, form: ServerForm): Promise<void> {
-  if (!form.run_init && !form.update_cidr) return
-  await unit.tx
-    .update(servers)
-    .set({ provisioning: { status: 'running', step: 'waiting', message: 'Waiting for a worker', at: iso(unit.now) } })
-    .where(eq(servers.id, serverId))
-  const work = { serverId, init: form.run_init, ranges: form.update_cidr }
-  // Another key for another piece of work: one that waits already must not swallow it.
-  unit.jobs.send(provisionQueue, work, { key: `${serverId}:${form.run_init}` })
+/** A provisioning that shows no step for so long has died with its process. */
+const STUCK_MS = 20 * MINUTE
+
+/** Installs the agent, or loads the ranges, with what the form stored: also once more, where it failed. */
+export const provision = (ctx: AppContext, by: Actor, id: number, form: ProvisionForm): Promise<Result<Server>> =>
+  command(ctx, by, async unit => {
+    const row = await lockServer(unit, id)
+    if (!row) return refuse('not_found')
+    // Twice at once is one: the first one's steps would be lost.
+    const asked = isUnderWay(row, unit.now) && row.provisioning?.run_init === form.run_init
+    if (!asked) {
+      await requestProvisioning(unit, row, form)
+      unit.audit('server.provision', id, { after: form })
+    }
+    return ok(await presented(unit.tx, id))
+  })
+
+/** One that was cancelled is over, though its worker may not know yet. */
+const isUnderWay = (row: ServerRow, now: Date): boolean =>
+  isInstalling(row) && Date.parse(row.provisioning?.at ?? '') > now.getTime() - STUCK_MS
+
+/** Another one that is under way keeps its steps: the worker does this one after it, and shows it then. */
+async function requestProvisioning(
+  unit: Unit,
+  row: ServerRow,
+  { run_init, update_cidr }: Pick<ServerForm, 'run_init' | 'update_cidr'>
+): Promise<void> {
+  if (!run_init && !update_cidr) return
+  // Later than the last cancel, which counts for what was asked for by then.
+  const cancelled = row.provisioningCancelledAt?.getTime() ?? 0
+  const askedAt = iso(new Date(Math.max(unit.now.getTime(), cancelled + 1)))
+  if (!isUnderWay(row, unit.now)) {
+    const at = askedAt
+    const waiting = { step: 'waiting' as const, status: 'running' as const, message: 'Waiting for a worker' }
+    const steps = [{ ...waiting, output: '', started_at: at, ended_at: null }]
+    await unit.tx
+      .update(servers)
+      .set({ provisioning: { ...waiting, at, run_init, steps } })
+      .where(eq(servers.id, row.id))
+  }
+  const work = { serverId: row.id, init: run_init, ranges: update_cidr, askedAt }
+  // Another key for another piece of work: one that waits already, or was cancelled, must not swallow it.
+  unit.jobs.send(provisionQueue, work, { key: `${row.id}:${run_init}:${cancelled}` })
 }
 
 async function presented(tx: Executor, id: number): Promise<Server> {

@@ -1,8 +1,8 @@
 import { routes, type Server } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
@@ -10,7 +10,7 @@ import { quoteRules, quoteSelection, reserve, reserveOther } from '../inventory/
 import { addTestServer, serverRow, startFleetShop, startTestAgent, type TestAgent } from './fleet.fixture.ts'
 import { checkServers } from './health.ts'
 import { markFailing } from './agents.ts'
-import { serverOutages } from './tables.ts'
+import { serverOutages, servers } from './tables.ts'
 
 let world: TestShop
 let agent: TestAgent
@@ -98,6 +98,30 @@ test('a paused server sells nothing until it is resumed, however often it answer
   expect(await figures()).toEqual([16, 16])
 })
 
+test('a pause or a resume that expects another state than the server is in changes nothing', async () => {
+  const { serverId } = await sellingServer('expected', '10.81.9.0/28')
+  const call = (action: string, expected: string) =>
+    admin.post<Server>(`/api/servers/servers/${serverId}/${action}/`, { expected })
+  expect(await call('resume', 'paused')).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect((await call('pause', 'active')).data.status).toBe('paused')
+  expect(await call('pause', 'draining')).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect((await call('resume', 'paused')).data.status).toBe('active')
+  expect((await call('pause', 'asleep')).status).toBe(400)
+})
+
+test('a pause is taken back by its own count of changes only, not where another operator paused it anew', async () => {
+  const { serverId } = await sellingServer('counted', '10.81.10.0/28')
+  const call = (action: string, body: object = {}) =>
+    admin.post<Server & { changes: number | null }>(`/api/servers/servers/${serverId}/${action}/`, body)
+  const { changes } = (await call('pause')).data
+  expect((await call('pause')).data.changes).toBeNull()
+  await call('resume')
+  await call('pause')
+  const undo = (count: number | null) => call('resume', { expected: 'paused', changes: count })
+  expect(await undo(changes)).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect(await undo(Number(changes) + 2)).toMatchObject({ code: 2000, data: { status: 'active' } })
+})
+
 test('each time without an answer is recorded once, from its first moment to its last', async () => {
   const { ctx } = world
   const { serverId } = await sellingServer('recorded', '10.81.3.0/28')
@@ -123,6 +147,7 @@ test('each time without an answer is recorded once, from its first moment to its
 test('an outage that is entered by hand overlaps no other, and lies in the past', async () => {
   const { serverId } = await sellingServer('by hand', '10.81.4.0/28')
   const now = world.ctx.now().getTime()
+  await addedAt(serverId, now - 400 * DAY)
   const enter = (from: number, to: number) =>
     admin.post(`/api/servers/servers/${serverId}/outages/`, {
       started_at: new Date(now + from * MINUTE).toISOString(),
@@ -135,4 +160,48 @@ test('an outage that is entered by hand overlaps no other, and lies in the past'
   expect((await enter(-30, -20)).code).toBe(2000)
   const list = await admin.get<{ total: number }>(`/api/servers/servers/${serverId}/outages/`)
   expect(list.data.total).toBe(2)
+})
+
+const addedAt = (serverId: number, at: number) =>
+  world.ctx.db
+    .update(servers)
+    .set({ createdAt: new Date(at) })
+    .where(eq(servers.id, serverId))
+
+test('an outage that cannot have been is refused: years ago, before its server was added, or at no date', async () => {
+  const { serverId } = await sellingServer('slip', '10.81.5.0/28')
+  const now = world.ctx.now().getTime()
+  const enter = (started_at: string) =>
+    admin.post(`/api/servers/servers/${serverId}/outages/`, { started_at, ended_at: new Date(now).toISOString() })
+  await addedAt(serverId, now - 400 * DAY)
+  for (const years of ['1970-01-01', '0001-01-01', '0000-01-01', '-000001-01-01'])
+    expect((await enter(`${years}T00:00:00Z`)).code, years).toBe(400)
+  expect(await enter(new Date(now - 367 * DAY).toISOString())).toMatchObject({ data: { reason: 'outage_too_old' } })
+  await addedAt(serverId, now - 2 * DAY)
+  expect(await enter(new Date(now - 3 * DAY).toISOString())).toMatchObject({ data: { reason: 'outage_too_old' } })
+  expect((await enter(new Date(now - DAY).toISOString())).code).toBe(2000)
+})
+
+test('an outage that was entered wrongly is deleted, and the real one can be entered; one of the health checks stays', async () => {
+  const { ctx } = world
+  const { serverId } = await sellingServer('taken back', '10.81.6.0/28')
+  const now = ctx.now().getTime()
+  await addedAt(serverId, now - 40 * DAY)
+  const enter = (days: number) =>
+    admin.post<{ id: number }>(`/api/servers/servers/${serverId}/outages/`, {
+      started_at: new Date(now - days * DAY).toISOString(),
+      ended_at: new Date(now).toISOString()
+    })
+  const remove = (id: number) => admin.delete(`/api/servers/outages/${id}/`)
+  const { id } = (await enter(30)).data
+  expect((await enter(1)).code).toBe(409)
+  const both = await Promise.all([remove(id), remove(id)])
+  expect(both.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([404, 2000])
+  const { rows } = await ctx.db.execute(
+    sql`select before ->> 'id' as id from audit_log where action = 'server.remove_outage' and target_id = ${String(serverId)}`
+  )
+  expect(rows).toEqual([{ id: String(id) }])
+  const real = (await enter(1)).data.id
+  await ctx.db.update(serverOutages).set({ byHand: false }).where(eq(serverOutages.id, real))
+  expect(await remove(real)).toMatchObject({ code: 409, data: { reason: 'outage_recorded' } })
 })

@@ -1,25 +1,16 @@
 import { refuse, type Server, type ServerStatus } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
+import { countChanges } from '../../infra/audit-log.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import type { ServerRow } from './agents.ts'
 import { bumpPrefixes, enqueueFullSync } from './desired.ts'
 import { readServer } from './list-servers.ts'
 import { closeOutage } from './outages.ts'
 import { publishSelling } from './selling.ts'
+import { lockServer, type ServerRow } from './server-row.ts'
 import { agentUsers, servers } from './tables.ts'
-
-/** Takes a server's row for the rest of the transaction; deliveries may still refer to it. */
-export async function lockServer({ tx }: Unit, id: number): Promise<ServerRow | undefined> {
-  const [row] = await tx
-    .select()
-    .from(servers)
-    .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
-    .for('no key update')
-  return row
-}
 
 /**
  * What an operator makes of a locked server. One that is given up keeps no users that were made by hand; those of orders
@@ -37,17 +28,34 @@ export async function changeStatus(unit: Unit, server: ServerRow, status: Server
   unit.publish('server', server.id)
 }
 
+/**
+ * `expected`: the state that the server must be in; 'stale' where it is another. `changes`: how often its state must have
+ * been changed so far: somebody who changed it and back again is noticed as well.
+ */
+type Expected = { expected?: ServerStatus | undefined; changes?: number | undefined }
+type Changed = Server & { changes: number | null }
+
+const CHANGES = ['server.pause', 'server.resume', 'server.drain', 'server.give_up', 'server.take_back'] as const
+
 /** It sells nothing from now on, and serves on what it serves. */
-export const pauseServer = (ctx: AppContext, by: Actor, id: number): Promise<Result<Server>> =>
-  setStatus(ctx, by, id, 'paused')
+export const pauseServer = (ctx: AppContext, by: Actor, id: number, when: Expected = {}): Promise<Result<Changed>> =>
+  setStatus(ctx, by, id, { ...when, status: 'paused' })
 
-export const resumeServer = (ctx: AppContext, by: Actor, id: number): Promise<Result<Server>> =>
-  setStatus(ctx, by, id, 'active')
+export const resumeServer = (ctx: AppContext, by: Actor, id: number, when: Expected = {}): Promise<Result<Changed>> =>
+  setStatus(ctx, by, id, { ...when, status: 'active' })
 
-const setStatus = (ctx: AppContext, by: Actor, id: number, status: 'paused' | 'active'): Promise<Result<Server>> =>
+const setStatus = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { status, expected, changes }: Expected & { status: 'paused' | 'active' }
+): Promise<Result<Changed>> =>
   command(ctx, by, async unit => {
     const server = await lockServer(unit, id)
     if (!server) return refuse('not_found')
+    if (expected !== undefined && server.status !== expected) return refuse('stale')
+    const made = await countChanges(unit.tx, id, CHANGES)
+    if (changes !== undefined && made !== changes) return refuse('stale')
     if (server.status === 'given_up') return refuse('server_given_up')
     // Its agent may still hold users of orders that have other addresses by now.
     if (server.status === 'returning') return refuse('server_returning')
@@ -57,7 +65,8 @@ const setStatus = (ctx: AppContext, by: Actor, id: number, status: 'paused' | 'a
         before: { status: server.status },
         after: { status }
       })
-    return presented(unit, id)
+    const now = await presented(unit, id)
+    return now.ok ? ok({ ...now.data, changes: server.status === status ? null : made + 1 }) : now
   })
 
 /** Uses a server again that was given up. Before it sells, a repair removes what its agent still holds of old orders. */

@@ -1,11 +1,15 @@
 import type { Health } from '@netlet/contract'
-import { asc, isNull } from 'drizzle-orm'
+import { and, asc, isNull, ne, sql } from 'drizzle-orm'
 import { isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { troubleSentence } from './list-servers.ts'
+import type { ServerRow } from './server-row.ts'
+import { isTroubled, troubleSentence } from './list-servers.ts'
 import { servers } from './tables.ts'
 
-/** Which servers answer, and what keeps those that do from holding what is wanted. */
+/**
+ * Which servers answer, and what is wrong with those that do: together those that the server list shows as in trouble.
+ * Servers that were given up are left out.
+ */
 export async function serversHealth(db: Executor): Promise<NonNullable<Health['servers']>> {
   const all = await db
     .select({
@@ -15,27 +19,35 @@ export async function serversHealth(db: Executor): Promise<NonNullable<Health['s
       since: servers.unreachableSince,
       failingSince: servers.failingSince,
       trouble: servers.trouble,
-      troubleParams: servers.troubleParams
+      troubleParams: servers.troubleParams,
+      refusedRanges: servers.refusedRanges,
+      provisioning: servers.provisioning,
+      isTroubled: sql<boolean>`${isTroubled}`
     })
     .from(servers)
-    .where(isNull(servers.deletedAt))
+    .where(and(isNull(servers.deletedAt), ne(servers.status, 'given_up')))
     .orderBy(asc(servers.id))
   const unreachable = all.filter(server => !server.connected)
+  const troubled = all.filter(server => server.connected && server.isTroubled)
   return {
     total: all.length,
     reachable: all.length - unreachable.length,
     unreachable: unreachable.map(({ id, name, since }) => ({ id, name, since: isoOrNull(since) })),
-    troubled: all.flatMap(({ id, name, connected, failingSince, trouble: code, troubleParams }) =>
-      connected && code
-        ? [
-            {
-              id,
-              name,
-              since: isoOrNull(failingSince),
-              message: troubleSentence({ code, params: troubleParams ?? {} })
-            }
-          ]
-        : []
-    )
+    troubled: troubled.map(server => ({
+      id: server.id,
+      name: server.name,
+      since: isoOrNull(server.failingSince),
+      message: whyOf(server)
+    }))
   }
+}
+
+type Troubled = Pick<ServerRow, 'trouble' | 'troubleParams' | 'refusedRanges' | 'provisioning'>
+
+function whyOf({ trouble: code, troubleParams, refusedRanges, provisioning }: Troubled): string {
+  if (code) return troubleSentence({ code, params: troubleParams ?? {} })
+  if (refusedRanges.length > 0)
+    return troubleSentence({ code: 'prefixes_refused', params: { message: refusedRanges.join(', ') } })
+  if (provisioning?.status === 'failed') return `The last installation failed: ${provisioning.message}`
+  return 'What is sent to the agent fails'
 }

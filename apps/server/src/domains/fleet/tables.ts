@@ -12,7 +12,7 @@ import {
   text,
   uniqueIndex
 } from 'drizzle-orm/pg-core'
-import { SERVER_STATUSES, type Params, type Provisioning, type ServerTrouble } from '@netlet/contract'
+import { SERVER_STATUSES, type AgentReport, type Params, type Provisioning, type ServerTrouble } from '@netlet/contract'
 import { bytes, createdAt, id, inet, instant, oneOf, ref } from '../../infra/db/columns.ts'
 
 /** A machine that owns address ranges and runs the node agent. */
@@ -57,7 +57,9 @@ export const servers = pgTable(
       .notNull()
       .default(sql`'{}'`),
     /** The running or last provisioning over SSH. */
-    provisioning: jsonb().$type<Provisioning>(),
+    provisioning: jsonb().$type<Omit<Provisioning, 'cancelling'>>(),
+    /** When one was cancelled last: whatever had been asked for by then is not done any more. */
+    provisioningCancelledAt: instant(),
     /** An administrator approved it: one repair may remove more users than the safety limit. */
     removalsAllowed: boolean().notNull().default(false),
     createdAt: createdAt(),
@@ -78,6 +80,16 @@ export const servers = pgTable(
     )
   ]
 )
+
+/** What an agent told at its last health check: one row a server, so that its history is bounded. */
+export const serverReports = pgTable('server_reports', {
+  serverId: ref()
+    .primaryKey()
+    .references(() => servers.id, { onDelete: 'cascade' }),
+  report: jsonb().$type<AgentReport>().notNull(),
+  /** The agent's own counters at that moment: what they grew by since is the next check's. */
+  counters: jsonb().$type<{ up: number; down: number }>()
+})
 
 export const serverGroups = pgTable(
   'server_groups',
@@ -169,6 +181,12 @@ export const agentUsers = pgTable(
   t => [
     primaryKey({ columns: [t.serverId, t.username] }),
     index('agent_users_order').on(t.orderId),
+    // A server's newest change and confirmation, and how many orders it has: without these, all its users were read.
+    index('agent_users_generation').on(t.serverId, t.generation),
+    index('agent_users_applied').on(t.serverId, t.appliedGeneration),
+    index('agent_users_orders')
+      .on(t.serverId)
+      .where(sql`${t.wanted} and ${t.orderId} is not null`),
     index('agent_users_behind')
       .on(t.serverId, t.generation)
       .where(sql`${t.generation} <> ${t.appliedGeneration}`)

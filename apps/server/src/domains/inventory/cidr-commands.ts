@@ -1,6 +1,7 @@
-import { and, asc, eq, inArray, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { unusedCidrs, type UnusedCidr } from './cidr-queries.ts'
 import { lockInventory } from './leasing.ts'
 import { overlaps, parseCidr } from './ranges.ts'
 import { idList, sortedIds } from './sql.ts'
@@ -152,36 +153,15 @@ export async function excludeRules(
   return { ok: true }
 }
 
-export type CleanedCidr = {
-  id: number
-  cidr: string
-  deliveryCount: number
-}
-
-/**
- * Removes every range that no server has and nothing is leased of, and with `ofServers` those of these servers too (they
- * were removed). `kept` are such ranges that orders still lease of.
- */
+/** Removes the unused ranges (`unusedCidrs`), and gives back which ones; `kept` are those that orders still lease of. */
 export async function cleanUnused(
   { tx }: InTransaction,
-  { ofServers = [] }: { ofServers?: number[] } = {}
-): Promise<{ removed: CleanedCidr[]; kept: CleanedCidr[] }> {
+  options: { ofServers?: number[] } = {}
+): Promise<{ removed: UnusedCidr[]; kept: UnusedCidr[] }> {
   await lockInventory(tx)
-  const unused = await tx
-    .select({ id: cidrs.id, cidr: cidrs.cidr, deliveryCount: cidrs.deliveryCount })
-    .from(cidrs)
-    .where(and(isNull(cidrs.deletedAt), or(isNull(cidrs.serverId), inArray(cidrs.serverId, ofServers))))
-    .orderBy(asc(cidrs.id))
-  const removed: CleanedCidr[] = []
-  const kept: CleanedCidr[] = []
-  for (const range of unused) {
-    if ((await ordersOn(tx, range.id)).length > 0) kept.push(range)
-    else {
-      await dropCidr(tx, range.id)
-      removed.push(range)
-    }
-  }
-  return { removed, kept }
+  const { unused, kept } = await unusedCidrs(tx, options)
+  for (const { id } of unused) await dropCidr(tx, id)
+  return { removed: unused, kept }
 }
 
 async function overlapping(tx: Executor, range: string): Promise<LiveCidr[]> {

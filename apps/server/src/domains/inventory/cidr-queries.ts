@@ -1,6 +1,6 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, or, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
+import { chunks, cidrs, leaseBlocks, leases, ruleUsage } from './tables.ts'
 
 /** The ranges of a server, ascending. */
 export async function serverCidrs(db: Executor, serverId: number): Promise<string[]> {
@@ -24,6 +24,34 @@ export async function ordersOnServer(db: Executor, serverId: number): Promise<nu
   return rows.map(row => row.orderId)
 }
 
+export type UnusedCidr = {
+  id: number
+  cidr: string
+  deliveryCount: number
+}
+
+/**
+ * Ranges that no server has, and with `ofServers` those of these servers too (they were removed). Of `kept` orders still
+ * lease.
+ */
+export async function unusedCidrs(
+  db: Executor,
+  { ofServers = [] }: { ofServers?: number[] } = {}
+): Promise<{ unused: UnusedCidr[]; kept: UnusedCidr[] }> {
+  const leased = sql<boolean>`exists (
+    select 1 from chunks c join lease_blocks b on b.chunk_id = c.id
+    where c.cidr_id = cidrs.id and b.released_at is null
+      and exists (select 1 from rule_usage u where u.chunk_id = c.id and bit_count(u.bits) > 0))`
+  const rows = await db
+    .select({ id: cidrs.id, cidr: cidrs.cidr, deliveryCount: cidrs.deliveryCount, leased })
+    .from(cidrs)
+    .where(and(isNull(cidrs.deletedAt), or(isNull(cidrs.serverId), inArray(cidrs.serverId, ofServers))))
+    .orderBy(asc(cidrs.id))
+  const those = (isLeased: boolean) =>
+    rows.filter(row => row.leased === isLeased).map(({ id, cidr, deliveryCount }) => ({ id, cidr, deliveryCount }))
+  return { unused: those(false), kept: those(true) }
+}
+
 /** Whether a range lies inside one of the server's own. */
 export async function serverOwns(db: Executor, serverId: number, range: string): Promise<boolean> {
   const owning = await db.$count(
@@ -31,4 +59,20 @@ export async function serverOwns(db: Executor, serverId: number, range: string):
     and(eq(cidrs.serverId, serverId), isNull(cidrs.deletedAt), sql`${cidrs.cidr} >>= ${range}::inet`)
   )
   return owning > 0
+}
+
+/** How many addresses of each server are in use, or rest, under any rule. Read from the usage, not from the leases. */
+export async function leasedOnServers(db: Executor, serverIds: number[]): Promise<ReadonlyMap<number, number>> {
+  const used = db
+    .select({ serverId: chunks.serverId, units: sql<number>`bit_count(bit_or(${ruleUsage.bits}))`.as('units') })
+    .from(chunks)
+    .innerJoin(ruleUsage, eq(ruleUsage.chunkId, chunks.id))
+    .where(inArray(chunks.serverId, serverIds))
+    .groupBy(chunks.id)
+    .as('used')
+  const rows = await db
+    .select({ serverId: used.serverId, addresses: sql<number>`sum(${used.units})::int` })
+    .from(used)
+    .groupBy(used.serverId)
+  return new Map(rows.flatMap(({ serverId, addresses }) => (serverId === null ? [] : [[serverId, addresses]])))
 }

@@ -1,7 +1,7 @@
-import { and, asc, eq, gt, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm'
-import { isIPv4 } from 'node:net'
+import { and, asc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
-import { addressToNumber, prefixesOf } from './ranges.ts'
+import { prefixesOf, unitNumber } from './ranges.ts'
 import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 
 export type LeaseShare = {
@@ -52,6 +52,11 @@ export async function leasesOf(db: Executor, orderId: number): Promise<LeaseShar
     }
   })
 }
+
+/** Does an order hold addresses now, reserved ones too? As a condition of a query. */
+export const holdsAddresses = (orderId: PgColumn): SQL<boolean> => sql<boolean>`exists (
+  select 1 from ${leases} join ${leaseBlocks} on ${leaseBlocks.leaseId} = ${leases.id}
+  where ${leases.orderId} = ${orderId} and ${leases.state} <> 'released' and ${leaseBlocks.releasedAt} is null)`
 
 export type HeldLease = {
   leaseId: number
@@ -116,11 +121,14 @@ export async function* addressesOf(
       .innerJoin(sql`generate_series(0, ${leaseBlocks.length} - 1) as nth`, sql`true`)
       .where(and(eq(leaseBlocks.leaseId, leaseId), gt(leaseBlocks.id, after), lte(leaseBlocks.id, last.id)))
       .orderBy(asc(leaseBlocks.id), sql`nth`)
+    if (page.length === blocks.length && blocks.length < pageSize) return
     after = last.id
   }
 }
 
 export type Holding = {
+  /** The block's. */
+  id: number
   orderId: number
   leaseId: number
   rules: number[]
@@ -156,6 +164,7 @@ export async function whoHeld(db: Executor, { ip, at }: { ip: string; at?: Date 
   )
   return db
     .select({
+      id: leaseBlocks.id,
       orderId: leases.orderId,
       leaseId: leases.id,
       rules: leaseBlocks.rules,
@@ -178,10 +187,4 @@ export async function whoHeld(db: Executor, { ip, at }: { ip: string; at?: Date 
       )
     )
     .orderBy(sql`${leaseBlocks.id} desc`)
-}
-
-/** The number of an address's unit: of the address itself, or of its /64. Exact below 2^64 differences within a range. */
-function unitNumber(address: string): number {
-  const value = addressToNumber(address)
-  return Number(isIPv4(address) ? value : BigInt.asUintN(52, value >> 64n))
 }

@@ -6,12 +6,22 @@
  * command; nobody else writes these tables, and the database itself refuses a double lease.
  * It knows no server and no order but their ids (docs/INVENTORY.md says how it works).
  */
+export { historyEntries, historyIn, parseAddress, rangeOf } from './address-history.ts'
 export { groupRules } from './acl-groups.ts'
 export { audit } from './audit.ts'
 export { type CidrRefusal, addCidr, assignCidrs, cleanUnused, excludeRules, removeCidr } from './cidr-commands.ts'
-export { ordersOnServer, serverCidrs, serverOwns } from './cidr-queries.ts'
+export { leasedOnServers, ordersOnServer, serverCidrs, serverOwns, unusedCidrs } from './cidr-queries.ts'
 
-export { type HeldLease, type LeaseShare, addressesOf, heldLeases, leasesOf, whoHeld } from './holdings.ts'
+export { rangeEffect } from './effects.ts'
+export {
+  type HeldLease,
+  type LeaseShare,
+  addressesOf,
+  heldLeases,
+  holdsAddresses,
+  leasesOf,
+  whoHeld
+} from './holdings.ts'
 export {
   activate,
   forgetLeases,
@@ -22,8 +32,10 @@ export {
   reserve,
   reserveOther,
   reservePart,
-  splitLease
+  splitLease,
+  splitByRanges
 } from './leasing.ts'
+export { occupancyOf } from './occupancy.ts'
 export { addressCount, parseCidr } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
 export { leasedBy } from './refusals.ts'
@@ -35,4 +47,4 @@ export { inventoryRoutes } from './routes.ts'
 export { deniedDomains } from './overlaps.ts'
 export type { DenyLists } from './ownership.ts'
 export { createRule, deleteRule, liveRules, updateRule } from './rules.ts'
-export { maxStep, quoteRules, quoteSelection } from './stock.ts'
+export { maxStep, quoteRanges, quoteRules, quoteSelection } from './stock.ts'

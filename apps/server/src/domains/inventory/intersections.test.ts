@@ -10,10 +10,11 @@ import { addStock, ruleCalls } from './rule-calls.fixture.ts'
 
 let world: TestShop
 let rules: ReturnType<typeof ruleCalls>
+const orderNumbers = (_db: unknown, ids: number[]) => Promise.resolve(new Map(ids.map(id => [id, `NL-${id}`])))
 
 beforeAll(async () => {
   world = await startTestShop({
-    routes: (mount, shop) => inventoryRoutes(mount, shop, { onRulesChanged: () => undefined })
+    routes: (mount, shop) => inventoryRoutes(mount, shop, { onRulesChanged: () => undefined, orderNumbers })
   })
   rules = ruleCalls(await world.admin())
 })
@@ -124,7 +125,14 @@ describe('rules of which the broader one won', () => {
       id: low,
       decisions: [{ rule_id: broad, winner: 'broad' }]
     })
-    expect(checked.data.shared).toMatchObject([{ orders: [first, second] }])
+    expect(checked.data.shared).toMatchObject([
+      {
+        orders: [
+          { id: first, order_id: `NL-${first}` },
+          { id: second, order_id: `NL-${second}` }
+        ]
+      }
+    ])
     await release(db, { orderId: second })
     expect((await decide()).code).toBe(2000)
     expect((await reserve(db, { orderId: second, groupId, step: 1, rules: [low], quantity: 1 })).ok).toBe(false)
@@ -141,7 +149,9 @@ describe('rules of which the broader one won', () => {
     const domain = 'third.inner.outer.test'
     const decisions = [outer, inner].map(rule_id => ({ rule_id, winner: 'broad' as const }))
     const checked = await rules.check({ acl_value: domain, decisions })
-    expect(checked.data.shared).toMatchObject([{ rules: [{ id: outer }, { id: inner }], orders: [first, second] }])
+    expect(checked.data.shared).toMatchObject([
+      { rules: [{ id: outer }, { id: inner }], orders: [{ id: first }, { id: second }] }
+    ])
     expect(await rules.post('Third', [domain], decisions)).toMatchObject({
       code: 409,
       data: { reason: 'rules_share_addresses' }

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
 import { bigIdList, idList } from './sql.ts'
-import { leaseBlocks, leases } from './tables.ts'
+import { chunks, leaseBlocks, leases } from './tables.ts'
 
 export type Reservation = {
   orderId: number
@@ -133,6 +133,49 @@ export async function splitLease(
     sql`select inventory.split(${leaseId}, ${serverId}, ${most}::int) as id`
   )
   return rows[0]?.id ?? null
+}
+
+/**
+ * Makes what a lease holds in some ranges of a server a lease of its own, as `splitLease`.
+ * @returns that lease: the same one where nothing else is left of it, null where it holds nothing there
+ */
+export async function splitByRanges(
+  tx: Executor,
+  leaseId: number,
+  { serverId, ranges }: { serverId: number; ranges: string[] }
+): Promise<number | null> {
+  await tx.execute(sql`select inventory.share()`)
+  const [lease] = await tx
+    .select()
+    .from(leases)
+    .where(and(eq(leases.id, leaseId), ne(leases.state, 'released')))
+    .for('update')
+  const blocks = await tx
+    .select({ id: leaseBlocks.id })
+    .from(leaseBlocks)
+    .innerJoin(chunks, and(eq(chunks.id, leaseBlocks.chunkId), eq(chunks.serverId, serverId)))
+    .where(
+      and(
+        eq(leaseBlocks.leaseId, leaseId),
+        isNull(leaseBlocks.releasedAt),
+        sql`${chunks.base} <<= any (${sql.param(ranges)}::inet[])`
+      )
+    )
+  if (!lease || blocks.length === 0) return null
+  if (blocks.length === lease.blocks) return leaseId
+  const { id: _id, ...same } = lease
+  const [made] = await tx
+    .insert(leases)
+    .values({ ...same, blocks: blocks.length })
+    .returning({ id: leases.id })
+  if (!made) throw new Error('the lease was not added')
+  await tx
+    .update(leases)
+    .set({ blocks: lease.blocks - blocks.length })
+    .where(eq(leases.id, leaseId))
+  const ids = blocks.map(({ id }) => id)
+  await tx.update(leaseBlocks).set({ leaseId: made.id }).where(inArray(leaseBlocks.id, ids))
+  return made.id
 }
 
 /** Other addresses stand for these leases from now on: whoever serves them releases them once that is done. */

@@ -1,4 +1,4 @@
-import type { AclRule, AclRuleForm } from '@netlet/contract'
+import type { AclRule, AclRuleForm, Refusal } from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -7,16 +7,29 @@ import type { Edit } from '../../infra/version.ts'
 import { parseDomains } from './domains.ts'
 import { followRules, type PlatformPrice } from './follow-platform.ts'
 import { addAclRule, editAclRule, editRefusal, readRule, type OnRulesChanged } from './manage-rules.ts'
+import type { OrderNumbers } from './rule-conflicts.ts'
 
 /** Rules' prices belong to the platform: what the inventory needs of it. Every failure has the platform's own words. */
 export type RulePrices = {
   /** The variant that a rule is to be sold as; null where no platform is set up: then the form's price stands. */
   read(ctx: AppContext, platformVariantId: string): Promise<Result<PlatformPrice | null>>
-  /** Writes a price to the platform, where one is set up. */
-  write(ctx: AppContext, platformVariantId: string, price: string): Promise<Result<null>>
+  /**
+   * Writes a price to the platform, where one is set up, and saves the rule here, while nobody else writes prices.
+   * @param work what may refuse it before, and the saving; where that is refused, the platform's former price stands
+   */
+  write<T>(
+    ctx: AppContext,
+    platformVariantId: string,
+    price: string,
+    work: { check: () => Promise<Refusal | null>; save: () => Promise<Result<T>> }
+  ): Promise<Result<T>>
 }
 
-export type RulePorts = { onRulesChanged: OnRulesChanged; prices?: RulePrices | undefined }
+export type RulePorts = {
+  onRulesChanged: OnRulesChanged
+  prices?: RulePrices | undefined
+  orderNumbers?: OrderNumbers
+}
 
 /** Adds a rule at the price that the platform asks for it. */
 export async function addPricedRule(
@@ -37,8 +50,8 @@ export async function addPricedRule(
 
 /**
  * Edits a rule. A price that the form changed is written to the platform before our own write, and not where that would
- * be refused; one that it did not change is not, so that nothing stale goes there. Where our own write fails afterwards, the platform's webhook or the next reading of
- * prices brings the new price here. A rule that is to be sold as another variant takes that one's price.
+ * be refused; one that it did not change is not, so that nothing stale goes there. Where our own write is refused in spite
+ * of that, the platform gets its former price back. A rule that is to be sold as another variant takes that one's price.
  */
 export async function editPricedRule(
   ctx: AppContext,
@@ -52,14 +65,13 @@ export async function editPricedRule(
   const moved = before?.shopify_variant_id !== form.shopify_variant_id
   const repriced = before?.price !== form.price
   if (!prices || !before || (!moved && !repriced)) return save(form.price)
-  // What the platform was told cannot be taken back: another price there would be charged.
-  const refused = await editRefusal(ctx, by, id, form)
+  // A price that the platform was told is charged: what is refused here should not get there.
+  const check = () => editRefusal(ctx, by, id, form)
+  if (repriced) return prices.write(ctx, form.shopify_variant_id, form.price, { check, save: () => save(form.price) })
+  const refused = await check()
   if (refused) return refused
   const there = await prices.read(ctx, form.shopify_variant_id)
-  if (!there.ok) return there
-  if (!repriced) return save(there.data?.price ?? form.price)
-  const written = await prices.write(ctx, form.shopify_variant_id, form.price)
-  return written.ok ? save(form.price) : written
+  return there.ok ? save(there.data?.price ?? form.price) : there
 }
 
 const follow = (ctx: AppContext, by: Actor, platformVariantId: string, there: PlatformPrice) =>

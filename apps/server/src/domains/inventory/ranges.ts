@@ -56,6 +56,20 @@ export function numberToAddress(value: bigint, bits: 32 | 128): string {
   return ipaddr.fromByteArray(bytes).toString()
 }
 
+/** The number of an address's unit: of the address itself, or of its /64. Exact below 2^64 differences within a range. */
+export function unitNumber(address: string): number {
+  const value = addressToNumber(address)
+  return Number(isIPv4(address) ? value : BigInt.asUintN(52, value >> 64n))
+}
+
+/** `units` units from the unit that is `nth` after that of `base`, as a range; a lone IPv4 address as such. */
+export function rangeAt(base: string, nth: number, units: number): string {
+  const first = addressToNumber(base)
+  if (!isIPv4(base)) return `${numberToAddress(first + (BigInt(nth) << 64n), 128)}/${64 - Math.log2(units)}`
+  const address = numberToAddress(first + BigInt(nth), 32)
+  return units === 1 ? address : `${address}/${32 - Math.log2(units)}`
+}
+
 /** Whether two ranges, as `parseCidr` writes them, share an address. */
 export function overlaps(a: string, b: string): boolean {
   const [one, other] = [ipaddr.parseCIDR(a), ipaddr.parseCIDR(b)]

@@ -4,18 +4,21 @@ import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createAclGroup, deleteAclGroup, updateAclGroup, aclGroupList } from './acl-groups.ts'
 import { removeAclRule, ruleList } from './manage-rules.ts'
+import { ruleRemoval } from './effects.ts'
 import { addPricedRule, editPricedRule, type RulePorts } from './priced-rules.ts'
 import { checkRule, ruleConflicts } from './rule-conflicts.ts'
 
 /**
  * Puts the calls for access rules and their groups on the server; those for ranges are the fleet's, which knows servers.
- * @param ports `onRulesChanged` lets the agents learn what the rules deny from now on; `prices` is the platform's
+ * @param ports `onRulesChanged` lets the agents learn what the rules deny from now on; `prices` is the platform's;
+ * `orderNumbers` names orders
  */
 export function inventoryRoutes(mount: Mount, ctx: AppContext, ports: RulePorts): void {
   const { inventory } = routes
   mountList(mount, ctx, inventory.rules, () => ruleList)
-  mount(inventory.ruleConflicts, () => ruleConflicts(ctx))
-  mount(inventory.checkRule, call => checkRule(ctx, call.body))
+  mount(inventory.ruleConflicts, () => ruleConflicts(ctx, ports.orderNumbers))
+  mount(inventory.checkRule, call => checkRule(ctx, call.body, ports.orderNumbers))
+  mount(inventory.ruleEffect, call => ruleRemoval(ctx, call.params.id))
   mount(inventory.createRule, call => addPricedRule(ctx, call.caller, call.body, ports))
   mount(inventory.updateRule, call => editPricedRule(ctx, call.caller, call.params.id, call.body, ports))
   mount(inventory.deleteRule, call => removeAclRule(ctx, call.caller, call.params.id, ports.onRulesChanged))

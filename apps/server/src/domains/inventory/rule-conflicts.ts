@@ -5,6 +5,7 @@ import {
   type OverlapDecision,
   type Params,
   type Refusal,
+  type RuleCheck,
   type RuleConflicts,
   type RuleOverlap
 } from '@netlet/contract'
@@ -13,6 +14,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { parseDomains } from './domains.ts'
+import { ruleEffect } from './effects.ts'
 import {
   newlyShared,
   ordersHolding,
@@ -31,11 +33,18 @@ const NAMED = 10
 /** Stands for a rule that is not saved yet. */
 const UNSAVED = 0
 
+/** The numbers by which people know these orders. The domain of the orders, which is above this one, hands it in. */
+export type OrderNumbers = (db: Executor, ids: number[]) => Promise<ReadonlyMap<number, string>>
+const noNumbers: OrderNumbers = () => Promise.resolve(new Map())
+
 /** What the rules on sale have in common. Reads only. */
-export async function ruleConflicts(ctx: AppContext): Promise<Result<RuleConflicts>> {
+export async function ruleConflicts(
+  ctx: AppContext,
+  orderNumbers: OrderNumbers = noNumbers
+): Promise<Result<RuleConflicts>> {
   const plan = await planRules(ctx.db)
   const shared = await sharedAddresses(ctx.db, plan.intersections.slice(0, LISTED))
-  return ok(await presentPlan(ctx.db, plan, shared))
+  return ok(await presentPlan(ctx.db, plan, { shared, orderNumbers }))
 }
 
 /** What saving a rule would come to. It may be refused all the same: others save meanwhile. */
@@ -46,8 +55,9 @@ export async function checkRule(
     decisions?: OverlapDecision[] | undefined
     id?: number | undefined
     name?: string | undefined
-  }
-): Promise<Result<RuleConflicts>> {
+  },
+  orderNumbers: OrderNumbers = noNumbers
+): Promise<Result<RuleCheck>> {
   const parsed = parseDomains(form.acl_value)
   if (!parsed.ok) return ruleRefusal({ ok: false, reason: 'invalid_domains', lines: parsed.lines })
   const id = form.id ?? UNSAVED
@@ -63,10 +73,20 @@ export async function checkRule(
     overlaps: plan.overlaps.filter(({ narrow, broad }) => own([narrow, broad]))
   }
   // Also between two others that would both win a domain of this rule.
-  return ok(await presentPlan(ctx.db, concerned, await newlyShared(ctx.db, plan)))
+  const conflicts = await presentPlan(ctx.db, concerned, { shared: await newlyShared(ctx.db, plan), orderNumbers })
+  const effect = await ruleEffect(ctx.db, form.id ?? null, {
+    before: saved?.domains ?? [],
+    after: parsed.domains,
+    decided: (form.decisions ?? []).length > 0
+  })
+  return ok({ ...conflicts, effect })
 }
 
-async function presentPlan(db: Executor, plan: RulesPlan, shared: SharedAddresses[]): Promise<RuleConflicts> {
+async function presentPlan(
+  db: Executor,
+  plan: RulesPlan,
+  { shared, orderNumbers }: { shared: SharedAddresses[]; orderNumbers: OrderNumbers }
+): Promise<RuleConflicts> {
   const { duplicates, overlaps } = plan
   const side = sidesOf(plan)
   const undecided = overlaps.filter(({ winner }) => winner === null)
@@ -77,6 +97,8 @@ async function presentPlan(db: Executor, plan: RulesPlan, shared: SharedAddresse
     ...first.flatMap(({ narrow, broad }) => [narrow, broad])
   ])
   const holding = await ordersHolding(db, [...named])
+  const pairs = shared.map(pair => ({ ...pair, orders: pair.orders.slice(0, LISTED) }))
+  const numbers = await orderNumbers(db, [...new Set(pairs.flatMap(({ orders }) => orders))])
   return {
     duplicates: listed.map(({ domain, rules }) => ({ domain, rules: rules.map(side) })),
     duplicate_total: duplicates.length,
@@ -86,7 +108,10 @@ async function presentPlan(db: Executor, plan: RulesPlan, shared: SharedAddresse
     rules: plan.rules
       .filter(({ id }) => named.has(id) && id !== UNSAVED)
       .map(({ id, name }) => ({ id, name, orders: holding.get(id) ?? 0 })),
-    shared: shared.map(({ rules, orders }) => ({ rules: rules.map(side), orders: orders.slice(0, LISTED) }))
+    shared: pairs.map(({ rules, orders }) => ({
+      rules: rules.map(side),
+      orders: orders.map(id => ({ id, order_id: numbers.get(id) ?? `#${id}` }))
+    }))
   }
 }
 
@@ -150,7 +175,10 @@ export function ruleRefusal(refusal: RuleRefusal): Refusal {
   return onDomains(
     'rules_share_addresses',
     { rule: rule ?? '', other: other ?? '', orders: orders.join(', ') },
-    { shared: shared.map(pair => ({ rules: pair.rules.map(side), orders: pair.orders.slice(0, LISTED) })) }
+    {
+      orders: shared[0]?.orders ?? [],
+      shared: shared.map(pair => ({ rules: pair.rules.map(side), orders: pair.orders.slice(0, LISTED) }))
+    }
   )
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { idList } from './sql.ts'
+import { addressCount } from './ranges.ts'
+import { bigIdList, idList } from './sql.ts'
 
 /** Addresses to a block; a variant sells whole blocks. */
 export type Step = 1 | 8 | 16 | 32 | 64 | 128 | 256
@@ -27,17 +28,49 @@ export async function quoteRules(
   return rows
 }
 
-/** Addresses in free aligned blocks that are free for all the rules at once. */
+/**
+ * Addresses in free aligned blocks that are free for all the rules at once.
+ * @param avoid servers whose addresses do not count
+ */
 export async function quoteSelection(
   db: Executor,
-  { groupId, step, rules }: { groupId: number; step: number; rules: number[] }
+  { groupId, step, rules, avoid = [] }: { groupId: number; step: number; rules: number[]; avoid?: number[] }
 ): Promise<number> {
   // No rule has such an id, and the database's integers could not even hold it.
   if (rules.some(rule => rule > 2 ** 31 - 1)) return 0
   const { rows } = await db.execute<{ stock: number }>(
-    sql`select inventory.stock(${groupId}, ${step}, ${idList(rules)}) as stock`
+    sql`select inventory.stock(${groupId}, ${step}, ${idList(rules)}, ${bigIdList(avoid)}) as stock`
   )
   return rows[0]?.stock ?? 0
+}
+
+/**
+ * Free addresses of these ranges under every live rule, each on its own, whether or not anybody sells them. A range that
+ * is not there yet is free as a whole.
+ * @param without addresses within these ranges do not count
+ */
+export async function quoteRanges(
+  db: Executor,
+  { ranges, without = [] }: { ranges: string[]; without?: string[] }
+): Promise<RuleStock[]> {
+  const [asked, left] = [sql`${sql.param(ranges)}::cidr[]`, sql`${sql.param(without)}::inet[]`]
+  const { rows: missing } = await db.execute<{ cidr: string }>(sql`
+    select range::text as cidr from unnest(${asked}) as range
+    where not range::inet <<= any(${left})
+      and not exists (select 1 from cidrs where cidr = range and deleted_at is null)`)
+  const fresh = missing.reduce((sum, { cidr }) => sum + addressCount(cidr), 0)
+  const { rows } = await db.execute<RuleStock>(sql`
+    select r.id as "ruleId", coalesce(present.free, 0)::float8 + ${fresh}::float8 as stock
+    from acl_rules r cross join lateral (
+      select sum(length(usage.bits) - bit_count(usage.bits)) as free from (
+        select bit_or(u.bits) as bits
+        from cidrs range
+        join chunks c on c.cidr_id = range.id and not r.id = any(c.excluded_rules) and not c.base <<= any(${left})
+        join rule_usage u on u.chunk_id = c.id and u.rule_id = any(inventory.intersecting(array[r.id]))
+        where range.cidr = any(${asked}) and range.deleted_at is null
+        group by c.id) usage) present
+    where r.deleted_at is null order by 1`)
+  return rows
 }
 
 /** The largest step that any range of the group can hold; 0 where the group has no ranges. */

@@ -1,9 +1,8 @@
 import { OPTIONAL_MAILS, type MailChoices, type OptionalMail } from '@netlet/contract'
-import { eq, ilike, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { exactly } from './address.ts'
-import { mailChoices, mails } from './tables.ts'
+import { mailChoices } from './tables.ts'
 
 /** Which mails an address wants. */
 export async function readChoices(db: Executor, address: string): Promise<MailChoices> {
@@ -32,18 +31,14 @@ export async function switchOff({ tx }: Unit, address: string, kind: OptionalMai
     })
 }
 
-/** A user has another address from now on: what it chose goes with it. */
+/**
+ * A user has another address from now on: what was switched off goes with it. What the new address had switched off stays
+ * so.
+ */
 export async function moveChoices(unit: Unit, from: string, to: string): Promise<void> {
   if (from.toLowerCase() === to.toLowerCase()) return
-  await saveChoices(unit, to, await readChoices(unit.tx, from))
+  const [old, own] = [await readChoices(unit.tx, from), await readChoices(unit.tx, to)]
+  const both = (kind: OptionalMail) => old[kind] && own[kind]
+  await saveChoices(unit, to, { payments: both('payments'), proxies: both('proxies'), expiry: both('expiry') })
   await unit.tx.delete(mailChoices).where(eq(mailChoices.address, from.toLowerCase()))
-}
-
-/** Nobody has this address any more: its choices go, and the log of mails does not name it. */
-export async function forgetAddress({ tx }: Unit, address: string): Promise<void> {
-  await tx.delete(mailChoices).where(eq(mailChoices.address, address.toLowerCase()))
-  await tx
-    .update(mails)
-    .set({ to: 'deleted', unsent: null })
-    .where(ilike(mails.to, exactly(address)))
 }

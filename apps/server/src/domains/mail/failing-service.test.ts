@@ -4,7 +4,8 @@ import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createHttpApp } from '../../app.ts'
 import { allQueues } from '../../workers.ts'
-import { sendMail, type MailOrder } from './send-mail.ts'
+import type { MailOrder } from './mail-order.ts'
+import { sendMail } from './send-mail.ts'
 
 // Nothing works on the queue: the test runs the jobs, at the times that it chooses.
 let shop: TestShop

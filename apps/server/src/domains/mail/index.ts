@@ -2,11 +2,16 @@
  * Mail: templates, layout, the job that sends, the log of what was sent, and who wants which mails. It owns mails and
  * mail_choices. Others send by `enqueueMail` within their command, and know nothing of the mail service.
  */
-export { forgetAddress, moveChoices, readChoices, saveChoices } from './choices.ts'
+export { moveChoices, readChoices, saveChoices } from './choices.ts'
+export { forgetAddress } from './forget-address.ts'
 export { mailJobs } from './jobs.ts'
+export { mailOutcomes } from './outcomes.ts'
 export { exportMails } from './own-mails.ts'
+export { type Recipient } from './recipient.ts'
 export { mailTroubles } from './send-again.ts'
 export { mailRetention } from './retention.ts'
 export { mailRoutes, unsubscribeRoutes } from './routes.ts'
-export { DELETED_HOST, enqueueMail, sendMailQueue } from './send-mail.ts'
+export { DELETED_HOST, enqueueMail, mailIsSetUp, sendMailQueue } from './send-mail.ts'
+export { type Template, type TemplateData } from './templates/index.ts'
+export { sendTestMail } from './test-mail.ts'
 export { type RefundEffect, type WhyNotDelivered } from './templates/payments.ts'

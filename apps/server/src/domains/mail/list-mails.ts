@@ -1,25 +1,32 @@
 import type { MailState, SentMail } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
+import { lower } from '../../infra/db/columns.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { mails } from './tables.ts'
 
 type Query = ListInput<'id'> & { state?: MailState | undefined }
 
-/** Mails, found by address. */
+/**
+ * Mails, found by address. A whole one that was mailed to finds its own mails only: by its parts, which it shares with
+ * most others, the text's index would have to visit a great many of them.
+ */
 export const mailList = defineList<Query, SentMail>({
   name: 'mails',
   table: mails,
   id: mails.id,
   sort: { id: mails.id },
-  match: (_db, { search, state }) => ({
-    where: [state === undefined ? undefined : eq(mails.state, state)],
-    text: search ? { in: mails.to, term: search } : undefined
-  }),
-  load: async (db, ids) => (await db.select().from(mails).where(among(mails.id, ids))).map(present)
+  async match(db, { search, state }) {
+    const inState = state === undefined ? undefined : eq(mails.state, state)
+    if (!search) return { where: [inState] }
+    const toThem = eq(lower(mails.to), search.toLowerCase())
+    const [known] = search.includes('@') ? await db.select({ id: mails.id }).from(mails).where(toThem).limit(1) : []
+    return known ? { where: [inState, toThem] } : { where: [inState], text: { in: mails.to, term: search } }
+  },
+  load: async (db, ids) => (await db.select().from(mails).where(among(mails.id, ids))).map(presentMail)
 })
 
-const present = (row: typeof mails.$inferSelect): SentMail => ({
+export const presentMail = (row: typeof mails.$inferSelect): SentMail => ({
   id: row.id,
   to: row.to,
   template: row.template,

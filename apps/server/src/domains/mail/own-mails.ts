@@ -1,21 +1,23 @@
-import { and, asc, gt, ilike } from 'drizzle-orm'
+import { and, asc, eq, gt } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { exactly } from './address.ts'
-import { mails } from './tables.ts'
+import { pagesById } from '../../infra/db/pages-by-id.ts'
+import { wentTo, type Recipient } from './recipient.ts'
+import { mailContents, mails } from './tables.ts'
 
-const BATCH = 500
-
-/** The log of the mails to an address for the download of the own data, in batches. What they said is not kept. */
-export async function* exportMails(db: Executor, address: string): AsyncGenerator<object[]> {
-  for (let last = 0; ;) {
-    const rows = await db
-      .select()
+/** The log of the mails to a user for the download of the own data, at former addresses as well, in batches, with what they said for as long as that is kept. */
+export async function* exportMails(db: Executor, user: Recipient): AsyncGenerator<object[]> {
+  const pages = pagesById(({ after, limit }) =>
+    db
+      .select({ id: mails.id, mail: mails, subject: mailContents.subject, text: mailContents.text })
       .from(mails)
-      .where(and(ilike(mails.to, exactly(address)), gt(mails.id, last)))
+      .leftJoin(mailContents, eq(mailContents.mailId, mails.id))
+      .where(and(wentTo(db, user), gt(mails.id, after)))
       .orderBy(asc(mails.id))
-      .limit(BATCH)
-    yield rows.map(mail => ({
+      .limit(limit)
+  )
+  for await (const rows of pages)
+    yield rows.map(({ mail, subject, text }) => ({
       to: mail.to,
       template: mail.template,
       kind: mail.kind,
@@ -23,9 +25,8 @@ export async function* exportMails(db: Executor, address: string): AsyncGenerato
       state: mail.state,
       why: mail.errorCode,
       created_at: iso(mail.createdAt),
-      sent_at: isoOrNull(mail.sentAt)
+      sent_at: isoOrNull(mail.sentAt),
+      subject,
+      text
     }))
-    if (rows.length < BATCH) return
-    last = rows.at(-1)?.id ?? last
-  }
 }

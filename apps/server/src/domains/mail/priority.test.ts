@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
+import { URGENT } from '../../infra/jobs.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { enqueueMail, mailJobs } from './index.ts'
+import { priorityOf } from './priority.ts'
+import { TEMPLATES, type Template } from './templates/index.ts'
 
 let shop: TestShop
 beforeAll(async () => {
@@ -10,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop.close())
 
-test('a code leaves before the reminders that were waiting already', async () => {
+test('a code leaves before the reminders and notices that were waiting already', async () => {
   const { ctx, outbox } = shop
   const reminders = 200
   const expiresAt = new Date(Date.now() + 600_000).toISOString()
@@ -31,6 +34,15 @@ test('a code leaves before the reminders that were waiting already', async () =>
         key: `reminder ${n}`
       })
     }
+    // Notices that people cause themselves are not urgent either.
+    for (let n = 0; n < reminders; n++) {
+      enqueueMail(unit, {
+        to: `noticed${n}@example.com`,
+        template: 'password-changed',
+        data: { username: 'Ann', at: expiresAt },
+        key: `notice ${n}`
+      })
+    }
     // Its job is the last of all that are sent.
     enqueueMail(unit, {
       to: 'code@example.com',
@@ -42,4 +54,11 @@ test('a code leaves before the reminders that were waiting already', async () =>
   await outbox.waitFor('code@example.com')
   // Among the first, whatever arrived until we looked.
   expect(outbox.mails.findIndex(({ to }) => to === 'code@example.com')).toBeLessThan(30)
+})
+
+test('no mail but one with a code takes the workers that are kept for urgent ones', () => {
+  const urgent = (Object.keys(TEMPLATES) as Template[]).filter(
+    template => priorityOf({ template, data: TEMPLATES[template].sample }) >= URGENT
+  )
+  expect(urgent.toSorted()).toEqual(['change-email-code', 'forgot-code', 'sign-up-code'])
 })

@@ -1,14 +1,21 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { Language, MailFailureCode, MailKind, MailState } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { mails } from './tables.ts'
+import type { RenderedMail } from './layout.ts'
+import { mailContents, mails } from './tables.ts'
 
 /** Why a mail was not sent: for programs, and in English. */
 export type MailFailure = { code: MailFailureCode; sentence: string }
 export type MailToSend = { key: string; to: string; template: string; kind: MailKind; language: Language }
+
+/** Instead of the address of somebody whose account was deleted. */
+export const FORGOTTEN = 'deleted'
+
+/** What a mail said, without its secrets, and whom it addressed by name. */
+export type MailContent = RenderedMail & { username: string | null }
 
 export type ClaimedMail = { id: number; createdAt: Date }
 
@@ -39,40 +46,64 @@ export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Pro
   })
 }
 
-/** What came of a mail that this job had taken. */
+/** What came of a mail that this job had taken. Of one whose recipient was forgotten meanwhile nothing is kept to send it again. */
 export async function recordMail(
   ctx: AppContext,
   id: number,
-  outcome: { state: MailState; failure?: MailFailure; providerId?: string | null; unsent?: object }
+  outcome: {
+    state: MailState
+    failure?: MailFailure
+    providerId?: string | null
+    unsent?: object
+    content?: MailContent
+  }
 ): Promise<void> {
-  await command(ctx, SYSTEM, ({ tx, now }) =>
-    tx
+  await command(ctx, SYSTEM, async ({ tx, now }) => {
+    const [mail] = await tx
       .update(mails)
       .set({
         state: outcome.state,
-        error: outcome.failure?.sentence ?? null,
+        error: unlessForgotten(sql`${outcome.failure?.sentence ?? null}::text`),
         errorCode: outcome.failure?.code ?? null,
         providerId: outcome.providerId ?? null,
         sentAt: outcome.state === 'sent' ? now : null,
-        unsent: outcome.unsent ?? null
+        unsent: unlessForgotten(sql`${outcome.unsent ? JSON.stringify(outcome.unsent) : null}::jsonb`)
       })
       .where(eq(mails.id, id))
-  )
+      .returning({ to: mails.to })
+    // Under the row's lock: whoever forgets the address meanwhile finds what was written here.
+    if (!outcome.content || !mail || mail.to === FORGOTTEN) return
+    const content = { ...outcome.content, createdAt: now }
+    await tx
+      .insert(mailContents)
+      .values({ mailId: id, ...content })
+      .onConflictDoUpdate({ target: mailContents.mailId, set: content })
+  })
 }
+
+const unlessForgotten = (value: SQL): SQL => sql`case when ${mails.to} <> ${FORGOTTEN} then ${value} end`
 
 /** How long to wait after a try of which nobody knows whether the service took the mail: it may arrive twice. */
 const UNCERTAIN_PAUSES = [10 * MINUTE, HOUR]
 
 /**
  * Notes that the service may have taken a mail, without an answer.
- * @returns when to hand it over once more; null where that was done often enough
+ * @param to whom the log names: nothing is noted where that one was forgotten meanwhile
+ * @returns in how many milliseconds to hand it over once more; null where that was done often enough, or nobody is to get it
  */
-export async function recordUncertain({ tx, now }: Unit, id: number, failure: MailFailure): Promise<Date | null> {
+export async function recordUncertain(
+  { tx }: Unit,
+  { id, to }: { id: number; to: string },
+  failure: MailFailure
+): Promise<number | null> {
   const [mail] = await tx
     .update(mails)
-    .set({ uncertainTries: sql`${mails.uncertainTries} + 1`, error: failure.sentence, errorCode: failure.code })
-    .where(eq(mails.id, id))
+    .set({
+      uncertainTries: sql`${mails.uncertainTries} + 1`,
+      error: unlessForgotten(sql`${failure.sentence}::text`),
+      errorCode: failure.code
+    })
+    .where(and(eq(mails.id, id), eq(mails.to, to)))
     .returning({ tries: mails.uncertainTries })
-  const pause = UNCERTAIN_PAUSES[(mail?.tries ?? 1) - 1]
-  return pause === undefined ? null : new Date(now.getTime() + pause)
+  return (mail && UNCERTAIN_PAUSES[mail.tries - 1]) ?? null
 }

@@ -1,6 +1,6 @@
 import { and, lt, ne } from 'drizzle-orm'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
-import { mails } from './tables.ts'
+import { mailContents, mails } from './tables.ts'
 
 export const mailRetention: RetentionEntry[] = [
   {
@@ -10,5 +10,12 @@ export const mailRetention: RetentionEntry[] = [
     remove: (unit, before, limit) =>
       removeRows(unit, mails, and(lt(mails.createdAt, before), ne(mails.state, 'waiting')), limit),
     count: db => countRows(db, mails, mails.createdAt)
+  },
+  {
+    what: 'mail_contents',
+    keep: { setting: 'keep_mail_contents_days' },
+    why: 'What mails said, without codes and personal links: only to look into what somebody was told.',
+    remove: (unit, before, limit) => removeRows(unit, mailContents, lt(mailContents.createdAt, before), limit),
+    count: db => countRows(db, mailContents, mailContents.createdAt)
   }
 ]

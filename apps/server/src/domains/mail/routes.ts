@@ -5,6 +5,7 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { unsubscribePage } from './footer.ts'
 import { mailList } from './list-mails.ts'
+import { readMail } from './read-mail.ts'
 import { sendAgain } from './send-again.ts'
 import { previewTemplates } from './preview.ts'
 import { unsubscribe } from './unsubscribe.ts'
@@ -12,6 +13,7 @@ import { unsubscribe } from './unsubscribe.ts'
 /** The log of mails and the previews of templates, for administrators. */
 export function mailRoutes(mount: Mount, ctx: AppContext): void {
   mountList(mount, ctx, routes.mail.mails, () => mailList)
+  mount(routes.mail.mail, ({ caller, params }) => readMail(ctx, caller, params.id))
   mount(routes.mail.sendAgain, ({ caller, params }) => sendAgain(ctx, caller, params.id))
   mount(routes.mail.templates, async () => ok(await previewTemplates(ctx)))
 }

@@ -5,7 +5,8 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { enqueueMail, type MailOrder } from './send-mail.ts'
+import type { MailOrder } from './mail-order.ts'
+import { enqueueMail } from './send-mail.ts'
 import { mails } from './tables.ts'
 
 /** Sends a mail again that failed for good, as it was; `not_found` where there is no such mail, or it is not known any more. */
@@ -23,7 +24,7 @@ export const sendAgain = (ctx: AppContext, by: Actor, id: number): Promise<Resul
       .set({ state: 'waiting', unsent: null, uncertainTries: 0, claimedAt: new Date(0) })
       .where(eq(mails.id, id))
     enqueueMail(unit, mail.unsent as MailOrder)
-    unit.audit('settings.send_mail_again', `mail:${id}`, { after: { template: mail.template } })
+    unit.audit('mail.send_again', id, { after: { template: mail.template } })
     return done
   })
 

@@ -1,4 +1,4 @@
-import type { Language, MailKind, Settings } from '@netlet/contract'
+import type { MailKind, Settings } from '@netlet/contract'
 import { createMailer, type MailerOptions, type MailResult } from '../../integrations/mail/index.ts'
 import type { Config } from '../../infra/config.ts'
 import { HOUR } from '../../infra/clock.ts'
@@ -8,22 +8,13 @@ import { queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { readChoices } from './choices.ts'
-import { optionalKind, unsubscribeHeaders, unsubscribePage } from './footer.ts'
-import { claimMail, recordMail, recordUncertain, type MailFailure } from './record.ts'
+import { optionalKind, unsubscribeHeaders } from './footer.ts'
+import { claimMail, FORGOTTEN, recordMail, recordUncertain, type MailFailure } from './record.ts'
+import type { MailOrder } from './mail-order.ts'
+import { renderOrder, type RenderedOrder } from './render-order.ts'
 import type { MailTemplate } from './templates/define.ts'
-import { renderTemplate, TEMPLATES, type Template, type TemplateData } from './templates/index.ts'
-import { unsubscribeToken } from './unsubscribe.ts'
+import { TEMPLATES, type Template } from './templates/index.ts'
 import { priorityOf } from './priority.ts'
-
-export type MailOrder<T extends Template = Template> = {
-  to: string
-  template: T
-  data: TemplateData<T>
-  /** By default English. */
-  language?: Language
-  /** Names the cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z': it is mailed about once. */
-  key: string
-}
 
 /** Sent mail leaves the job table after minutes: it holds names and addresses. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
@@ -49,7 +40,8 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   const { key, to, template, language = 'en' } = order
   const { kind, unnamed }: Pick<MailTemplate<unknown>, 'kind' | 'unnamed'> = TEMPLATES[template]
   const about = { mail: key, template }
-  const claimed = await claimMail(ctx, { key, to: unnamed ? 'deleted' : to, template, kind, language }, jobId)
+  const named = unnamed ? FORGOTTEN : to
+  const claimed = await claimMail(ctx, { key, to: named, template, kind, language }, jobId)
   if (!claimed) return log.info(about, 'mail not sent again')
   const { id, createdAt } = claimed
   const needless = await whyNeedless(ctx, order, kind)
@@ -57,17 +49,23 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
     return log.info({ ...about, reason: needless.code }, 'mail skipped')
   }
-  const sent = await deliver(ctx, order, kind)
+  const rendered = await renderOrder(ctx, order, kind)
+  const content = { ...rendered.kept, username: 'username' in order.data ? order.data.username : null }
+  const sent = await deliver(ctx, order, rendered)
   if (sent.ok) {
-    await recordMail(ctx, id, { state: 'sent', providerId: sent.id })
+    await recordMail(ctx, id, { state: 'sent', providerId: sent.id, content })
     return log.info(about, 'mail sent')
   }
   const failure: MailFailure = { code: sent.reason, sentence: sent.message }
-  if (sent.uncertain && (await sendLater(ctx, id, order, failure))) return
+  if (sent.uncertain && (await sendLater(ctx, { id, to: named }, order, failure))) return
   // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
   const isOld = ctx.now().getTime() - createdAt.getTime() > TRY_FOR
   const final = sent.uncertain || sent.reason === 'rejected' || isOld
-  await recordMail(ctx, id, { state: final ? 'failed' : 'waiting', failure, ...(final ? { unsent: order } : {}) })
+  await recordMail(ctx, id, {
+    state: final ? 'failed' : 'waiting',
+    failure,
+    ...(final ? { unsent: order, content } : {})
+  })
   if (!final) throw new Error(`Mail not sent. ${sent.message}`)
   log.error({ ...about, reason: sent.message }, 'mail failed for good')
 }
@@ -79,11 +77,16 @@ const TRY_FOR = 22 * HOUR
  * The service may have the mail: it is handed over again after long pauses, and seldom, since each time may be a copy.
  * @returns false where that was done often enough
  */
-function sendLater(ctx: AppContext, id: number, order: MailOrder, failure: MailFailure): Promise<boolean> {
+function sendLater(
+  ctx: AppContext,
+  mail: { id: number; to: string },
+  order: MailOrder,
+  failure: MailFailure
+): Promise<boolean> {
   return command(ctx, SYSTEM, async unit => {
-    const startAfter = await recordUncertain(unit, id, failure)
-    if (startAfter) unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order), startAfter })
-    return startAfter !== null
+    const startIn = await recordUncertain(unit, mail, failure)
+    if (startIn !== null) unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order), startIn })
+    return startIn !== null
   })
 }
 
@@ -100,22 +103,17 @@ async function whyNeedless(ctx: AppContext, { to, data }: MailOrder, kind: MailK
   return optional && !(await readChoices(ctx.db, to))[optional] ? SWITCHED_OFF : null
 }
 
-async function deliver(ctx: AppContext, order: MailOrder, kind: MailKind): Promise<MailResult> {
+/** Hands a mail to the service that the settings name. */
+export async function deliver(
+  ctx: AppContext,
+  order: Pick<MailOrder, 'to' | 'key'>,
+  { sent, token }: Pick<RenderedOrder, 'sent' | 'token'>
+): Promise<MailResult> {
   const { config, secrets } = ctx
   const settings = await readSettings(ctx.db, secrets)
-  const optional = optionalKind(kind)
-  const token = optional && unsubscribeToken(secrets, order.to, optional)
-  const shop = {
-    language: order.language ?? 'en',
-    shopUrl: config.publicUrl,
-    now: ctx.now(),
-    open: (sealed: string) => secrets.open(Buffer.from(sealed, 'base64'))
-  }
-  const unsubscribeUrl = token && unsubscribePage(config.publicUrl, token)
-  const rendered = await renderTemplate(order.template, order.data, shop, unsubscribeUrl)
   const mailer = createMailer(mailerOptions(settings, config))
   return mailer.send({
-    ...rendered,
+    ...sent,
     to: order.to,
     from: settings.email_from || defaultSender(settings, config),
     idempotencyKey: order.key,
@@ -136,6 +134,18 @@ function mailerOptions(settings: Settings, config: Config): MailerOptions {
       }
     case 'smtp':
       return smtpOptions(config.smtpUrl)
+  }
+}
+
+/** Is there all that the chosen mail service needs? Whether it takes mail shows only when one is sent. */
+export function mailIsSetUp(settings: Settings, config: Pick<Config, 'smtpUrl'>): boolean {
+  switch (settings.email_method) {
+    case 'sendgrid':
+      return settings.sendgrid_api_key !== ''
+    case 'mailgun':
+      return settings.mailgun_api_key !== '' && settings.mailgun_sender_domain !== ''
+    case 'smtp':
+      return config.smtpUrl !== undefined && URL.canParse(config.smtpUrl)
   }
 }
 

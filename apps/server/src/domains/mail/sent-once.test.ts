@@ -7,7 +7,8 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { allJobs } from '../../workers.ts'
 import { createHttpApp } from '../../app.ts'
 import { enqueueMail } from './index.ts'
-import { sendMail, type MailOrder } from './send-mail.ts'
+import type { MailOrder } from './mail-order.ts'
+import { sendMail } from './send-mail.ts'
 import { LANGUAGES, type MailChoices, type MailPreview, type SentMail } from '@netlet/contract'
 
 let shop: TestShop
@@ -117,6 +118,16 @@ test('a customer switches kinds of mail off; security notices and codes still co
   const { id, version } = me.data.data[0] ?? { id: 0, version: '' }
   expect((await admin.put(`/api/users/u/${id}/`, { email: 'moved@example.com', version })).code).toBe(2000)
   expect((await customer.get(path)).data).toEqual(choices)
+})
+
+test('a whole address finds its own mails, in any case; a part finds all that have it', async () => {
+  await ask(cancelled('bob@parts.example', 'parts:1'))
+  await ask(cancelled('jimbob@parts.example', 'parts:2'))
+  await ended('@parts.example', 2)
+  const found = async (text: string) => (await logged(text)).map(mail => mail.to)
+  expect(await found('Bob@Parts.example')).toEqual(['bob@parts.example'])
+  expect(await found('ob@parts.example')).toEqual(['jimbob@parts.example', 'bob@parts.example'])
+  expect(await found('jimbob')).toEqual(['jimbob@parts.example'])
 })
 
 test('a deleted user leaves no address behind', async () => {

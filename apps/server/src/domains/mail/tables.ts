@@ -1,10 +1,16 @@
-import { sql } from 'drizzle-orm'
-import { check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { sql, type SQL } from 'drizzle-orm'
+import { check, index, integer, jsonb, pgTable, text, type AnyPgColumn } from 'drizzle-orm/pg-core'
 import { LANGUAGES, MAIL_FAILURES, MAIL_KINDS, MAIL_STATES, OPTIONAL_MAILS, type OptionalMail } from '@netlet/contract'
-import { createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
+import { createdAt, id, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
+
+/** The `at`-th word of a mail's key, whose words are parted by ':'. The first one says what kind of cause it was. */
+export const keyPart = (key: AnyPgColumn, at: 1 | 2 | 3): SQL => sql`split_part(${key}, ':', ${sql.raw(String(at))})`
+
+/** A mail whose key names an order third, after an outage: letter for letter the condition of its index. */
+export const isAboutOutage = (key: AnyPgColumn): SQL => sql`${keyPart(key, 1)} in ('outage', 'credited')`
 
 /**
- * Every mail that a job has taken up: what it was for and what came of it, not what it said. While its key is here,
+ * Every mail that a job has taken up: what it was for and what came of it. While its key is here,
  * its cause is not mailed about again. What fills the template stays in the job, until that has ended.
  */
 export const mails = pgTable(
@@ -35,13 +41,34 @@ export const mails = pgTable(
   },
   t => [
     index('mails_search').using('gin', sql`${t.to} gin_trgm_ops`),
+    index('mails_to').on(sql`lower(${t.to})`, t.id),
     index('mails_state').on(t.state, t.id),
     index('mails_created').on(t.createdAt),
+    // By what their keys name: an order, or a payment of it.
+    index('mails_about').on(keyPart(t.key, 2), keyPart(t.key, 1)),
+    index('mails_about_outage').on(keyPart(t.key, 3)).where(isAboutOutage(t.key)),
     check('mails_kind', oneOf(t.kind, MAIL_KINDS)),
     check('mails_language', oneOf(t.language, LANGUAGES)),
     check('mails_state', oneOf(t.state, MAIL_STATES)),
     check('mails_error_code', oneOf(t.errorCode, MAIL_FAILURES))
   ]
+)
+
+/** What a mail said that was handed to the mail service: rendered without its secrets, and kept for a shorter time. */
+export const mailContents = pgTable(
+  'mail_contents',
+  {
+    mailId: ref()
+      .primaryKey()
+      .references(() => mails.id, { onDelete: 'cascade' }),
+    subject: text().notNull(),
+    text: text().notNull(),
+    html: text().notNull(),
+    /** Whom it addressed: mails to a former address are found by it when their user is deleted. */
+    username: text(),
+    createdAt: createdAt()
+  },
+  t => [index('mail_contents_created').on(t.createdAt), index('mail_contents_username').on(lower(t.username))]
 )
 
 /** Kinds of mail that an address does not want. Who has no row wants all. */

@@ -5,7 +5,8 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { ordersPaidBy } from '../payments/index.ts'
+import { hasOpenMoney, ordersPaidBy } from '../payments/index.ts'
+import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups } from '../fleet/tables.ts'
@@ -23,7 +24,10 @@ let plan: { productId: number; variantId: number; serverGroupId: number; rules: 
 const NOW = new Date('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy }), now: () => NOW })
+  shop = await startTestShop({
+    routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy, hasOpenMoney }),
+    now: () => NOW
+  })
   const { db } = shop.ctx
   admin = await shop.admin({ username: 'boss' })
   buyer = await shop.customer({ username: 'buyer' })
@@ -50,19 +54,11 @@ async function insertOrder(change: Partial<typeof orders.$inferInsert> = {}): Pr
       ...plan,
       publicId: `NL-test-${count}`,
       userId: buyer.user.id,
-      productName: 'Plan',
-      variantName: 'Here',
-      quantity: 8,
-      cartStep: 8,
-      proxyTime: 30,
-      variantPrice: '2.00',
-      aclPrice: '0.50',
-      amount: '20.00',
+      ...ORDERED,
       reservedUntil: NOW,
       createdAt: NOW,
       state: 'timed_out',
       proxyUsername: `user${count}`,
-      proxyPassword: 'secret',
       ...change
     })
     .returning({ id: orders.id })
@@ -159,6 +155,19 @@ test('an export of more than a page is whole', async () => {
     .split('\r\n')
     .filter(line => line.includes('NL-many-'))
   expect(new Set(lines.map(line => line.split(',')[0])).size).toBe(2500)
+  const { rows } = await shop.ctx.db.execute<{ id: number }>(
+    sql`select id from orders where order_id like 'NL-many-%' order by id`
+  )
+  // More than an address could hold.
+  const selected = await admin.fetch('/api/orders/export', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ order_ids: rows.map(({ id }) => id) })
+  })
+  expect(selected.status).toBe(200)
+  const ids = (await selected.text()).split('\r\n').flatMap(line => /^\d+(?=,)/.exec(line) ?? [])
+  expect(ids.map(Number)).toEqual(rows.map(({ id }) => id).toReversed())
+  expect((await admin.post('/api/orders/export', { order_ids: [] })).status).toBe(400)
   await shop.ctx.db.execute(sql`delete from orders where order_id like 'NL-many-%'`)
 })
 
@@ -200,9 +209,11 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
   const failed = await insertOrder({ ...live(), state: 'failed', expiredAt: null, deliveryNum: 0 })
   for (const order of [unpaid, over, failed]) expect((await extend(wanted, order)).status).toBe(409)
   expect((await extend(wanted, 999_999)).status).toBe(404)
-  const events = await admin.get<{ kind: string; detail: Record<string, unknown> }[]>(at(id, 'events/'))
-  expect(events.data.map(event => event.kind)).toEqual(['expiry_set', 'expiry_set', 'expiry_set'])
-  expect(events.data[0]?.detail).toMatchObject({ to: new Date(wanted).toISOString(), by: 'boss' })
+  const events = await shop.ctx.db.execute<{ kind: string; detail: Record<string, unknown> }>(
+    sql`select kind, detail from order_events where order_id = ${id} order by id desc`
+  )
+  expect(events.rows.map(event => event.kind)).toEqual(['expiry_set', 'expiry_set', 'expiry_set'])
+  expect(events.rows[0]?.detail).toMatchObject({ to: new Date(wanted).toISOString(), by: 'boss' })
   const { rows } = await shop.ctx.db.execute(
     sql`select before, after from audit_log where action = 'order.extend' and target_id = ${String(id)} order by id limit 1`
   )
@@ -212,6 +223,38 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
       after: { expired_at: new Date(wanted).toISOString() }
     }
   ])
+})
+
+test('an expiry that was set from a form says what it was, where it is another one by now', async () => {
+  const id = await insertOrder(live(3))
+  const extend = (days: number, shown: number) =>
+    admin.post<{ current: Order }>(at(id, 'update_proxy_expired_at/'), {
+      expired_at: NOW.getTime() + days * DAY,
+      ends_at: new Date(NOW.getTime() + shown * DAY).toISOString()
+    })
+  // A renewal was paid while the form was open.
+  const renewed = new Date(NOW.getTime() + 33 * DAY)
+  await shop.ctx.db.update(orders).set({ expiredAt: renewed }).where(eq(orders.id, id))
+  expect(await extend(4, 3)).toMatchObject({
+    status: 409,
+    data: { reason: 'stale', changed: ['expired_at'], current: { id, expired_at: renewed.toISOString() } }
+  })
+  // Of two at once one is told of the other.
+  const both = await Promise.all([extend(34, 33), extend(35, 33)])
+  expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
+})
+
+test('an expiry that is set to what it was changes nothing and leaves no history', async () => {
+  const id = await insertOrder({ ...live(3), reminderSentAt: NOW })
+  const [before] = await shop.ctx.db.select().from(orders).where(eq(orders.id, id))
+  const same = before?.expiredAt ?? NOW
+  const form = { expired_at: same.getTime(), ends_at: same.toISOString() }
+  expect((await admin.post(at(id, 'update_proxy_expired_at/'), form)).status).toBe(200)
+  const [row] = await shop.ctx.db.select().from(orders).where(eq(orders.id, id))
+  expect(row).toEqual(before)
+  expect((await shop.ctx.db.execute(sql`select 1 from order_events where order_id = ${id}`)).rows).toEqual([])
+  const told = sql`select 1 from audit_log where action = 'order.extend' and target_id = ${String(id)}`
+  expect((await shop.ctx.db.execute(told)).rows).toEqual([])
 })
 
 test('a customer is reminded once before the end, and again when the end was moved', async () => {

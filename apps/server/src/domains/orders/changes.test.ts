@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
-import { ordersPaidBy } from '../payments/index.ts'
+import { hasOpenMoney, ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
 import { addGroup, addOrders, addRule, addServer } from '../inventory/fixtures.ts'
@@ -34,7 +34,7 @@ let shop: TestShop
 let groupId = 0
 
 beforeAll(async () => {
-  shop = await startTestShop({ routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy }) })
+  shop = await startTestShop({ routes: (mount, ctx) => orderRoutes(mount, ctx, { ordersPaidBy, hasOpenMoney }) })
   groupId = await addGroup(shop.ctx.db, 'here', [])
 })
 afterAll(() => shop?.close())

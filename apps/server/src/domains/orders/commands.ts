@@ -17,10 +17,7 @@ const failureColumns = (failure: Failure | null) => ({
   failParams: failure?.params ?? null
 })
 
-/**
- * The platform took the money; the order's time starts when it is delivered. Money that came for an order that an
- * administrator had deleted brings it back.
- */
+/** The platform took the money; the order's time starts when it is delivered. */
 export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise<OrderRow> {
   const { amount, platformOrderId, platformOrderNumber, days } = payment
   return transition(
@@ -32,8 +29,7 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
       paidAt: unit.now,
       proxyTime: days,
       platformOrderId,
-      platformOrderNumber,
-      deletedAt: null
+      platformOrderNumber
     },
     { platform_order: platformOrderNumber, amount }
   )
@@ -80,7 +76,7 @@ export async function setCredentials(unit: Unit, order: OrderRow, proxyPassword:
 }
 
 /** The order has other addresses from now on. */
-export async function markReset(unit: Unit, order: OrderRow): Promise<void> {
+export async function markOtherAddresses(unit: Unit, order: OrderRow): Promise<void> {
   await updateOrder(unit, order.id, { resetTime: unit.now })
 }
 

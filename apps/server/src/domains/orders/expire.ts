@@ -2,7 +2,8 @@
 import { and, asc, eq, inArray, lte } from 'drizzle-orm'
 import { HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
-import { LIVE_STATES } from './states.ts'
+import { TIMED_STATES } from './states.ts'
+import { NO_TASK } from './task-states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -11,7 +12,7 @@ export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[
   return tx
     .select()
     .from(orders)
-    .where(and(inArray(orders.state, [...LIVE_STATES]), lte(orders.expiredAt, now)))
+    .where(and(inArray(orders.state, [...TIMED_STATES]), lte(orders.expiredAt, now)))
     .orderBy(asc(orders.expiredAt), asc(orders.id))
     .limit(limit)
     .for('update', { skipLocked: true })
@@ -22,9 +23,8 @@ export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[
  * @param graceUntil how long its addresses stay held for its customer; null: they are not held
  */
 export function expireOrder(unit: Unit, order: OrderRow, graceUntil: Date | null): Promise<OrderRow> {
-  const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
   const detail = graceUntil ? { grace_until: graceUntil.toISOString() } : {}
-  return transition(unit, order, 'expire', { graceUntil, endedAt: order.endedAt ?? unit.now, ...noTask }, detail)
+  return transition(unit, order, 'expire', { graceUntil, endedAt: order.endedAt ?? unit.now, ...NO_TASK }, detail)
 }
 
 /** The end of a grace that begins at `from`; null where it is over. */

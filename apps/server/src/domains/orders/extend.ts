@@ -1,22 +1,28 @@
-import { refuse, type Order } from '@netlet/contract'
-import { iso, isoOrNull } from '../../infra/clock.ts'
-import { command } from '../../infra/command.ts'
+import { refuse, type Order, type Refusal } from '@netlet/contract'
+import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
-import { done, type Result } from '../../infra/result.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { findOrder } from './list.ts'
-import { isLive } from './states.ts'
-import { lockOrder, note, updateOrder } from './transition.ts'
+import { creditTime } from './move-commands.ts'
+import { isTimed } from './states.ts'
+import { lockOrder, note, updateOrder, type OrderRow } from './transition.ts'
 
-/** Sets when a delivered order ends: later, or earlier than now planned, but not in the past. */
-export async function setExpiry(ctx: AppContext, actor: Actor, id: number, expiredAt: Date): Promise<Result<Order>> {
+type Expiry = { expired_at: number; ends_at?: string | undefined }
+
+/**
+ * Sets when a delivered order ends: later, or earlier than now planned, but not in the past. Refused as stale where it does
+ * not end any more when `ends_at` says: a renewal that was paid meanwhile is not taken away.
+ */
+export async function setExpiry(ctx: AppContext, actor: Actor, id: number, form: Expiry): Promise<Result<Order>> {
+  const expiredAt = new Date(form.expired_at)
   const moved = await command(ctx, actor, async unit => {
-    const order = await lockOrder(unit, id)
-    if (!order || order.deletedAt) return refuse('not_found')
-    if (!order.paidAt) return refuse('order_not_paid')
-    if (order.state === 'expired') return refuse('order_expired')
-    if (!isLive(order.state) || !order.expiredAt) return refuse('order_not_delivered')
+    const running = await lockRunning(unit, id, form.ends_at)
+    if (!running.ok) return running
+    const order = running.data
+    if (expiredAt.getTime() === order.expiredAt.getTime()) return done
     if (expiredAt <= unit.now) return fieldRefusal('expired_at', 'expiry_in_past')
     // A customer who was reminded of the old date is reminded of the new one.
     await updateOrder(unit, id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null })
@@ -31,4 +37,51 @@ export async function setExpiry(ctx: AppContext, actor: Actor, id: number, expir
     return done
   })
   return moved.ok ? findOrder(ctx.db, id, null, ctx.now()) : moved
+}
+
+/** Locks an order whose time runs. @param shown the end that the form was opened with: it has to be the order's still */
+async function lockRunning(
+  unit: Unit,
+  id: number,
+  shown: string | undefined
+): Promise<Result<OrderRow & { expiredAt: Date }>> {
+  const order = await lockOrder(unit, id)
+  if (!order || order.deletedAt) return refuse('not_found')
+  if (!order.paidAt) return refuse('order_not_paid')
+  if (order.state === 'expired') return refuse('order_over')
+  const { expiredAt } = order
+  if (!isTimed(order.state) || !expiredAt) return refuse('order_not_delivered')
+  const stale = await staleEnd(unit, order, shown)
+  return stale ?? ok({ ...order, expiredAt })
+}
+
+/** @param shown the end that the form was opened with; the refusal carries the order as it is now */
+async function staleEnd(
+  { tx, now }: Unit,
+  { id, expiredAt }: { id: number; expiredAt: Date | null },
+  shown: string | undefined
+): Promise<Refusal | undefined> {
+  if (shown === undefined || expiredAt?.getTime() === Date.parse(shown)) return undefined
+  const current = await findOrder(tx, id, null, now)
+  return current.ok ? refuse('stale', { data: { current: current.data, changed: ['expired_at'] } }) : current
+}
+
+type Credit = { days: number; note: string; ends_at: string }
+
+/** Gives a delivered order more days. Its end has to be the one that was shown: asked for twice, they are added once. */
+export async function creditDays(ctx: AppContext, actor: Actor, id: number, credit: Credit): Promise<Result<Order>> {
+  const credited = await command(ctx, actor, async unit => {
+    const running = await lockRunning(unit, id, credit.ends_at)
+    if (!running.ok) return running
+    const order = running.data
+    const { days, note: reason } = credit
+    const by = actor.kind === 'user' ? { by: actor.username } : {}
+    const expiredAt = await creditTime(unit, order, { seconds: (days * DAY) / 1000, days, reason, ...by })
+    unit.audit('order.credit', id, {
+      before: { expired_at: iso(order.expiredAt) },
+      after: { expired_at: iso(expiredAt), reason }
+    })
+    return done
+  })
+  return credited.ok ? findOrder(ctx.db, id, null, ctx.now()) : credited
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, ilike, inArray, or, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { isInet } from '../../infra/db/inet.ts'
-import { containing } from '../../infra/db/like.ts'
+import { containing, hasTrigram } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { productCollections } from '../catalog/tables.ts'
@@ -96,7 +96,7 @@ async function ordersAt(db: Executor, ip: string, now: Date): Promise<Found> {
  * @param withUsers false: an e-mail finds nothing
  * @returns undefined where there are none, so that the caller can search by parts of names
  */
-async function exactly(
+export async function exactly(
   db: Executor,
   text: string,
   { userId, withUsers, ordersPaidBy }: FindPorts & { userId: number | null; withUsers: boolean }
@@ -158,8 +158,8 @@ async function usersExactly(db: Executor, text: string): Promise<number[]> {
 }
 
 /** Orders by a part of their public id. Ids are random: three letters of one are rare, fewer tell nothing. */
-async function idsContaining(db: Executor, text: string): Promise<Found> {
-  if (!/^[\w-]+$/.test(text) || text.replace(/^NL-/i, '').length < 3) return nothing
+export async function idsContaining(db: Executor, text: string): Promise<Found> {
+  if (!/^[\w-]+$/.test(text) || !hasTrigram(text.replace(/^NL-/i, ''))) return nothing
   const { rows } = await db.execute<{ id: number }>(sql`
     with found as materialized (select ${orders.id} as id from ${orders} where ${ilike(orders.publicId, containing(text))})
     select id from found order by id desc limit ${MOST_IDS + 1}`)

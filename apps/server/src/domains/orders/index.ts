@@ -10,7 +10,7 @@ export {
   markDelivered,
   markPaid,
   markPartlyDelivered,
-  markReset,
+  markOtherAddresses,
   recordProgress,
   setCredentials,
   startDelivering,
@@ -27,20 +27,25 @@ export {
   restorePart,
   restoreTerm,
   takeBackTerm,
+  termWithout,
   type GivenBack
 } from './money-commands.ts'
-export { canReopen, creditTime, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
+export { canReopen, creditTime, creditUnserved, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
 export { figuresOf, kept, type Statistics } from './figures.ts'
 export { orderLabels } from './labels.ts'
-export { findOrder, orderList } from './list.ts'
-export { exportOrders, forgetBuyer, lockOwedOrders, platformNamesOf } from './own-orders.ts'
+export { countUndelivered, findOrder, orderList } from './list.ts'
+export { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './own-orders.ts'
+export { openAddressSearch } from './look-up-address.ts'
 export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
-export { removeOrderIn } from './remove.ts'
-export { isOver, renewable, renewOrder, reviveOrder } from './renew.ts'
+export { planRemoval } from './plan-removal.ts'
+export { bringBack, removeOrderIn } from './remove.ts'
+export { isOver, isOverSql, isUnsettledSql, renewable, renewOrder, reviveOrder } from './renew.ts'
 export { orderRoutes } from './routes.ts'
 export { orderRetention, removeUnpaidOrders } from './retention.ts'
+export { searchHolders, searchOrders } from './search-orders.ts'
+export { served } from './tables.ts'
 export { isServed, SERVED_STATES } from './states.ts'
 export { beginTask, finishTask, queueTask, recordTaskDone, type FailedTask } from './task-commands.ts'
 export { taskStateOf } from './task-states.ts'

@@ -96,6 +96,12 @@ test('what is asked every few seconds finds its rows by an index', async () => {
       sql`select id from orders where deleted_at is null and paid_at is not null and delivery_num = 0 and state not in ('expired', 'refunded') order by id desc limit 11`,
       'orders_undelivered'
     ],
+    'the open orders of a product': [
+      sql`select variant_id, state, count(*) from orders where variant_id = any('{2,3}'::bigint[])
+        and state in ('placed', 'paid', 'delivering', 'partly_delivered', 'delivered', 'failed') and deleted_at is null
+        group by variant_id, state`,
+      'orders_of_variant'
+    ],
     'an order by the platform’s number': [
       sql`select id from orders where platform_order_number = '#1001'`,
       'orders_platform_number'

@@ -2,13 +2,14 @@ import type { Order } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
+import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { collections, productCollections, products, variants } from '../catalog/tables.ts'
 import { addGroup, addRule, addServer } from '../inventory/fixtures.ts'
 import { addCidr, reserve } from '../inventory/index.ts'
 import { deliveryRoutes } from '../delivery/index.ts'
 import { orderRoutes } from './index.ts'
-import { mayDeliver, ordersPaidBy } from '../payments/index.ts'
+import { hasOpenMoney, mayDeliver, ordersPaidBy } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
 import { orders } from './tables.ts'
 
@@ -23,7 +24,7 @@ const PATH = '/api/orders/order_list/'
 beforeAll(async () => {
   shop = await startTestShop({
     routes: (mount, ctx) => {
-      orderRoutes(mount, ctx, { ordersPaidBy })
+      orderRoutes(mount, ctx, { ordersPaidBy, hasOpenMoney })
       deliveryRoutes(mount, ctx, { mayDeliver })
     }
   })
@@ -60,19 +61,12 @@ beforeAll(async () => {
         productId: metro.id,
         variantId: variant.id,
         serverGroupId,
+        ...ORDERED,
         productName: 'Metro',
-        variantName: 'Here',
-        quantity: 8,
-        cartStep: 8,
-        proxyTime: 30,
-        variantPrice: '2.00',
-        aclPrice: '0.50',
-        amount: '20.00',
         rules: [rule],
         reservedUntil: new Date(),
         state: 'timed_out',
         proxyUsername: what,
-        proxyPassword: 'secret',
         ...change
       })
       .returning({ id: orders.id })
@@ -268,4 +262,29 @@ test('a failure names no server to a customer and quotes none, and all of it to 
     task_error: `A server refused the proxies: ${refused}`,
     task_fail: { code: 'agent_refused', params: { message: refused } }
   })
+})
+
+test('the orders of a product that have not ended are counted, by variant', async () => {
+  const { db } = shop.ctx
+  const [variant] = await db.select().from(variants)
+  if (!variant) throw new Error('there is no variant')
+  const ofProduct = (id: number) => admin.get(`/api/orders/of_product/${id}/`)
+  await db
+    .update(orders)
+    .set({ state: 'placed' })
+    .where(eq(orders.id, made['unpaid'] ?? 0))
+  try {
+    // Timed out and deleted ones have ended.
+    const counts = { unpaid: 1, live: 2 }
+    expect((await ofProduct(variant.productId)).data).toEqual({
+      ...counts,
+      variants: [{ id: variant.id, ...counts }]
+    })
+  } finally {
+    await db
+      .update(orders)
+      .set({ state: 'timed_out' })
+      .where(eq(orders.id, made['unpaid'] ?? 0))
+  }
+  expect((await ofProduct(999_999)).data).toEqual({ unpaid: 0, live: 0, variants: [] })
 })

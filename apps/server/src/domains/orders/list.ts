@@ -1,26 +1,30 @@
 import { refuse, type Order, type OrderState } from '@netlet/contract'
-import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, anyAmong, defineList, type List, type ListInput, type Match } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import { variants } from '../catalog/tables.ts'
-import { ruleNames } from '../inventory/index.ts'
+import { waitsForServer } from '../fleet/index.ts'
+import { holdsAddresses, ruleNames } from '../inventory/index.ts'
 import { countKept } from './figures.ts'
 import { findByOrderId, findByText, findProducts, findUsers, productsIn, type FindPorts, type Found } from './find.ts'
 import { presentOrder, type Viewer } from './present.ts'
-import { expiry, listed, orders, undelivered } from './tables.ts'
+import { expiry, listed, orders, served, undelivered } from './tables.ts'
 
 export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount'> & {
   order_id?: string | undefined
   product_name?: string | undefined
   /** Only an administrator's list knows other users' names. */
   username?: string | undefined
+  user_id?: number | undefined
   /** A collection's id. */
   product_type?: number | undefined
   pay_status?: '0' | '1' | undefined
   state?: OrderState | undefined
   problem?: '1' | undefined
+  /** A day, as '2026-03-01' (UTC). */
+  ends_on?: string | undefined
 }
 
 /** The columns of the exported file. */
@@ -62,27 +66,40 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
     id: orders.id,
     sort: { id: orders.id, expired_at: expiry(orders), amount: orders.amount },
     async match(db, query) {
-      const { pay_status, state, problem } = query
+      const { user_id, pay_status, state, problem, ends_on } = query
       const found = await findAll(db, query, { userId, now, ordersPaidBy })
+      if (user_id && userId === null) found.unshift({ anyOf: [{ column: orders.userId, among: [user_id] }] })
       if (ids) found.unshift({ anyOf: [{ column: orders.id, among: ids }] })
       return narrow(found, userId, [
         listed(orders),
         pay_status === undefined ? undefined : pay_status === '1' ? isNotNull(orders.paidAt) : isNull(orders.paidAt),
         state === undefined ? undefined : eq(orders.state, state),
-        problem === undefined ? undefined : undelivered(orders)
+        problem === undefined ? undefined : undelivered(orders),
+        ends_on === undefined ? undefined : endsOn(ends_on)
       ])
     },
     async load(db, shown) {
-      const [rows, names] = await Promise.all([selectOrders(db).where(among(orders.id, shown)), ruleNames(db)])
+      const [rows, names] = await Promise.all([
+        selectOrders(db, viewerOf(userId)).where(among(orders.id, shown)),
+        ruleNames(db)
+      ])
       return rows.map(row => presentOrder(row, names, { now, viewer: viewerOf(userId) }))
     },
-    async total(db, query) {
-      const { order_id, product_name, username, product_type, pay_status, state, problem, search } = query
-      const filters = [ids, order_id, product_name, username, product_type, pay_status, state, problem, search]
-      return userId === null && filters.every(filter => filter === undefined) ? countKept(db) : undefined
+    async total(db, { limit: _l, offset: _o, sort_by: _by, sort_order: _order, after: _after, ...filters }) {
+      const isAll = userId === null && ids === undefined && Object.values(filters).every(value => value === undefined)
+      return isAll ? countKept(db) : undefined
     },
     csv: { columns: COLUMNS, line: order => order }
   })
+
+/** Served orders whose time ends on a day (UTC): a range of the index by expiry. */
+const endsOn = (day: string) => sql`${served(orders)}
+  and ${expiry(orders)} >= ${day}::date::timestamp at time zone 'UTC'
+  and ${expiry(orders)} < (${day}::date + 1)::timestamp at time zone 'UTC'`
+
+/** How many orders are paid and have nothing delivered while they should: what the filter `problem` lists. */
+export const countUndelivered = (db: Executor): Promise<number> =>
+  db.$count(orders, sql`${listed(orders)} and ${undelivered(orders)}`)
 
 /** What each filter of the query comes down to, the narrowest kind first. */
 async function findAll(db: Executor, query: OrderQuery, { userId, now, ordersPaidBy }: Scope): Promise<Found[]> {
@@ -115,9 +132,16 @@ function narrow(found: Found[], userId: number | null, where: Match['where'] & o
 /** Who asks for everyone's orders is an administrator. */
 const viewerOf = (userId: number | null): Viewer => (userId === null ? 'admin' : 'customer')
 
-const selectOrders = (db: Executor) =>
+const selectOrders = (db: Executor, viewer: Viewer) =>
   db
-    .select({ order: orders, username: users.username, email: users.email, renewalDays: variants.proxyTime })
+    .select({
+      order: orders,
+      username: users.username,
+      email: users.email,
+      renewalDays: variants.proxyTime,
+      taskWaits: sql<boolean>`case when ${orders.taskBegunAt} is null then false else ${waitsForServer(orders.id)} end`,
+      holdsAddresses: viewer === 'admin' ? holdsAddresses(orders.id) : sql<boolean>`false`
+    })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
     .innerJoin(variants, eq(variants.id, orders.variantId))
@@ -126,7 +150,7 @@ const selectOrders = (db: Executor) =>
 /** One order, if it is the user's own (null: anyone's). */
 export async function findOrder(db: Executor, id: number, userId: number | null, now: Date): Promise<Result<Order>> {
   const [rows, names] = await Promise.all([
-    selectOrders(db).where(
+    selectOrders(db, viewerOf(userId)).where(
       and(eq(orders.id, id), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))
     ),
     ruleNames(db)

@@ -1,31 +1,33 @@
 /** What refunds and later payments change of a locked order, each within the caller's command. */
 import { sql } from 'drizzle-orm'
-import { HOUR } from '../../infra/clock.ts'
+import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Payment } from './commands.ts'
 import { unservedTime } from './ended-time.ts'
 import { addDays } from './renew.ts'
 import { isServed } from './states.ts'
+import { NO_TASK } from './task-states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** What the platform gave back of one of an order's payments. */
 export type GivenBack = { amount: string; platformOrderNumber: string; reason: string }
 
+/** What the order's history says of it. */
+const detailOf = ({ amount, platformOrderNumber, reason }: GivenBack) => ({
+  platform_order: platformOrderNumber,
+  amount,
+  reason
+})
+
 const takeRefund = (amount: string) => sql`greatest(${orders.refundedAmount} - ${amount}::numeric, 0)` as never
 const addRefund = (amount: string) => sql`${orders.refundedAmount} + ${amount}::numeric` as never
 
 /** All of its purchase was given back: it ends, and a task that was under way ends with it. */
-export function refundOrder(unit: Unit, order: OrderRow, { amount, platformOrderNumber, reason }: GivenBack) {
-  const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
+export function refundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<OrderRow> {
   const endedAt = order.endedAt ?? unit.now
-  return transition(
-    unit,
-    order,
-    'refund',
-    { ...noTask, endedAt, graceUntil: null, refundedAmount: addRefund(amount) },
-    { platform_order: platformOrderNumber, amount, reason }
-  )
+  const changes = { ...NO_TASK, endedAt, graceUntil: null, refundedAmount: addRefund(back.amount) }
+  return transition(unit, order, 'refund', changes, detailOf(back))
 }
 
 /**
@@ -33,45 +35,52 @@ export function refundOrder(unit: Unit, order: OrderRow, { amount, platformOrder
  * addresses are reserved; after that it times out, and a payment counts as a late one does.
  */
 export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Promise<OrderRow> {
-  const { amount, platformOrderNumber: platform_order, reason } = back
-  const noTask = { task: null, taskId: null, taskAt: null, taskBegunAt: null }
   const noPayment = { payAmount: null, paidAt: null, platformOrderId: null, platformOrderNumber: null }
-  const changes = { ...noTask, ...noPayment, failCode: null, failParams: null, refundedAmount: '0.00' }
-  return transition(unit, order, 'await_payment', changes, { platform_order, amount, reason })
+  const changes = { ...NO_TASK, ...noPayment, failCode: null, failParams: null, refundedAmount: '0.00' }
+  return transition(unit, order, 'await_payment', changes, detailOf(back))
+}
+
+type Renewal = {
+  /** What the renewal had given. */
+  days: number
+  /** What the payments gave that still count. */
+  paidDays: number
+  graceHours: number
 }
 
 /**
- * A renewal was given back: its days are taken off again, unless they were served. What the other payments bought stays, also
- * where an administrator had shortened the time, and so does what is shorter than that by then. A grace ends no later than
- * it would have without the renewal.
- * @param days what the renewal had given
- * @param paidDays what the payments gave that still count
- * @returns whether time was taken off
+ * What is left of an order's time without a renewal: its days are taken off, unless they were served. What the other payments
+ * bought stays, also where an administrator had shortened the time, and so does what is shorter than that by then. A grace ends
+ * no later than it would have without the renewal. `taken`: the days that are taken off, begun ones as whole: 0 where none are.
  */
-export async function takeBackTerm(
-  unit: Unit,
-  order: OrderRow,
-  back: GivenBack,
-  { days, paidDays, graceHours }: { days: number; paidDays: number; graceHours: number }
-): Promise<boolean> {
-  const expiredAt = order.expiredAt && withoutDays(order, order.expiredAt, { days, paidDays })
-  const canEnd = isServed(order.state) || unservedTime(order) > 0
-  const ahead = expiredAt !== null && canEnd && expiredAt.getTime() !== order.expiredAt?.getTime()
-  const waiting = !order.expiredAt && order.extraDays > 0
-  const grace = expiredAt && order.graceUntil && new Date(expiredAt.getTime() + graceHours * HOUR)
+export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Renewal, now: Date) {
+  const { expiredAt, extraDays, graceUntil } = order
+  const less = expiredAt && withoutDays(order, expiredAt, { days, paidDays })
+  const canEnd = isServed(order.state) || unservedTime(order, now) > 0
+  const taken = expiredAt && less && canEnd ? expiredAt.getTime() - less.getTime() : 0
+  const grace = less && new Date(less.getTime() + graceHours * HOUR)
+  return {
+    expiredAt: taken === 0 ? expiredAt : less,
+    extraDays: expiredAt ? extraDays : Math.max(0, extraDays - days),
+    graceUntil: grace && graceUntil && grace < graceUntil ? grace : graceUntil,
+    taken: expiredAt ? Math.ceil(taken / DAY) : Math.min(extraDays, days)
+  }
+}
+
+/** A renewal was given back: see `termWithout`. @returns the days that were taken off */
+export async function takeBackTerm(unit: Unit, order: OrderRow, back: GivenBack, renewal: Renewal): Promise<number> {
+  const { taken, ...left } = termWithout(order, renewal, unit.now)
+  const ends = left.expiredAt && left.expiredAt.getTime() !== order.expiredAt?.getTime() ? left.expiredAt : null
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
-    ...(ahead ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
-    ...(waiting ? { extraDays: Math.max(0, order.extraDays - days) } : {}),
-    ...(grace && order.graceUntil && grace < order.graceUntil ? { graceUntil: grace } : {})
+    ...left,
+    ...(ends ? { reminderSentAt: null, lastReminderSentAt: null } : {})
   })
   await note(unit, order.id, 'payment_refunded', {
-    platform_order: back.platformOrderNumber,
-    amount: back.amount,
-    reason: back.reason,
-    ...(ahead ? { expired_at: expiredAt.toISOString() } : {})
+    ...detailOf(back),
+    ...(ends ? { expired_at: ends.toISOString() } : {})
   })
-  return ahead || waiting
+  return taken
 }
 
 /** So many days less than `expiredAt`, but not less than what is paid for, where that is left. */
@@ -90,11 +99,11 @@ function withoutDays(order: OrderRow, expiredAt: Date, { days, paidDays }: { day
 export async function restoreOrder(
   unit: Unit,
   order: OrderRow,
-  { amount, platformOrderNumber: platform_order, reason }: GivenBack,
+  back: GivenBack,
   { accepted }: { accepted: boolean }
 ): Promise<void> {
-  const changes = { deliveryNum: 0, refundedAmount: takeRefund(amount) }
-  await transition(unit, order, accepted ? 'restore' : 'fail', changes, { platform_order, amount, reason })
+  const changes = { deliveryNum: 0, refundedAmount: takeRefund(back.amount) }
+  await transition(unit, order, accepted ? 'restore' : 'fail', changes, detailOf(back))
 }
 
 /** The money of a renewal came back. @param days of its term where that was taken off, to be added again; else null */
@@ -116,20 +125,14 @@ export async function restorePart(unit: Unit, order: OrderRow, back: GivenBack):
 
 const noteRestored = (unit: Unit, order: OrderRow, back: GivenBack, expiredAt: Date | null) =>
   note(unit, order.id, 'payment_restored', {
-    platform_order: back.platformOrderNumber,
-    amount: back.amount,
-    reason: back.reason,
+    ...detailOf(back),
     ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})
   })
 
 /** A part of a payment was given back. The order goes on until an administrator decides otherwise. */
 export async function partlyRefundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
   await updateOrder(unit, order.id, { refundedAmount: addRefund(back.amount) })
-  await note(unit, order.id, 'partly_refunded', {
-    platform_order: back.platformOrderNumber,
-    amount: back.amount,
-    reason: back.reason
-  })
+  await note(unit, order.id, 'partly_refunded', detailOf(back))
 }
 
 /** Another payment takes the place of the one that a failed order could not be delivered for. */
@@ -139,8 +142,7 @@ export async function replacePayment(unit: Unit, order: OrderRow, payment: Payme
     payAmount,
     platformOrderId,
     platformOrderNumber,
-    proxyTime: days,
-    deletedAt: null
+    proxyTime: days
   })
   if (!changed) throw new Error(`There is no order ${order.id}`)
   await note(unit, order.id, 'payment_applied', { platform_order: platformOrderNumber, amount: payAmount })

@@ -1,7 +1,7 @@
 /** What a move to other servers, an outage and a reopening change of a locked order, each within the caller's command. */
 import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { pauseOf, unservedTime } from './ended-time.ts'
+import { endOf, pauseOf, unservedTime } from './ended-time.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -11,18 +11,31 @@ export async function regroup(unit: Unit, order: OrderRow, serverGroupId: number
   return (await updateOrder(unit, order.id, { serverGroupId })) ?? order
 }
 
+type Credited = { seconds: number } & Record<string, unknown>
+
 /**
  * Gives a running order more time; its customer is reminded of the new date.
  * @param seconds whole
  */
-export async function creditTime(
+export const creditTime = (unit: Unit, order: OrderRow, credited: Credited): Promise<Date> =>
+  addTime(unit, order, credited)
+
+/**
+ * Gives an order that has ended time that was not served: it can be reopened for that. Its end stays where its time was over,
+ * whenever the job came that ended it.
+ */
+export const creditUnserved = (unit: Unit, order: OrderRow, credited: Credited): Promise<Date> =>
+  addTime(unit, order, credited, { endedAt: endOf(order) })
+
+async function addTime(
   unit: Unit,
   order: OrderRow,
-  { seconds, ...detail }: { seconds: number } & Record<string, unknown>
+  { seconds, ...detail }: Credited,
+  more: { endedAt?: Date | null } = {}
 ): Promise<Date> {
   if (!order.expiredAt) throw new Error(`The time of order ${order.id} does not run`)
   const expiredAt = new Date(order.expiredAt.getTime() + seconds * 1000)
-  await updateOrder(unit, order.id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null })
+  await updateOrder(unit, order.id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null, ...more })
   await note(unit, order.id, 'credited', { seconds, expired_at: expiredAt.toISOString(), ...detail })
   return expiredAt
 }
@@ -33,7 +46,7 @@ export async function creditTime(
  */
 export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
   const term = order.deliveredAt
-    ? { expiredAt: new Date(unit.now.getTime() + unservedTime(order)) }
+    ? { expiredAt: new Date(unit.now.getTime() + unservedTime(order, unit.now)) }
     : { expiredAt: null, deliveredAt: null }
   const anew = {
     deliveryNum: 0,
@@ -53,7 +66,7 @@ export async function markRescueTried({ tx, now }: Unit, orderId: number): Promi
 }
 
 /** Did this locked order end before any of its addresses worked, or with time left that is paid for? */
-export const canReopen = (order: OrderRow): boolean =>
+export const canReopen = (order: OrderRow, now: Date): boolean =>
   order.state === 'expired' &&
   order.paidAt !== null &&
-  (order.deliveredAt === null ? order.deliveryNum === 0 : unservedTime(order) > 0)
+  (order.deliveredAt === null ? order.deliveryNum === 0 : unservedTime(order, now) > 0)

@@ -3,6 +3,7 @@ import { toCents } from '@netlet/contract'
 import { isoOrNull, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { pagesById } from '../../infra/db/pages-by-id.ts'
 import { orders } from './tables.ts'
 
 /**
@@ -10,7 +11,16 @@ import { orders } from './tables.ts'
  * payment from settling until the caller's command ends.
  */
 export async function lockOwedOrders({ tx }: Unit, userId: number): Promise<boolean> {
-  const rows = await tx
+  return (await selectOwing(tx, userId).for('update')).some(isOwed)
+}
+
+/** The same without locks, for those who are only told. */
+export async function hasOwedOrders(db: Executor, userId: number): Promise<boolean> {
+  return (await selectOwing(db, userId)).some(isOwed)
+}
+
+const selectOwing = (db: Executor, userId: number) =>
+  db
     .select({
       state: orders.state,
       payAmount: orders.payAmount,
@@ -21,14 +31,16 @@ export async function lockOwedOrders({ tx }: Unit, userId: number): Promise<bool
     .from(orders)
     .where(eq(orders.userId, userId))
     .orderBy(asc(orders.id))
-    .for('update')
-  return rows.some(({ state, payAmount, refundedAmount, deliveredAt, deliveryNum }) => {
-    if (payAmount === null || state === 'refunded') return false
-    // It may have been paid with a code for all of it: what is owed then are the proxies.
-    const isRefunded = toCents(refundedAmount) >= toCents(payAmount) && toCents(refundedAmount) > 0n
-    if (state === 'expired') return !isRefunded && deliveredAt === null && deliveryNum === 0
-    return !isRefunded
-  })
+    .$dynamic()
+
+type Owing = Awaited<ReturnType<typeof selectOwing>>[number]
+
+function isOwed({ state, payAmount, refundedAmount, deliveredAt, deliveryNum }: Owing): boolean {
+  if (payAmount === null || state === 'refunded') return false
+  // It may have been paid with a code for all of it: what is owed then are the proxies.
+  const isRefunded = toCents(refundedAmount) >= toCents(payAmount) && toCents(refundedAmount) > 0n
+  if (state === 'expired') return !isRefunded && deliveredAt === null && deliveryNum === 0
+  return !isRefunded
 }
 
 /** Removes what a user's orders hold of the person: the link to the checkout has the e-mail address in it. */
@@ -54,17 +66,17 @@ export async function platformNamesOf(
   }
 }
 
-const BATCH = 500
-
 /** A user's orders for the download of the own data, in batches. */
 export async function* exportOrders(db: Executor, userId: number): AsyncGenerator<object[]> {
-  for (let last = 0; ;) {
-    const rows = await db
+  const pages = pagesById(({ after, limit }) =>
+    db
       .select()
       .from(orders)
-      .where(and(eq(orders.userId, userId), gt(orders.id, last)))
+      .where(and(eq(orders.userId, userId), gt(orders.id, after)))
       .orderBy(asc(orders.id))
-      .limit(BATCH)
+      .limit(limit)
+  )
+  for await (const rows of pages)
     yield rows.map(order => ({
       order_id: order.publicId,
       product: order.productName,
@@ -81,7 +93,4 @@ export async function* exportOrders(db: Executor, userId: number): AsyncGenerato
       delivered_at: isoOrNull(order.deliveredAt),
       expired_at: isoOrNull(order.expiredAt)
     }))
-    if (rows.length < BATCH) return
-    last = rows.at(-1)?.id ?? last
-  }
 }

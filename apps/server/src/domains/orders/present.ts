@@ -13,14 +13,24 @@ import { canReopen } from './move-commands.ts'
 import { isOver } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
-/** `renewalDays`: the term that its plan is sold with today. */
-export type OrderWithPeople = { order: OrderRow; username: string; email: string; renewalDays: number }
+/**
+ * `renewalDays`: the term that its plan is sold with today. `taskWaits`: what its task did has reached not all of its servers,
+ * and one of them is away. `holdsAddresses`: see `holdsAddresses` of the inventory; read for administrators alone.
+ */
+export type OrderWithPeople = {
+  order: OrderRow
+  username: string
+  email: string
+  renewalDays: number
+  taskWaits: boolean
+  holdsAddresses: boolean
+}
 
 export type Viewer = 'customer' | 'admin'
 
 /** An order as the wire shows it to this viewer. `ruleNames` maps the ids of access rules to their names. */
 export function presentOrder(
-  { order, username, email, renewalDays }: OrderWithPeople,
+  { order, username, email, renewalDays, taskWaits, holdsAddresses }: OrderWithPeople,
   ruleNames: ReadonlyMap<number, string>,
   { now, viewer }: { now: Date; viewer: Viewer }
 ): Order {
@@ -53,7 +63,8 @@ export function presentOrder(
     expired_at: isoOrNull(order.expiredAt),
     grace_until: order.state === 'expired' && order.graceUntil && order.graceUntil > now ? iso(order.graceUntil) : null,
     renewal_days: renewalDays,
-    can_reopen: viewer === 'admin' && canReopen(order),
+    can_reopen: viewer === 'admin' && canReopen(order, now),
+    holds_addresses: holdsAddresses,
     reset_time: isoOrNull(order.resetTime),
     fail_reason: failure && failure.sentence,
     fail: failureOf(order, viewer),
@@ -63,6 +74,7 @@ export function presentOrder(
     delivery_num: order.deliveryNum,
     task: order.task,
     task_done: order.task === null ? null : order.taskDone,
+    task_waits: taskWaits,
     task_error: taskFailure && taskFailure.sentence,
     task_fail: taskFailure && { code: taskFailure.code, params: taskFailure.params },
     checkout_url: open ? order.checkoutUrl : null,

@@ -1,6 +1,68 @@
-import { expect, test } from 'vitest'
-import { DAY, HOUR } from '../../infra/clock.ts'
-import { remindersBefore } from './remind.ts'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { ORDERED } from '../../testing/ordered.ts'
+import { startTestShop, type TestShop } from '../../testing/shop.ts'
+import { products, variants } from '../catalog/tables.ts'
+import { serverGroups } from '../fleet/tables.ts'
+import { remindExpiries } from './index.ts'
+import { orders } from './tables.ts'
+
+const END = Date.parse('2026-06-15T12:00:00Z')
+let shop: TestShop
+let plan: { userId: number; productId: number; variantId: number; serverGroupId: number }
+let now = new Date(END)
+
+beforeAll(async () => {
+  shop = await startTestShop({ now: () => now })
+  const { db } = shop.ctx
+  const { user } = await shop.customer()
+  const [group] = await db.insert(serverGroups).values({ name: 'here' }).returning()
+  const [product] = await db.insert(products).values({ platformId: '1', name: 'Plan' }).returning()
+  if (!group || !product) throw new Error('nothing was inserted')
+  const ofPlan = { productId: product.id, serverGroupId: group.id }
+  const [variant] = await db
+    .insert(variants)
+    .values({ ...ofPlan, platformId: '2', name: 'Here', price: '2.00' })
+    .returning()
+  if (!variant) throw new Error('nothing was inserted')
+  plan = { ...ofPlan, userId: user.id, variantId: variant.id }
+})
+afterAll(() => shop?.close())
+
+/** A delivered order that ends at END. */
+async function deliver(days: number): Promise<number> {
+  const [order] = await shop.ctx.db
+    .insert(orders)
+    .values({
+      ...plan,
+      publicId: `NL-${days}-days`,
+      ...ORDERED,
+      proxyTime: days,
+      rules: [1],
+      proxyUsername: `ends-${days}`,
+      lines: [],
+      reservedUntil: new Date(END),
+      state: 'delivered',
+      paidAt: new Date(END),
+      payAmount: '20.00',
+      deliveredAt: new Date(END),
+      expiredAt: new Date(END)
+    })
+    .returning()
+  return order?.id ?? 0
+}
+
+/** Which reminders there are once the job has run so long before the end, in hours. */
+async function remindedAt(order: number, hours: number): Promise<string[]> {
+  now = new Date(END - hours * HOUR)
+  await remindExpiries(shop.ctx)
+  const { rows } = await shop.ctx.db.execute<{ which: string }>(sql`
+    select split_part(data ->> 'key', ':', 3) as which from pgboss.job
+    where name = 'send-mail' and data ->> 'key' like ${`reminder:${order}:%`} order by created_on, id`)
+  return rows.map(({ which }) => which)
+}
+const EARLIER = MINUTE / HOUR
 
 test.each([
   [1, 8, null],
@@ -10,12 +72,16 @@ test.each([
   [9, 72, 24],
   [30, 72, 24],
   [365, 72, 24]
-])('a term of %i days is reminded of %d hours before its end, and again %d hours before', (days, first, last) => {
-  const before = remindersBefore(days)
-  expect(before.first).toBeCloseTo(first * HOUR, 0)
-  if (last === null) expect(before.last).toBeNull()
-  else expect(before.last).toBeCloseTo(last * HOUR, 0)
-  // Never right after the delivery, and the last one on the last day.
-  expect(before.first).toBeLessThanOrEqual((days * DAY) / 3)
-  expect(before.last ?? 0).toBeLessThanOrEqual(DAY)
+])('a term of %i days is reminded of %d hours before its end, and again %d hours before', async (days, first, last) => {
+  const order = await deliver(days)
+  expect(await remindedAt(order, first + EARLIER)).toEqual([])
+  expect(await remindedAt(order, first)).toEqual(['first'])
+  if (last === null) return expect(await remindedAt(order, EARLIER)).toEqual(['first'])
+  expect(await remindedAt(order, last + EARLIER)).toEqual(['first'])
+  expect(await remindedAt(order, last)).toEqual(['first', 'last'])
+  expect(await remindedAt(order, EARLIER)).toEqual(['first', 'last'])
+})
+
+test('an order of which both reminders are due gets one mail, the last', async () => {
+  expect(await remindedAt(await deliver(60), 12)).toEqual(['last'])
 })

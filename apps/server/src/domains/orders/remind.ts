@@ -8,40 +8,32 @@ import { variants } from '../catalog/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { orderMailColumns, orderMailFrom } from './order-mail.ts'
 import { orders } from './tables.ts'
-import type { OrderRow } from './transition.ts'
 
-const FIRST_BEFORE = 3 * DAY
-const LAST_BEFORE = DAY
 const BATCH = 200
 
-/**
- * How long before its expiry an order's customer is reminded, in milliseconds. First at the lesser of three days and a
- * third of the term, so that nobody is reminded right after the delivery; again at the lesser of one day and a third of
- * that. A term of one day gets the first one only: three mails in eight hours help nobody.
+/*
+ * An order's customer is reminded first at the lesser of three days and a third of the term before its expiry, so that nobody
+ * is reminded right after the delivery; again at the lesser of one day and a third of that. A term of one day gets the first
+ * one only: three mails in eight hours help nobody.
  */
-export function remindersBefore(proxyTime: number): { first: number; last: number | null } {
-  const first = Math.min(FIRST_BEFORE, (proxyTime * DAY) / 3)
-  return { first, last: proxyTime > 1 ? Math.min(LAST_BEFORE, first / 3) : null }
-}
+const FIRST_AT_MOST = 3 * DAY
+const firstDue = (now: Date) =>
+  sql<boolean>`${orders.expiredAt} - least(interval '3 days', ${orders.proxyTime} * interval '8 hours') <= ${now.toISOString()}::timestamptz`
+const lastDue = (now: Date) =>
+  sql<boolean>`(${orders.proxyTime} > 1 and ${orders.expiredAt} - least(interval '1 day', ${orders.proxyTime} * interval '160 minutes') <= ${now.toISOString()}::timestamptz)`
 
 /**
- * Reminds customers before their order expires, with a link to renew: `remindersBefore` says when, once each for one
- * expiry. An expiry that was moved or renewed is reminded of anew.
+ * Reminds customers before their order expires, with a link to renew, twice for one expiry. An expiry that was moved or
+ * renewed is reminded of anew.
  * @returns how many were reminded
  */
 export const remindExpiries = (ctx: AppContext, { batch = BATCH }: { batch?: number } = {}): Promise<number> =>
   inBatches(ctx, batch, unit => remindSome(unit, ctx.config.publicUrl, batch))
 
-/** The SQL of `remindersBefore`: has the time of each reminder come at `now`? */
-const firstDue = (now: Date) =>
-  sql`${orders.expiredAt} - least(interval '3 days', ${orders.proxyTime} * interval '8 hours') <= ${now}`
-const lastDue = (now: Date) =>
-  sql`${orders.proxyTime} > 1 and ${orders.expiredAt} - least(interval '1 day', ${orders.proxyTime} * interval '160 minutes') <= ${now}`
-
 async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise<number> {
   const { tx, now } = unit
   const due = await tx
-    .select({ order: orders, about: orderMailColumns, renewalDays: variants.proxyTime })
+    .select({ order: orders, about: orderMailColumns, renewalDays: variants.proxyTime, last: lastDue(now) })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
     .innerJoin(variants, eq(variants.id, orders.variantId))
@@ -49,7 +41,7 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
       and(
         eq(orders.state, 'delivered'),
         gt(orders.expiredAt, now),
-        lte(orders.expiredAt, new Date(now.getTime() + FIRST_BEFORE)),
+        lte(orders.expiredAt, new Date(now.getTime() + FIRST_AT_MOST)),
         isNull(orders.deletedAt),
         or(and(isNull(orders.reminderSentAt), firstDue(now)), and(isNull(orders.lastReminderSentAt), lastDue(now)))
       )
@@ -57,9 +49,8 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
     .orderBy(asc(orders.id))
     .limit(batch)
     .for('update', { of: orders, skipLocked: true })
-  for (const { order, about, renewalDays } of due) {
+  for (const { order, about, renewalDays, last } of due) {
     const expiresAt = iso(order.expiredAt ?? now)
-    const last = isLastDue(order, now)
     // Where the end is so near that both are due, one mail says it.
     const sent = { reminderSentAt: order.reminderSentAt ?? now, ...(last ? { lastReminderSentAt: now } : {}) }
     await tx.update(orders).set(sent).where(eq(orders.id, order.id))
@@ -79,9 +70,4 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
     })
   }
   return due.length
-}
-
-function isLastDue({ proxyTime, expiredAt }: OrderRow, now: Date): boolean {
-  const { last } = remindersBefore(proxyTime)
-  return last !== null && expiredAt !== null && expiredAt.getTime() - last <= now.getTime()
 }

@@ -1,25 +1,37 @@
 import { refuse } from '@netlet/contract'
+import { and, eq, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { leasesOf } from '../inventory/index.ts'
-import { lockOrder, note, updateOrder } from './transition.ts'
+import { orders } from './tables.ts'
+import { lockOrder, note, updateOrder, type OrderRow } from './transition.ts'
+
+/** What those who keep payments say of an order, as a condition on a row of `orders`: its money waits for an administrator. */
+export type RemovalPorts = { hasOpenMoney: SQL }
 
 /**
- * Takes an order off every list; its row and its history stay. Refused while it holds addresses, reserved ones too. A
- * payment that arrives for it later brings it back.
+ * Takes an order off every list; its row and its history stay. Refused while it holds addresses, reserved ones too, and while
+ * an administrator has yet to decide about its money. Money that comes for it later brings it back (`bringBack`).
  */
-export const removeOrder = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
-  command(ctx, by, unit => removeOrderIn(unit, id))
+export const removeOrder = (ctx: AppContext, by: Actor, id: number, ports: RemovalPorts): Promise<Result<null>> =>
+  command(ctx, by, unit => removeOrderIn(unit, id, ports))
 
 /** `removeOrder` as part of a larger write. */
-export async function removeOrderIn(unit: Unit, id: number): Promise<Result<null>> {
+export async function removeOrderIn(unit: Unit, id: number, { hasOpenMoney }: RemovalPorts): Promise<Result<null>> {
   const order = await lockOrder(unit, id)
   if (!order || order.deletedAt) return refuse('not_found')
   if ((await leasesOf(unit.tx, id)).length > 0) return refuse('order_has_lease')
+  if ((await unit.tx.$count(orders, and(eq(orders.id, id), hasOpenMoney))) > 0) return refuse('order_has_open_payment')
   await updateOrder(unit, id, { deletedAt: unit.now })
   await note(unit, id, 'deleted')
   unit.audit('order.delete', id, { before: { order_id: order.publicId, state: order.state, amount: order.amount } })
   return done
+}
+
+/** Money came for a locked order, or came back: where an administrator had deleted it, it is on the lists again. */
+export async function bringBack(unit: Unit, order: OrderRow): Promise<OrderRow> {
+  if (!order.deletedAt) return order
+  return (await updateOrder(unit, order.id, { deletedAt: null })) ?? order
 }

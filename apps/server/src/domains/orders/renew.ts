@@ -1,10 +1,10 @@
 import { refuse } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { inArray, sql } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { pauseOf, unservedTime } from './ended-time.ts'
-import { isLive } from './states.ts'
+import { isTimed, TIMED_STATES } from './states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
@@ -18,7 +18,13 @@ export const addDays = (from: Date, days: number): Date => new Date(from.getTime
 
 /** Is its time over, also where the job that ends it has not come by yet? */
 export const isOver = ({ state, expiredAt }: Pick<OrderRow, 'state' | 'expiredAt'>, now: Date): boolean =>
-  state === 'expired' || (isLive(state) && expiredAt !== null && expiredAt <= now)
+  state === 'expired' || (isTimed(state) && expiredAt !== null && expiredAt <= now)
+
+/** The two as conditions of a query. */
+export const isUnsettledSql = sql`(${orders.paidAt} is null
+  or (${orders.state} = 'failed' and ${orders.failCode} is distinct from 'out_of_stock'))`
+export const isOverSql = (now: Date) => sql`(${orders.state} = 'expired'
+  or (${inArray(orders.state, [...TIMED_STATES])} and ${orders.expiredAt} <= ${now.toISOString()}))`
 
 /**
  * May another term be bought for this order at `now`? A renewal within the minute in which the job that ends orders has
@@ -45,7 +51,7 @@ export async function renewOrder(
   order: OrderRow,
   { amount, platformOrderNumber, days }: { amount: string; platformOrderNumber: string; days: number }
 ): Promise<void> {
-  const unserved = unservedTime(order)
+  const unserved = unservedTime(order, unit.now)
   const from = unserved > 0 ? new Date(unit.now.getTime() + unserved) : order.expiredAt
   const expiredAt = from && addDays(from, days)
   await updateOrder(unit, order.id, {

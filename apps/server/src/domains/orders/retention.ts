@@ -1,16 +1,18 @@
-import { inArray, lt } from 'drizzle-orm'
+import { and, inArray, lt, not } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { forgetLeases } from '../inventory/index.ts'
 import { CHECKOUT_KEYS_KEPT } from './checkout-keys.ts'
+import { isPause } from './ended-time.ts'
 import { checkoutKeys, orderEvents, orders } from './tables.ts'
 
 export const orderRetention: RetentionEntry[] = [
   {
     what: 'order_events',
     keep: { setting: 'keep_order_history_days' },
-    why: 'The history of orders; payments, leases and the orders themselves are kept.',
-    remove: (unit, before, limit) => removeRows(unit, orderEvents, lt(orderEvents.at, before), limit),
+    why: 'The history of orders. Payments, leases and the orders themselves are kept, and so are the times between the end of an order and its revival: no credit for an outage pays for those.',
+    remove: (unit, before, limit) =>
+      removeRows(unit, orderEvents, and(lt(orderEvents.at, before), not(isPause)), limit),
     count: db => countRows(db, orderEvents, orderEvents.at)
   },
   {

@@ -1,20 +1,28 @@
 import { routes } from '@netlet/contract'
+import type { FastifyReply } from 'fastify'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { csvOf, mountList, NEWEST, sendCsv } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { cancelOrder } from './cancel.ts'
 import { keyOf } from './checkout-keys.ts'
-import { setExpiry } from './extend.ts'
+import { creditDays, setExpiry } from './extend.ts'
 import { statistics } from './figures.ts'
 import type { FindPorts } from './find.ts'
-import { historyOf } from './history.ts'
-import { orderList } from './list.ts'
+import { findOrder, orderList } from './list.ts'
+import { openAddressSearch } from './look-up-address.ts'
+import { openOrdersOf } from './of-product.ts'
 import { paymentStatus } from './payment.ts'
 import { placeOrder } from './place-order.ts'
-import { removeOrder } from './remove.ts'
+import { removeOrder, type RemovalPorts } from './remove.ts'
+import { addressRoutes } from './who-held.ts'
 
-export function orderRoutes(mount: Mount, ctx: AppContext, { ordersPaidBy }: FindPorts): void {
+export function orderRoutes(
+  mount: Mount,
+  ctx: AppContext,
+  { ordersPaidBy, hasOpenMoney }: FindPorts & RemovalPorts
+): void {
+  addressRoutes(mount, ctx)
   mount(routes.orders.checkout, async ({ body, caller, request }) => {
     const { acl_selected: rules, ...options } = body.option_selected
     const key = keyOf(request.headers['idempotency-key'])
@@ -23,23 +31,38 @@ export function orderRoutes(mount: Mount, ctx: AppContext, { ordersPaidBy }: Fin
     return placeOrder(ctx, caller, placing, { idempotencyKey: key.data })
   })
   mount(routes.orders.payment, ({ query, caller }) => paymentStatus(ctx.db, caller.id, query.order_id, ctx.now()))
-  mountList(mount, ctx, routes.orders.list, ({ caller }) =>
-    orderList({ userId: caller.isSuperuser ? null : caller.id, now: ctx.now(), ordersPaidBy })
+  mountList(
+    mount,
+    ctx,
+    routes.orders.list,
+    ({ caller }) => orderList({ userId: caller.isSuperuser ? null : caller.id, now: ctx.now(), ordersPaidBy }),
+    ({ caller, query }) => openAddressSearch(ctx, caller, query)
   )
-  mountList(mount, ctx, routes.orders.search, () => orderList({ userId: null, now: ctx.now(), ordersPaidBy }))
+  mountList(
+    mount,
+    ctx,
+    routes.orders.search,
+    () => orderList({ userId: null, now: ctx.now(), ordersPaidBy }),
+    ({ caller, query }) => openAddressSearch(ctx, caller, query)
+  )
   mount(routes.orders.statistics, async () => ok(await statistics(ctx.db, ctx.now())))
-  mount(routes.orders.export, async ({ query, reply }) => {
-    const ids = query.order_ids?.length ? query.order_ids : undefined
+  const exported = async (reply: FastifyReply, ids: readonly number[] | undefined) => {
     const list = orderList({ userId: null, now: ctx.now(), ids, ordersPaidBy })
     const file = await csvOf(ctx.db, list, NEWEST, { now: ctx.now() })
     if (!file.ok) return file
     await sendCsv(reply, file.data)
     return SENT
-  })
+  }
+  mount(routes.orders.export, ({ query, reply }) =>
+    exported(reply, query.order_ids?.length ? query.order_ids : undefined)
+  )
+  mount(routes.orders.exportSelected, ({ body, reply }) => exported(reply, body.order_ids))
   mount(routes.orders.cancel, ({ caller, params }) =>
     cancelOrder(ctx, caller, params.id, caller.isSuperuser ? null : caller.id)
   )
-  mount(routes.orders.remove, call => removeOrder(ctx, call.caller, call.params.id))
-  mount(routes.orders.extend, call => setExpiry(ctx, call.caller, call.params.id, new Date(call.body.expired_at)))
-  mount(routes.orders.events, ({ params }) => historyOf(ctx.db, params.id))
+  mount(routes.orders.remove, call => removeOrder(ctx, call.caller, call.params.id, { hasOpenMoney }))
+  mount(routes.orders.extend, call => setExpiry(ctx, call.caller, call.params.id, call.body))
+  mount(routes.orders.credit, call => creditDays(ctx, call.caller, call.params.id, call.body))
+  mount(routes.orders.ofProduct, async ({ params }) => ok(await openOrdersOf(ctx.db, params.id)))
+  mount(routes.orders.order, ({ params }) => findOrder(ctx.db, params.id, null, ctx.now()))
 }

@@ -2,7 +2,7 @@ import { ORDER_STATES, type OrderState } from '@netlet/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drawnTransitions, transitionsOf } from '../../testing/diagram.ts'
-import { isLive, LIVE_STATES, next, TRANSITIONS, type OrderEvent } from './states.ts'
+import { isTimed, TIMED_STATES, next, TRANSITIONS, type OrderEvent } from './states.ts'
 import { TASK_TRANSITIONS, taskAllows, taskStateOf } from './task-states.ts'
 
 const EVENTS = Object.keys(TRANSITIONS) as OrderEvent[]
@@ -60,8 +60,8 @@ test('every state is reached, and every state has a way on', () => {
 
 test('the time runs in just those states that can expire', () => {
   for (const state of ORDER_STATES) {
-    expect(isLive(state)).toBe(next(state, 'expire') === 'expired')
-    expect((LIVE_STATES as readonly OrderState[]).includes(state)).toBe(isLive(state))
+    expect(isTimed(state)).toBe(next(state, 'expire') === 'expired')
+    expect((TIMED_STATES as readonly OrderState[]).includes(state)).toBe(isTimed(state))
   }
 })
 

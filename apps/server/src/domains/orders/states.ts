@@ -46,15 +46,15 @@ export function next(state: OrderState, event: OrderEvent): OrderState | null {
 }
 
 /**
- * Two questions, one answer today: "live" asks for the time (it may run, its end can be moved), "served" for the addresses
+ * Two questions, one answer today: "timed" asks for the time (it may run, its end can be moved), "served" for the addresses
  * (agents serve them, or are to). They are kept apart since a state of one kind need not be of the other.
  *
  * States in which the order's time may run: where it has an expiry.
  */
-export const LIVE_STATES = TRANSITIONS.expire.from
+export const TIMED_STATES = TRANSITIONS.expire.from
 
 /** May its time run, so that its end can be moved? */
-export const isLive = (state: OrderState): boolean => (LIVE_STATES as readonly OrderState[]).includes(state)
+export const isTimed = (state: OrderState): boolean => (TIMED_STATES as readonly OrderState[]).includes(state)
 
 /** States in which the order has addresses that agents serve, or are to serve. */
 export const SERVED_STATES = ['delivering', 'partly_delivered', 'delivered'] as const satisfies OrderState[]

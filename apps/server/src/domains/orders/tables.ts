@@ -22,6 +22,8 @@ export const listed = (t: Pick<Columns, 'deletedAt'>) => sql`${t.deletedAt} is n
 /** Paid, and nothing delivered, while it should be. */
 export const undelivered = (t: Pick<Columns, 'paidAt' | 'deliveryNum' | 'state'>) =>
   sql`${t.paidAt} is not null and ${t.deliveryNum} = 0 and ${t.state} not in ('expired', 'refunded')`
+/** Its addresses are held for its customer until it expires. Such an order cannot be deleted. */
+export const served = (t: Pick<Columns, 'state'>) => sql`${t.state} in ('delivering', 'partly_delivered', 'delivered')`
 /** An order without an end ends after all others. */
 export const expiry = (t: Pick<Columns, 'expiredAt'>) => sql`coalesce(${t.expiredAt}, 'infinity')`
 
@@ -121,6 +123,11 @@ export const orders = pgTable(
     index('orders_user').on(t.userId, t.id, t.deletedAt),
     index('orders_user_product').on(t.userId, t.productName, t.id).where(listed(t)),
     index('orders_product').on(t.productId, t.id, t.deletedAt),
+    index('orders_of_variant')
+      .on(t.variantId, t.state)
+      .where(
+        sql`${listed(t)} and ${t.state} in ('placed', 'paid', 'delivering', 'partly_delivered', 'delivered', 'failed')`
+      ),
     index('orders_product_name').on(t.productName, t.id).where(listed(t)),
     index('orders_state_listed').on(t.state, t.id).where(listed(t)),
     index('orders_paid_listed')
@@ -145,9 +152,7 @@ export const orders = pgTable(
       .on(t.createdAt)
       .where(sql`${t.state} in ('timed_out', 'cancelled') and ${t.paidAt} is null`),
     // What each minute's jobs look for.
-    index('orders_live')
-      .on(t.expiredAt, t.id)
-      .where(sql`${t.state} in ('delivering', 'partly_delivered', 'delivered')`),
+    index('orders_live').on(t.expiredAt, t.id).where(served(t)),
     index('orders_underway')
       .on(t.id)
       .where(sql`${t.state} in ('delivering', 'partly_delivered')`),

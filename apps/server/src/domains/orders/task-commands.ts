@@ -3,7 +3,7 @@ import type { OrderTask, Params, TaskFailure } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
 import { actsAsAdmin, type Actor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
-import { taskAllows } from './task-states.ts'
+import { NO_TASK, taskAllows } from './task-states.ts'
 import { note, updateOrder, type OrderRow } from './transition.ts'
 
 /** The administrator's own name, also while the shop is viewed as a user. */
@@ -50,10 +50,7 @@ export async function finishTask(
   failure: FailedTask | null
 ): Promise<void> {
   const changes = {
-    task: null,
-    taskId: null,
-    taskAt: null,
-    taskBegunAt: null,
+    ...NO_TASK,
     taskDone: null,
     taskErrorCode: failure?.code ?? null,
     taskErrorParams: failure?.params ?? null

@@ -19,6 +19,9 @@ export function taskStateOf(order: Pick<OrderRow, 'task' | 'taskBegunAt'>): Task
   return order.taskBegunAt === null ? 'queued' : 'running'
 }
 
+/** The columns of an order that has no task. */
+export const NO_TASK = { task: null, taskId: null, taskAt: null, taskBegunAt: null } as const
+
 /** May `event` happen to the order's task now? */
 export const taskAllows = (order: Pick<OrderRow, 'task' | 'taskBegunAt'>, event: TaskEvent): boolean =>
   (TASK_TRANSITIONS[event].from as readonly TaskState[]).includes(taskStateOf(order))

@@ -7,7 +7,7 @@ import type { AcceptPayment } from '../delivery/index.ts'
 import { taskRequesterOf, type OrderRow } from '../orders/index.ts'
 import { grantForPayment } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { setAccepted } from './rows.ts'
+import { keptOf, paymentOf, setAccepted } from './rows.ts'
 import { ENDED_BY_DELIVERY, paymentAllows } from './states.ts'
 import { payments } from './tables.ts'
 
@@ -39,11 +39,11 @@ export const acceptByHand =
     const by = await taskRequesterOf(unit.tx, order.id)
     if (by === null) return
     await resolveEventsOf(unit, platformOrderId, [...ENDED_BY_DELIVERY], { resolution: 'applied', note: null, by })
-    // The note that said why nothing was delivered is replaced; its tag stays beside the new one.
+    // Tag and note take the place of those that said why nothing was delivered.
     enqueueTags(unit, { platformOrderId, tags: ['delivered'], note: `Delivered by ${by}` }, 'by-hand')
   }
 
-/** Grants what a payment earns. What was granted for the same platform order before is not granted again. */
+/** Grants what the kept part of a payment earns. What was granted for the same platform order before is not granted again. */
 export async function grantPoints(
   unit: Unit,
   settings: Settings,
@@ -51,5 +51,7 @@ export async function grantPoints(
   { platformOrderId, amount }: { platformOrderId: string; amount: string }
 ): Promise<void> {
   const { userId, publicId } = order
-  await grantForPayment(unit, { orderPublicId: publicId, userId, amount, settings, paymentId: platformOrderId })
+  const payment = await paymentOf(unit.tx, platformOrderId)
+  const kept = payment ? keptOf(payment).amount : amount
+  await grantForPayment(unit, { orderPublicId: publicId, userId, amount: kept, settings, paymentId: platformOrderId })
 }

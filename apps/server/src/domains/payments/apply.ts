@@ -8,11 +8,12 @@ import { ok, type Result } from '../../infra/result.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, type EventRow } from '../commerce/index.ts'
 import { startDelivery } from '../delivery/index.ts'
-import { lockOrderByPublicId, markPaid, note, replacePayment, type OrderRow } from '../orders/index.ts'
+import { bringBack, lockOrderByPublicId, markPaid, note, replacePayment, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { lockEarners, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { acceptPayment, grantPoints } from './accept.ts'
+import { refusedByForeign } from './foreign-amount.ts'
 import { paymentOf, setAccepted, type PaymentRow } from './rows.ts'
 import { purchaseTerm } from './settle-purchase.ts'
 import { renewBy } from './settle-renewal.ts'
@@ -24,6 +25,9 @@ import { mailReceipt } from './tell.ts'
 /** A locked event that is still open, its payment, and what the platform said of it. */
 export type OpenEvent = { event: EventRow; entry: InboxEntry; paid: PaidOrder | null; payment: PaymentRow | null }
 
+/** Money that is the shop's again: what it had paid for, nobody tells a second time. */
+const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed'])
+
 type Applying = Pick<AppContext, 'secrets' | 'config'>
 
 /** Settles the payment of an open event on the order of this public number: as its purchase, or as a renewal. */
@@ -33,8 +37,10 @@ export async function applyTo(
   { event, paid, payment }: OpenEvent,
   publicId: string
 ): Promise<Result<OrderRow>> {
-  if (!payment || (!paid && event.outcome !== 'dispute_won')) return refuse('payment_not_applicable')
+  if (!payment || (!paid && !CAME_BACK.has(event.outcome))) return refuse('payment_not_applicable')
   if (payment.refundedAt) return refuse('payment_given_back')
+  const held = await refusedByForeign(unit.tx, payment)
+  if (held) return held
   const order = await lockOrderByPublicId(unit, publicId)
   // Nobody is there any more to whom it could be delivered.
   if (!order || (await isDeleted(unit.tx, order.userId)))
@@ -44,7 +50,7 @@ export async function applyTo(
   if (payment.accepted && event.outcome !== 'too_late')
     return refuse('payment_settled', { params: { order: order.publicId } })
   const inTime = isPaidInTime(order, paid ?? {}, payment.createdAt)
-  const settled = await settleOn(unit, ctx, order, { payment, inTime })
+  const settled = await settleOn(unit, ctx, await bringBack(unit, order), { payment, inTime })
   if (!settled.ok) return settled
   if (paid) await useCoupons(unit, order.userId, codesOf(paid))
   return ok(order)

@@ -12,8 +12,8 @@ export async function wrongBooks(db: Executor): Promise<unknown[]> {
       select u.id, u.coins, u.level_points, u.coins_owed,
         coalesce(sum(r.point) filter (where r.kind = 'coins'), 0) as coins_of_records,
         coalesce(sum(r.point) filter (where r.kind = 'level'), 0) as level_of_records,
-        coalesce(sum(r.point) filter (where r.kind = 'coins' and (
-          r.taken_back_at is not null or r.reason_code in ('refund', 'refund_invited', 'withheld'))), 0) as owed_of_records
+        coalesce(sum(r.taken_back) filter (where r.kind = 'coins'), 0) + coalesce(sum(r.point) filter (
+          where r.kind = 'coins' and r.reason_code in ('refund', 'refund_invited', 'withheld')), 0) as owed_of_records
       from users u left join point_records r on r.user_id = u.id group by u.id
     ), earned as (
       select * from point_records where reason_code in ('payment', 'invited_payment', 'invited') and payment is not null
@@ -29,7 +29,7 @@ export async function wrongBooks(db: Executor): Promise<unknown[]> {
         select 1 from payments p where p.platform_order_id = r.payment and p.accepted and p.refunded_at is null)
     union all
     select 'nothing earned', p.id, to_jsonb(p.amount) from payments p
-      where p.accepted and p.refunded_at is null and p.amount >= 1 and not exists (
+      where p.accepted and p.refunded_at is null and p.amount - p.refunded_amount >= 1 and not exists (
         select 1 from earned r where r.payment = p.platform_order_id and r.reason_code = 'payment' and r.taken_back_at is null)`)
   return rows
 }

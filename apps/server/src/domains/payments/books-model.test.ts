@@ -50,8 +50,8 @@ type Money =
 type Around = 'confirm' | 'spend' | 'a week' | 'a month' | 'reopen' | 'apply' | 'by hand'
 type Step = { money: Money; nth: number } | { around: Around }
 
-const often: Money[] = ['paid', 'open 1', 'won 1', 'open 2', 'won 2']
-const seldom: Money[] = ['short', 'part', 'rest', 'cancel', 'part of 3', 'won 3']
+const often: Money[] = ['paid', 'open 1', 'won 1', 'open 2', 'won 2', 'part of 3', 'won 3']
+const seldom: Money[] = ['short', 'part', 'rest', 'cancel']
 const either: Around[] = ['confirm', 'spend', 'a week', 'a month', 'reopen', 'apply', 'by hand']
 const nth = fc.constantFrom(0, 0, 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -59,6 +59,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ money: fc.constantFrom(...seldom), nth }) },
   { weight: 2, arbitrary: fc.record({ around: fc.constantFrom(...either) }) }
 )
+
+/** A dispute that took nothing, since another had taken all, is won last. */
+const allWon: Step[] = (['open 1', 'part of 3', 'won 1', 'won 3'] as const).map(money => ({ money, nth: 0 }))
 
 async function start() {
   const { ctx } = world.shop
@@ -135,7 +138,7 @@ async function expectBooks(run: Awaited<ReturnType<typeof start>>, happened: str
       (select coins - coins_owed from users where id = ${run.inviter.user.id}) +
         (select coalesce(sum(point), 0) from gift_cards where exchanged_by = ${run.inviter.user.id}) as coins,
       (select level_points from users where id = ${run.inviter.user.id}) > 0 as rewarded,
-      (select coalesce(sum(floor(amount)), 0) from mine where accepted and refunded_at is null) as earned,
+      (select coalesce(sum(floor(amount - refunded_amount)), 0) from mine where accepted and refunded_at is null) as earned,
       (select count(*) > 0 from mine where accepted and refunded_at is null) as stands,
       (select refunded_amount from orders where id = ${run.order.id}) =
         (select coalesce(sum(refunded_amount), 0) from mine where accepted)
@@ -164,6 +167,8 @@ test('after any history of payments, refunds and disputes everybody has what the
       await run.money.paid(0)
       const happened = ['paid (0)']
       for (const one of steps) {
+        // Nothing happens at the same instant as something else.
+        await world.advance(1000)
         if ('money' in one) await run.money[one.money](one.nth)
         else await run.around[one.around]()
         happened.push('money' in one ? `${one.money} (${one.nth})` : one.around)
@@ -172,6 +177,6 @@ test('after any history of payments, refunds and disputes everybody has what the
       expect(await compareFigures(world.shop.ctx.db)).toEqual([])
       await world.endAll()
     }),
-    { numRuns: 20 }
+    { numRuns: 20, examples: [[allWon]] }
   )
 }, 180_000)

@@ -3,6 +3,7 @@ import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { OrderRow } from '../orders/index.ts'
 import type { OrderLine } from '../orders/tables.ts'
+import { foreignAmountOf } from './foreign-amount.ts'
 import { soldToday } from './sold-today.ts'
 
 /** Why a payment settles nothing, as the order's failure names it. */
@@ -10,6 +11,8 @@ export type OrderProblem =
   | { code: 'lines_missing'; params: { missing: string } }
   | { code: 'wrong_currency'; params: { currency: string; expected: string } }
   | { code: 'test_payment' }
+  | { code: 'purchase_not_sold'; params: { what: string } }
+  | { code: 'refund_amount_unknown'; params: { amount: string } }
 /** The same for renewals too. `what` is sold no longer, or not by these lines. */
 export type Problem = OrderProblem | { code: 'renewal_not_sold'; params: { what: string } }
 
@@ -31,7 +34,8 @@ const isRefusedTest = (paid: PaidOrder, settings: Rules) => paid.test === true &
 
 /**
  * What keeps a payment from settling an order as its purchase; null where nothing does. Prices are the platform's: they are
- * not compared. While its addresses are held it is paid by the lines that it was placed with, later by today's.
+ * not compared. While its addresses are held it is paid by the lines that it was placed with, later by today's, and not by what
+ * is sold no longer.
  * @param inTime see `isPaidInTime`
  */
 export async function purchaseProblem(
@@ -42,8 +46,10 @@ export async function purchaseProblem(
 ): Promise<OrderProblem | null> {
   const wrong = moneyProblem(paid, settings)
   if (wrong) return wrong
-  const short = missing(compareLines(inTime ? order.lines : (await soldToday(db, order)).lines, paid))
-  return short === null ? null : { code: 'lines_missing', params: { missing: short } }
+  const today = inTime ? null : await soldToday(db, order)
+  if (today?.withdrawn) return { code: 'purchase_not_sold', params: { what: today.withdrawn.name } }
+  const short = missing(compareLines(today?.lines ?? order.lines, paid))
+  return short === null ? refundProblem(db, paid) : { code: 'lines_missing', params: { missing: short } }
 }
 
 /** What keeps a payment from renewing an order: it is renewed as it is sold today, or not at all. */
@@ -58,10 +64,16 @@ export async function renewalProblem(
   const { lines, withdrawn } = await soldToday(db, order)
   if (withdrawn) return { code: 'renewal_not_sold', params: { what: withdrawn.name } }
   const short = missing(compareLines(lines, paid))
-  if (short === null) return null
+  if (short === null) return refundProblem(db, paid)
   // Enough of what was sold once: the customer paid what it was asked for by an old link.
   if (missing(compareLines(order.lines, paid)) === null) return { code: 'renewal_not_sold', params: { what: short } }
   return { code: 'lines_missing', params: { missing: short } }
+}
+
+/** Money of it went back, and nobody knows how much. */
+async function refundProblem(db: Executor, { id }: PaidOrder): Promise<OrderProblem | null> {
+  const amount = await foreignAmountOf(db, id)
+  return amount === null ? null : { code: 'refund_amount_unknown', params: { amount } }
 }
 
 function moneyProblem(paid: PaidOrder, settings: Rules): OrderProblem | null {
@@ -83,6 +95,19 @@ export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder,
   })
 }
 
+/** A line as the console shows it, with what is left of it after the platform's order was edited. */
+export const lineOf = ({
+  title,
+  variant_title,
+  quantity,
+  current_quantity,
+  price
+}: PaidOrder['line_items'][number]) => ({
+  title: variant_title ? `${title} · ${variant_title}` : title,
+  quantity: current_quantity ?? quantity,
+  price
+})
+
 /** 'New York: 8 of 16'; null where nothing is missing. Of an order whose lines nobody knows, everything is. */
 function missing(lines: readonly NeededLine[]): string | null {
   if (lines.length === 0) return 'all of it'
@@ -99,7 +124,10 @@ export const isPaidBack = (paid: PaidOrder): boolean =>
 const UNPAID = new Set(['pending', 'authorized', 'partially_paid', 'expired'])
 export const isUnpaid = (paid: PaidOrder): boolean => UNPAID.has(paid.financial_status ?? '')
 
-/** @returns what of `charged` was given back, in decimals, and whether that is all of it; null amounts are all */
+/**
+ * @param charged decimals, as the refunds' amounts; an amount of null is all of it
+ * @returns what of `charged` was given back, in cents, and whether that is all of it
+ */
 export function sumRefunds(
   refunds: readonly { amount: string | null }[],
   charged: string

@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Database, Transaction } from '../../infra/db/client.ts'
+import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { countKept, foldFigures, statistics } from '../orders/figures.ts'
 import { orders } from '../orders/tables.ts'
@@ -40,19 +41,12 @@ async function place(
       productId: 1,
       variantId: 1,
       serverGroupId: 1,
+      ...ORDERED,
       productName: `Plan ${count % 3}`,
-      variantName: 'Here',
-      quantity: 8,
-      cartStep: 8,
-      proxyTime: 30,
-      variantPrice: '2.00',
-      aclPrice: '0.50',
-      amount: '20.00',
       rules: [1],
       reservedUntil: NOW,
       createdAt: NOW,
       proxyUsername: `p${count}`,
-      proxyPassword: 'x',
       ...change
     })
     .returning({ id: orders.id })

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { figuresOf, kept, type Statistics } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
@@ -35,6 +35,6 @@ export async function ordersPaidBy(db: Executor, platformOrderId: string): Promi
   const rows = await db
     .select({ id: payments.orderId })
     .from(payments)
-    .where(sql`${payments.platformOrderId} = ${platformOrderId}`)
+    .where(eq(payments.platformOrderId, platformOrderId))
   return rows.flatMap(({ id }) => id ?? [])
 }

@@ -106,7 +106,7 @@ async function expectSound(publicId: string, told: Told[]): Promise<void> {
   expect(await compareFigures(stack.ctx.db)).toEqual([])
 }
 
-/** Points and coins have their causes: what payments that count and were not given back earned. */
+/** Points and coins have their causes: what payments that count earned with what of them was kept. */
 async function expectPoints(): Promise<void> {
   const { rows } = await stack.ctx.db.execute<Record<string, number>>(sql`
     select u.username, u.coins::int, u.level_points::int as level,
@@ -114,12 +114,13 @@ async function expectPoints(): Promise<void> {
       coalesce((select sum(point) from point_records r where r.user_id = u.id and r.kind = 'level'), 0)::int as level_records
     from users u where username in ('buyer1', 'friend1') order by username`)
   for (const row of rows) expect([row['coins'], row['level']]).toEqual([row['coin_records'], row['level_records']])
-  const { standing } = await rowOf<{ standing: number }>(
-    sql`select (count(*) * 20)::int as standing from payments where accepted and refunded_at is null`
-  )
-  const coins = Math.floor(20 * 0.05) * (standing / 20)
+  const { standing, level, coins } = await rowOf<{ standing: number; level: number; coins: number }>(sql`
+    select count(*)::int as standing,
+      coalesce(sum(floor(amount - refunded_amount)), 0)::int as level,
+      coalesce(sum(floor((amount - refunded_amount) * 0.05)), 0)::int as coins
+    from payments where accepted and refunded_at is null`)
   expect(rows.map(row => [row['username'], row['level'], row['coins']])).toEqual([
-    ['buyer1', standing, 0],
+    ['buyer1', level, 0],
     ['friend1', standing > 0 ? 10 : 0, coins]
   ])
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
+import { report } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { nextId, NOTHING, paidOrder, tell } from './telling.fixture.ts'
 
@@ -91,4 +92,16 @@ const refunded = (amounts: string[]) => ({
   id: nextId(),
   order_id: nextId(),
   transactions: amounts.map(amount => ({ kind: 'refund', status: 'success', amount, currency: 'USD' }))
+})
+
+test('a payment whose attributes are as long as a checkout allows is taken; what nobody sends is not', async () => {
+  const { url } = world.shop
+  const order = await world.place(buyer)
+  const withAttributes = (count: number) => {
+    const paid = paidOrder(order.publicId, '20.00')
+    const long = Array.from({ length: count }, (_, n) => ({ name: `a${n}`, value: 'x'.repeat(100_000) }))
+    return { ...paid, note_attributes: [...paid.note_attributes, ...long] }
+  }
+  expect(await report(url, withAttributes(50))).toBe(200)
+  expect(await report(url, withAttributes(100))).toBe(413)
 })

@@ -5,9 +5,10 @@ import { buy, inState, outcomeOf, paidEvent, PLAN_VARIANT, report, ruleVariant, 
 import type { TestClient } from '../../testing/client.ts'
 
 import { DAY } from '../../infra/clock.ts'
+import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
 import { timeOutOrders } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
-import { countOpenEvents } from './inbox.ts'
+import { countUnresolvedEvents } from './inbox.ts'
 import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 
 let stack: PaymentStack['stack']
@@ -56,7 +57,7 @@ test('every event about money is listed with its outcome, found by either number
   const [settled] = await entries(`search=${order.order_id}`)
   expect(settled).toMatchObject({
     outcome: 'settled',
-    needs_hand: false,
+    unresolved: false,
     order_id: order.id,
     username: 'buyer1',
     payment: 'accepted',
@@ -73,7 +74,7 @@ test('every event about money is listed with its outcome, found by either number
 test('a payment that names no order is applied to one that was not paid, once for many clicks', async () => {
   const { order_id } = await placed()
   const entry = await reported(paidEvent({ publicId: 'NL-nobody', amount: '18.50' }))
-  expect(entry).toMatchObject({ outcome: 'unknown_order', needs_hand: true, payment: 'held', order_id: null })
+  expect(entry).toMatchObject({ outcome: 'unknown_order', unresolved: true, payment: 'held', order_id: null })
   expect(await act(entry, 'apply', { order: 'NL-nowhere' })).toMatchObject({
     status: 404,
     data: { errors: { order: 'There is no order NL-nowhere' } }
@@ -84,7 +85,7 @@ test('a payment that names no order is applied to one that was not paid, once fo
   expect(await inState(buyer, order_id, 'delivered')).toMatchObject({ pay_amount: '18.50' })
   const [after] = await entries(`search=${entry.platform_order_id}`)
   expect(after).toMatchObject({
-    needs_hand: false,
+    unresolved: false,
     resolution: 'applied',
     resolved_by: 'boss1',
     order: order_id,
@@ -104,14 +105,14 @@ test('the same money told by another event is known, whatever became of it', asy
   await report(shop.url, event, { eventId: 'told again' })
   expect(await outcomeOf(stack, 'told again')).toMatchObject({ outcome: 'duplicate' })
   expect((await act(entry, 'ignore', { note: 'a mistake of the buyer' })).code).toBe(2000)
-  expect(await entries(`search=${event.id}&needs_hand=1`)).toEqual([])
+  expect(await entries(`search=${event.id}&unresolved=1`)).toEqual([])
 })
 
 test('a second payment becomes a renewal, is marked refunded, or ignored with a reason', async () => {
   const order = await buy(stack, buyer, 8, [rule])
   const twice = () => reported(paidEvent({ publicId: order.order_id, amount: '20.00' }))
   const renewal = await twice()
-  expect(renewal).toMatchObject({ outcome: 'paid_twice', needs_hand: true, payment: 'held' })
+  expect(renewal).toMatchObject({ outcome: 'paid_twice', unresolved: true, payment: 'held' })
   expect((await act(renewal, 'apply', { order: order.order_id })).code).toBe(2000)
   const renewed = await mine(order.order_id)
   expect(Date.parse(renewed.expired_at ?? '') - Date.parse(order.expired_at ?? '')).toBe(30 * DAY)
@@ -159,20 +160,20 @@ test('lines that fell short are shown beside those that are needed; applying del
   })
   expect((await act(entry, 'apply', { order: order_id })).code).toBe(2000)
   await inState(buyer, order_id, 'delivered')
-  expect(await entries(`search=${entry.platform_order_id}&needs_hand=1`)).toEqual([])
+  expect(await entries(`search=${entry.platform_order_id}&unresolved=1`)).toEqual([])
 })
 
 test("an order that was delivered from the orders' list needs no hand any more", async () => {
   const { order_id } = await placed()
-  const before = await countOpenEvents(stack.ctx.db)
+  const before = await countUnresolvedEvents(stack.ctx.db)
   const entry = await reported(paidEvent({ publicId: order_id, amount: '1.00', lines: { [PLAN_VARIANT]: 8 } }))
-  expect(await entries(`search=${order_id}&needs_hand=1`)).toHaveLength(1)
-  expect(await countOpenEvents(stack.ctx.db)).toBe(before + 1)
+  expect(await entries(`search=${order_id}&unresolved=1`)).toHaveLength(1)
+  expect(await countUnresolvedEvents(stack.ctx.db)).toBe(before + 1)
   await admin.post(`/api/orders/order_list/${entry.order_id}/devery_order/`)
   await inState(buyer, order_id, 'delivered')
-  expect(await entries(`search=${order_id}&needs_hand=1`)).toEqual([])
+  expect(await entries(`search=${order_id}&unresolved=1`)).toEqual([])
   // Nor on the health page, nor for retention.
-  expect(await countOpenEvents(stack.ctx.db)).toBe(before)
+  expect(await countUnresolvedEvents(stack.ctx.db)).toBe(before)
   expect(await act(entry, 'refunded', { note: 'too late' })).toMatchObject({ status: 409 })
 })
 
@@ -186,7 +187,7 @@ test('applying where there are no addresses is refused, and nothing has changed'
   const entry = await reported(paidEvent({ publicId: 'NL-nobody', amount: '20.00' }))
   expect(await act(entry, 'apply', { order: order_id })).toMatchObject({ status: 409, msg: 'Out of stock' })
   expect(await mine(order_id)).toMatchObject({ state: 'timed_out', pay_status: 0 })
-  expect((await entries(`search=${entry.platform_order_id}`))[0]).toMatchObject({ needs_hand: true, payment: 'held' })
+  expect((await entries(`search=${entry.platform_order_id}`))[0]).toMatchObject({ unresolved: true, payment: 'held' })
   await stack.ctx.db.execute(
     sql`update orders set reserved_until = now() - interval '1 second' where order_id = ${rest.order_id}`
   )
@@ -207,7 +208,7 @@ test('of two administrators who decide at once, one is told that it was decided'
   ])
   expect(results.filter(({ code }) => code === 2000)).toHaveLength(1)
   const [after] = await entries(`search=${entry.platform_order_id}&outcome=unknown_order`)
-  expect(after).toMatchObject({ needs_hand: false, resolution: expect.any(String) })
+  expect(after).toMatchObject({ unresolved: false, resolution: expect.any(String) })
 })
 
 test('a refund of a payment that stands in the inbox closes it, and it can be applied no more', async () => {
@@ -218,5 +219,19 @@ test('a refund of a payment that stands in the inbox closes it, and it can be ap
   expect(await outcomeOf(stack, 'held back', 'refunds/create')).toMatchObject({ outcome: 'refunded' })
   const { order_id } = await placed()
   expect((await act(entry, 'apply', { order: order_id })).status).toBe(409)
-  expect(await entries(`search=${entry.platform_order_id}&needs_hand=1`)).toEqual([])
+  expect(await entries(`search=${entry.platform_order_id}&unresolved=1`)).toEqual([])
+})
+
+test('events of an outcome are read by its index, however many others there are', async () => {
+  const { rows } = await stack.ctx.db.transaction(async tx => {
+    await tx.execute(sql`insert into platform_events (event_id, topic, payload, received_at, outcome, processed_at)
+      select 'many' || n, 'orders/paid', '{}', now(), case when n % 2000 = 1 then 'dispute_won' else 'settled' end, now()
+      from generate_series(1, 20000) n`)
+    await tx.execute(sql`analyze platform_events`)
+    const plan = await tx.execute<{ 'QUERY PLAN': string }>(sql`explain select id from platform_events
+      where ${isAboutMoney(platformEvents.topic)} and outcome = 'dispute_won' order by id desc limit 11`)
+    await tx.execute(sql`delete from platform_events where event_id like 'many%'`)
+    return plan
+  })
+  expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain('platform_events_outcome')
 })

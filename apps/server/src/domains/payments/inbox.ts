@@ -1,5 +1,5 @@
 import { ATTENTION, refuse, type EventOutcome, type InboxDetail, type InboxEntry } from '@netlet/contract'
-import { eq, sql, type SQL } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -8,42 +8,70 @@ import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
 import { users } from '../accounts/tables.ts'
 import { attentionSentence } from '../commerce/index.ts'
-import { platformEvents } from '../commerce/tables.ts'
+import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
 import { orders } from '../orders/tables.ts'
-import { compareLines } from './compare-payment.ts'
+import { compareLines, lineOf } from './compare-payment.ts'
 import { ENDED_BY_DELIVERY, paymentStateOf } from './states.ts'
-import { payments } from './tables.ts'
+import { paymentRefunds, payments } from './tables.ts'
 
-type Query = ListInput<'id'> & { outcome?: EventOutcome | undefined; needs_hand?: '1' | '0' | undefined }
+type Query = ListInput<'id'> & { outcome?: EventOutcome | undefined; unresolved?: '1' | '0' | undefined }
 
 /** Outcomes that giving back all of the payment does not end. */
-const AFTER_REFUND = ['dispute_won', 'renewals_unserved']
+const AFTER_REFUND = ['dispute_won', 'renewals_unserved', 'refund_doubtful']
 /** Outcomes of a payment that settled nothing then: they end when it counts, since it was judged again or applied. */
-const HELD = ['unknown_order', 'paid_twice', 'renewal_too_late', 'renewal_underpaid', 'renewal_lines_missing']
+const HELD = [
+  'unknown_order',
+  'refund_amount_unknown',
+  'paid_twice',
+  'renewal_too_late',
+  'renewal_underpaid',
+  'renewal_lines_missing'
+]
 
 const listOf = (words: readonly string[]) => sql.raw(words.map(word => `'${word}'`).join(', '))
 
 /** Letter for letter the condition of the index platform_events_open. */
-const unresolved = sql`${platformEvents.needsHand} and ${platformEvents.resolution} is null`
+const withoutResolution = sql`${platformEvents.needsResolution} and ${platformEvents.resolution} is null`
+
+/** Since a refund failed, as much of it was given back again. That it failed once more is an event of its own. */
+const isMadeAgain: SQL = sql`(case when ${platformEvents.outcome} = 'refund_failed' then coalesce((
+  select sum(f.amount) from ${paymentRefunds} f
+  where f.platform_order_id = ${platformEvents.platformOrderId} and f.created_at >= ${platformEvents.processedAt}
+    and (f.key = ${platformEvents.payload} ->> 'key' or starts_with(f.key, ${platformEvents.payload} ->> 'key' || ':'))
+  ) >= (${platformEvents.detail} ->> 'amount')::numeric, false) else false end)`
 
 /**
  * Does an event still wait for an administrator? Not where somebody resolved it, its money was given back (or, after a
- * dispute that was won, its order goes on), its order was delivered after all, or its payment counts by now: it looks at how things are, so nothing has to be written when one of these happens.
+ * dispute that was won, its order goes on; a refund that failed was made again), its order was delivered after all, its payment counts by now, or a foreign
+ * refund's amount is known. It looks at how things are, so nothing has to be written when one of these happens.
  */
-export const isOpen: SQL = sql`(${unresolved} and not exists (
+export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
   select 1 from ${payments} p left join ${orders} o on o.id = p.order_id
   where p.platform_order_id = ${platformEvents.platformOrderId} and (
     p.refunded_at is not null and ${platformEvents.outcome} not in (${listOf(AFTER_REFUND)})
     or p.refunded_at > ${platformEvents.processedAt}
     or p.accepted and ${platformEvents.outcome} in (${listOf(HELD)})
     or p.accepted and o.state not in ('expired', 'failed') and ${platformEvents.outcome} = 'dispute_won'
-    or ${platformEvents.outcome} = 'renewals_unserved' and (p.refunded_at is null or not exists (
+    or p.accepted and o.state not in ('expired', 'failed', 'refunded') and ${platformEvents.outcome} = 'refund_failed'
+      and ${platformEvents.detail} ->> 'lease' = 'ended'
+    or ${platformEvents.outcome} = 'renewals_unserved' and (o.state <> 'refunded' or p.kind = 'purchase' and not exists (
       select 1 from ${payments} r
       where r.order_id = p.order_id and r.kind = 'renewal' and r.accepted and r.refunded_at is null))
-    or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)}))))`
+    or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)})))
+  and (${platformEvents.detail} ->> 'key' is null or exists (
+    select 1 from ${paymentRefunds} f
+    where f.key = ${platformEvents.detail} ->> 'key' and f.foreign_amount is not null))
+  and not ${isMadeAgain})`
+
+/** On a row of `orders`: does an event about its money wait for an administrator? By its number, or one of its payments. */
+export const hasOpenMoney: SQL = sql`exists (
+  select 1 from ${platformEvents}
+  where (${platformEvents.orderPublicId} = ${orders.publicId} or ${platformEvents.platformOrderId} = any(array(
+      select m.platform_order_id from ${payments} m where m.order_id = ${orders.id})))
+    and ${isUnresolved})`
 
 /** How many events wait for an administrator. */
-export const countOpenEvents = (db: Executor): Promise<number> => db.$count(platformEvents, isOpen)
+export const countUnresolvedEvents = (db: Executor): Promise<number> => db.$count(platformEvents, isUnresolved)
 
 /** The platform's events about money, newest first, found by either order's number. */
 export const inboxList = defineList<Query, InboxEntry>({
@@ -51,11 +79,11 @@ export const inboxList = defineList<Query, InboxEntry>({
   table: platformEvents,
   id: platformEvents.id,
   sort: { id: platformEvents.id },
-  match: (_db, { search, outcome, needs_hand }) => ({
+  match: (_db, { search, outcome, unresolved }) => ({
     where: [
-      sql`${platformEvents.topic} not like 'products/%'`,
+      isAboutMoney(platformEvents.topic),
       outcome === undefined ? undefined : eq(platformEvents.outcome, outcome),
-      needs_hand === undefined ? undefined : needs_hand === '1' ? isOpen : sql`not ${isOpen}`
+      unresolved === undefined ? undefined : unresolved === '1' ? isUnresolved : sql`not ${isUnresolved}`
     ],
     ...(search === undefined
       ? {}
@@ -87,7 +115,7 @@ const select = (db: Executor) =>
         resolvedBy: platformEvents.resolvedBy,
         resolvedAt: platformEvents.resolvedAt
       },
-      open: sql<boolean>`${isOpen}`,
+      open: sql<boolean>`${isUnresolved}`,
       payment: payments,
       orderId: orders.id,
       username: users.username
@@ -104,7 +132,7 @@ function present({ event, open, payment, orderId, username }: Row): InboxEntry {
   const { outcome, detail } = event
   const shown = {
     outcome,
-    needs_hand: open,
+    unresolved: open,
     payment: payment && paymentStateOf(payment),
     resolution: event.resolution,
     order: event.orderPublicId,
@@ -133,9 +161,7 @@ function present({ event, open, payment, orderId, username }: Row): InboxEntry {
 
 /** One event of the inbox as its list shows it; undefined where there is none. */
 export async function findEntry(db: Executor, id: number): Promise<InboxEntry | undefined> {
-  const [row] = await select(db).where(
-    sql`${platformEvents.id} = ${id} and ${platformEvents.topic} not like 'products/%'`
-  )
+  const [row] = await select(db).where(and(eq(platformEvents.id, id), isAboutMoney(platformEvents.topic)))
   return row && present(row)
 }
 
@@ -155,12 +181,7 @@ export async function findEntryDetail(db: Executor, id: number): Promise<Result<
   return ok({
     entry,
     email: paid?.success ? (paid.data.email ?? null) : null,
-    lines: items.map(({ title, variant_title, variant_id, quantity, current_quantity, price }) => ({
-      title: variant_title ? `${title} · ${variant_title}` : title,
-      variant: variant_id ?? '',
-      quantity: current_quantity ?? quantity,
-      price
-    })),
+    lines: items.map(item => ({ ...lineOf(item), variant: item.variant_id ?? '' })),
     needed: paid?.success && order ? compareLines(order.lines, paid.data) : []
   })
 }

@@ -1,11 +1,8 @@
 import { job, type Job } from '../../infra/job.ts'
-import { queue } from '../../infra/jobs.ts'
 import { compareFigures } from './figures.ts'
+import { compareFiguresQueue, readForeignRefundsQueue, reconcileQueue } from './queues.ts'
+import { askForAllRefunds, readForeignRefunds } from './read-foreign-refunds.ts'
 import { reconcilePayments } from './reconcile.ts'
-
-const reconcileQueue = queue<object>('reconcile-payments', { retryLimit: 0, deleteAfterSeconds: 3600 })
-
-const compareFiguresQueue = queue<object>('compare-order-figures', { expireInSeconds: 600, deleteAfterSeconds: 86_400 })
 
 export const paymentJobs: Job[] = [
   job(compareFiguresQueue, {
@@ -19,6 +16,14 @@ export const paymentJobs: Job[] = [
   job(reconcileQueue, {
     purpose: 'Asks the platform for payments, refunds and cancellations, and records those that no webhook told of.',
     cron: '*/5 * * * *',
-    run: reconcilePayments
+    async run(ctx) {
+      await askForAllRefunds(ctx)
+      await reconcilePayments(ctx)
+    }
+  }),
+  job(readForeignRefundsQueue, {
+    purpose:
+      "Asks the platform what became of a refund that it told, and how much one in the buyer's currency was in the shop's; then a payment that was held goes on.",
+    run: readForeignRefunds
   })
 ]

@@ -17,7 +17,12 @@ import { assignCidrs } from '../inventory/index.ts'
 import { placeOrder, timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
-import { startRefundPlatform, type RefundMade } from './refund-platform.fixture.ts'
+import {
+  startRefundPlatform,
+  type PlatformOrders,
+  type RefundMade,
+  type RefundReplies
+} from './refund-platform.fixture.ts'
 import { settlePayment } from './settle.ts'
 
 export type Buyer = TestClient & { user: { id: number; username: string; email: string } }
@@ -58,6 +63,10 @@ export type OrderShop = {
   ): Promise<EventResult>
   /** What the platform was asked to give back. */
   refundsMade: RefundMade[]
+  /** How it answers that. */
+  refundReplies: RefundReplies
+  /** What it says of its orders. */
+  platformOrders: PlatformOrders
   /** The agents of these servers (by default all) do what is wanted of them and confirm it. */
   confirm(serverIds?: number[]): Promise<void>
   row(id: number): Promise<OrderRow>
@@ -162,6 +171,8 @@ export async function startOrderShop({
       return row(placed.data.id)
     },
     refundsMade: platform.made,
+    refundReplies: platform.replies,
+    platformOrders: platform.orders,
     pay({ publicId, amount }, { renewal = false, id, lines = everything } = {}) {
       const event = paidEvent({ publicId, amount, renewal, lines, ...(id === undefined ? {} : { id }) })
       return command(ctx, SYSTEM, unit => settlePayment(unit, PaidOrder.parse(event), ctx))

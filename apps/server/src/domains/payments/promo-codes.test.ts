@@ -98,3 +98,33 @@ test('a code is used again when the money of its payment came back, unless an ad
   await tellRefund(ctx, paid, '10.00')
   expect(await isUsed()).toBe(true)
 })
+
+test('a code that two payments name stays used until both were given back', async () => {
+  const { ctx } = world.shop
+  const other = order
+  const held = await pay(NOTHING)
+  order = await world.place(buyer)
+  await pay()
+  await world.confirm()
+  expect((await world.row(order.id)).state).toBe('delivered')
+  await tellRefund(ctx, held, '10.00')
+  expect(await isUsed()).toBe(true)
+  expect(await world.row(other.id)).toMatchObject({ state: 'placed' })
+  // Neither of them has anything delivered now: the first one frees nothing.
+  const more = { username: buyer.user.username, code: `${code()}-B`, discount: '5', code_type: 1 }
+  expect((await admin.post('/api/rewards/coupon_code/', more)).code).toBe(2000)
+  const both: number[] = []
+  for (let n = 0; n < 2; n++) {
+    const event = paidOrder((await world.place(buyer)).publicId, '10.00', { lines: NOTHING })
+    const discount_codes = [{ code: `${code()}-B`, amount: '10.00', type: 'fixed_amount' }]
+    await tell(ctx, 'orders/paid', { ...event, discount_codes })
+    both.push(event.id)
+  }
+  const isSecondUsed = async () =>
+    (await ctx.db.execute<{ used: boolean }>(sql`select is_used as used from coupons where code = ${`${code()}-B`}`))
+      .rows
+  await tellRefund(ctx, both[0] ?? 0, '10.00')
+  expect(await isSecondUsed()).toEqual([{ used: true }])
+  await tellRefund(ctx, both[1] ?? 0, '10.00')
+  expect(await isSecondUsed()).toEqual([{ used: false }])
+})

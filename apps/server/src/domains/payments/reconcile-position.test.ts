@@ -105,7 +105,7 @@ test('an odd order keeps no other payment from being found, and stands in the in
   // It is handled like any other event: nobody could read it.
   const worker = await stack.startShop('worker')
   await eventually('the odd order in the inbox', async () => {
-    const inbox = await admin.get<{ data: InboxEntry[] }>('/api/payments/inbox/?needs_hand=1')
+    const inbox = await admin.get<{ data: InboxEntry[] }>('/api/payments/inbox/?unresolved=1')
     return inbox.data.data.some(entry => entry.outcome === 'unreadable')
   })
   await worker.kill()

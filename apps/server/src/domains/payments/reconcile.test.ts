@@ -37,7 +37,7 @@ test('a payment for a plan that names no order, and of which no webhook told, is
   expect(bare.href).not.toBe(checkout_url)
   const id = await payUnheard(bare.href)
   expect(await reconcilePayments(shop.stack.ctx)).toBe(1)
-  expect(await entryOf(id)).toMatchObject({ outcome: 'unknown_order', needs_hand: true, payment: 'held' })
+  expect(await entryOf(id)).toMatchObject({ outcome: 'unknown_order', unresolved: true, payment: 'held' })
 })
 
 test('a held payment whose order was edited on the platform settles, though no webhook told of it', async () => {

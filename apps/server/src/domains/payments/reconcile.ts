@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { and, asc, inArray, isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ChangedOrders, ShopifyOrder, UnreadableOrder } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -6,6 +6,8 @@ import { HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { EDITED, noteCheck, openPlatform, readCheck, storeEvent } from '../commerce/index.ts'
+import { platformEvents } from '../commerce/tables.ts'
+import { differences } from './refund-differences.ts'
 import type { PaymentRow } from './rows.ts'
 import { ourVariants } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
@@ -19,11 +21,13 @@ const OVERLAP = HOUR
 /** States in which the platform has, or had, all of the money. */
 const PAID = new Set(['PAID', 'PARTIALLY_REFUNDED', 'REFUNDED'])
 
+const isPaid = ({ financialStatus }: ShopifyOrder): boolean => PAID.has(financialStatus ?? '')
+
 type Event = { eventId: string; topic: string; payload: unknown }
 
 /**
  * Asks the platform for orders that changed, and records what no webhook ever told of: payments, refunds, cancellations,
- * and edits of orders whose payment is held.
+ * edits of orders whose payment is held, and refunds that became another amount or failed since they were told.
  * It begins where the last one that succeeded ended, so that a shop that was away for longer than the platform tries loses
  * nothing; after a long time it takes several runs. An order that cannot be read goes to the inbox, and the others go on.
  * @returns how many events were found
@@ -42,7 +46,8 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
     throw new Error(error)
   }
   const { orders, unreadable, until, more } = changed.value
-  const missed = [...(await missedOf(ctx, orders)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
+  const ours = await oursAmong(ctx, orders.filter(isPaid))
+  const missed = [...(await missedOf(ctx, ours)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
   let found = 0
   for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
   // What the platform says of its own time is not believed beyond ours.
@@ -74,22 +79,56 @@ function whyNoneIsRead({ orders, unreadable }: ChangedOrders): string | null {
   return `None of ${unreadable.length} orders of the platform can be read: ${unreadable[0]?.message}`
 }
 
-async function missedOf(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<Event[]> {
-  const paid = orders.filter(order => PAID.has(order.financialStatus ?? ''))
-  const sold = await ourVariants(ctx.db, [...new Set(paid.flatMap(variantsOf))])
-  const ours = paid.filter(order => order.attributes['order_id'] || variantsOf(order).some(id => sold.has(id)))
+/** Those that name an order of ours, or hold one of our variants. */
+export async function oursAmong(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<ShopifyOrder[]> {
+  const sold = await ourVariants(ctx.db, [...new Set(orders.flatMap(variantsOf))])
+  return orders.filter(order => order.attributes['order_id'] || variantsOf(order).some(id => sold.has(id)))
+}
+
+/** What no webhook told of orders that are ours, or what is another by now, and for which the platform has, or had, all of the money. */
+export async function missedOf(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<Event[]> {
+  const ours = orders.filter(isPaid)
   const ids = ours.map(({ id }) => id)
   if (ids.length === 0) return []
   const anyOf = (column: unknown) => sql`${column} = any(${sql.param(ids)}::text[])`
   const [settled, returned] = await Promise.all([
     ctx.db.select().from(payments).where(anyOf(payments.platformOrderId)),
-    ctx.db.select({ key: paymentRefunds.key }).from(paymentRefunds).where(anyOf(paymentRefunds.platformOrderId))
+    ctx.db.select().from(paymentRefunds).where(anyOf(paymentRefunds.platformOrderId)).orderBy(asc(paymentRefunds.id))
   ])
-  const known = {
-    payments: new Map(settled.map(payment => [payment.platformOrderId, payment])),
-    refunds: new Set(returned.map(({ key }) => key))
-  }
-  return ours.flatMap(order => missedEvents(order, known))
+  const paymentBy = new Map(settled.map(payment => [payment.platformOrderId, payment]))
+  const refundsBy = Map.groupBy(returned, ({ platformOrderId }) => platformOrderId)
+  const compared = ours.map(order => {
+    const payment = paymentBy.get(order.id)
+    const rows = refundsBy.get(order.id) ?? []
+    return { order, payment, rows, missed: missedEvents(order, payment, new Set(rows.map(({ key }) => key))) }
+  })
+  const handled = await handledAmong(
+    ctx,
+    compared.flatMap(({ missed }) => missed)
+  )
+  return compared.flatMap(({ order, payment, rows, missed }) => {
+    const left = missed.filter(({ eventId }) => !handled.has(eventId))
+    // What was missed comes first: it may be the whole difference.
+    return left.length > 0 || !payment ? left : differences(order, { payment, rows, now: ctx.now() })
+  })
+}
+
+/** The ids of those that were found before, and handled: whatever came of them, they keep nothing waiting. */
+export async function handledAmong({ db }: AppContext, events: readonly Event[]): Promise<Set<string>> {
+  if (events.length === 0) return new Set()
+  const rows = await db
+    .select({ eventId: platformEvents.eventId })
+    .from(platformEvents)
+    .where(
+      and(
+        inArray(
+          platformEvents.eventId,
+          events.map(({ eventId }) => eventId)
+        ),
+        isNotNull(platformEvents.processedAt)
+      )
+    )
+  return new Set(rows.map(({ eventId }) => eventId))
 }
 
 /** What can be told of an order of an unknown shape: whether it may be a paid one of ours. */
@@ -122,22 +161,19 @@ function isOutdated(payment: PaymentRow, { updatedAt }: ShopifyOrder): boolean {
   return payment.reportedAt === null || payment.reportedAt < new Date(updatedAt)
 }
 
-type Known = { payments: ReadonlyMap<string, PaymentRow>; refunds: ReadonlySet<string> }
-
-function missedEvents(order: ShopifyOrder, known: Known): Event[] {
+function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, known: ReadonlySet<string>): Event[] {
   const { id, name, updatedAt } = order
   const events: Event[] = []
-  const payment = known.payments.get(id)
   const payload = asEvent(order)
   if (!payment) events.push({ eventId: `reconciled:${id}`, topic: 'orders/paid', payload })
   else if (isOutdated(payment, order))
     events.push({ eventId: `${EDITED}${id}:${updatedAt}`, topic: 'orders/paid', payload })
-  if (order.cancelledAt && !known.refunds.has(`cancellation:${id}`)) {
+  if (order.cancelledAt && !known.has(`cancellation:${id}`)) {
     const payload = { id, name, cancelled_at: order.cancelledAt }
     events.push({ eventId: `reconciled:cancellation:${id}`, topic: 'orders/cancelled', payload })
   }
   for (const refund of order.refunds) {
-    if (known.refunds.has(`refund:${refund.id}`) || Number(refund.amount) <= 0) continue
+    if (known.has(`refund:${refund.id}`) || Number(refund.amount) <= 0) continue
     const transactions = [{ kind: 'refund', status: 'success', amount: refund.amount }]
     const payload = { id: refund.id, order_id: id, transactions }
     events.push({ eventId: `reconciled:refund:${refund.id}`, topic: 'refunds/create', payload })
@@ -146,7 +182,7 @@ function missedEvents(order: ShopifyOrder, known: Known): Event[] {
 }
 
 /** The order as its webhook would have told it. */
-function asEvent(order: ShopifyOrder) {
+export function asEvent(order: ShopifyOrder) {
   return {
     id: order.id,
     order_number: order.number,

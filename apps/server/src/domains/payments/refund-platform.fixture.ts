@@ -2,33 +2,96 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the platform was asked to give back, each once. */
-export type RefundMade = { platformOrderId: string; amount: string }
+/** What the platform was asked to give back, each once, by the id that it gave it. */
+export type RefundMade = {
+  platformOrderId: string
+  amount: string
+  id: number
+  status: 'SUCCESS' | 'PENDING' | 'FAILURE'
+}
+
+/** How it answers a refund that it has made; `before`: what happens between the refund and its answer. */
+export type RefundReplies = {
+  as: 'whole' | 'half' | 'error'
+  before?: ((made: RefundMade) => Promise<void>) | undefined
+}
+
+type KnownOrder = { updatedAt: string } & Record<string, unknown>
+
+/** What it says of its orders, by id, where a test wrote that down; `isAway`: it answers no question. */
+export type PlatformOrders = { known: Map<string, KnownOrder>; isAway: boolean; asked: number }
 
 type Asked = {
-  variables: { id?: string; key?: string; input?: { orderId: string; transactions: { amount: string }[] } }
+  query: string
+  variables: {
+    id?: string
+    key?: string
+    query?: string
+    input?: { orderId: string; transactions: { amount: string }[] }
+  }
 }
+
+const idOf = (gid = ''): string => gid.replace('gid://shopify/Order/', '')
+
+/** Orders that changed since the instant of a search, the oldest change first. */
+function changedSince(known: PlatformOrders['known'], query = ''): object[] {
+  const since = Date.parse(/^updated_at:>='(.+)'$/.exec(query)?.[1] ?? '')
+  const changedAt = ({ updatedAt }: KnownOrder) => Date.parse(updatedAt)
+  return [...known.values()]
+    .filter(order => changedAt(order) >= since)
+    .toSorted((one, other) => changedAt(one) - changedAt(other))
+}
+
+let lastId = 880_000
 
 /** A platform that knows every order, and gives back what it is asked for. It reports nothing: the test does. */
 export async function startRefundPlatform() {
   const made: RefundMade[] = []
-  const keys = new Set<string>()
+  const ids = new Map<string, number>()
+  const replies: RefundReplies = { as: 'whole' }
+  const orders: PlatformOrders = { known: new Map(), isAway: false, asked: 0 }
+  const answer = async (asked: string): Promise<string> => {
+    const { query, variables } = JSON.parse(asked) as Asked
+    const { input, key = '' } = variables
+    const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'test' }
+    if (input && !ids.has(key)) {
+      const one = {
+        platformOrderId: idOf(input.orderId),
+        amount: input.transactions[0]?.amount ?? '',
+        id: (lastId += 1),
+        status: 'SUCCESS' as const
+      }
+      ids.set(key, one.id)
+      made.push(one)
+      await replies.before?.(one)
+    }
+    const isReading = query.includes('query Order(')
+    if (isReading) orders.asked += 1
+    const isListing = query.includes('query Orders(')
+    const listed = {
+      nodes: changedSince(orders.known, variables.query),
+      pageInfo: { hasNextPage: false, endCursor: null }
+    }
+    const order = isReading ? (orders.known.get(idOf(variables.id)) ?? null) : { transactions: [sale] }
+    const fate = made.find(({ id }) => variables.id === `gid://shopify/Refund/${id}`)
+    const status = fate ? { transactions: { nodes: [{ status: fate.status }] } } : null
+    const refund = { id: `gid://shopify/Refund/${ids.get(key)}` }
+    const data = input
+      ? { refundCreate: { refund, userErrors: [] } }
+      : isListing
+        ? { orders: listed }
+        : { order, refund: status }
+    const broken = input ? replies.as : isReading && orders.isAway ? 'error' : 'whole'
+    const text = JSON.stringify(broken === 'error' ? { errors: [{ message: 'Timeout' }] } : { data })
+    return broken === 'half' ? text.slice(0, text.length / 2) : text
+  }
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const { variables } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Asked
-      const { input, key = '' } = variables
-      const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'test' }
-      if (input && !keys.has(key)) {
-        keys.add(key)
-        made.push({
-          platformOrderId: input.orderId.replace('gid://shopify/Order/', ''),
-          amount: input.transactions[0]?.amount ?? ''
-        })
-      }
-      const data = input ? { refundCreate: { userErrors: [] } } : { order: { transactions: [sale] } }
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }))
+      void answer(Buffer.concat(chunks).toString('utf8')).then(text =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+      )
     })
   })
   server.listen(0, '127.0.0.1')
@@ -36,6 +99,8 @@ export async function startRefundPlatform() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     made,
+    replies,
+    orders,
     async close() {
       server.closeAllConnections()
       server.close()

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
-import type { OrderRow } from '../orders/index.ts'
+import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { one, tell } from './told.fixture.ts'
@@ -12,6 +12,7 @@ let world: OrderShop
 let buyer: Buyer
 let boss: Buyer
 let other: Buyer
+let refundIds = 660_000
 
 beforeAll(async () => {
   world = await startOrderShop({ ruleCount: 1 })
@@ -87,6 +88,28 @@ test('of a refund and an application at once one wins, whichever is first', asyn
   expect(await compareFigures(world.shop.ctx.db)).toEqual([])
 })
 
+test('a payment that somebody has just applied is not refunded by another, whose list still shows it as held', async () => {
+  for (const isDelivered of [false, true]) {
+    const order = await world.place(buyer)
+    const told = await tell(
+      world,
+      'orders/paid',
+      paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8 } })
+    )
+    expect(await act(boss, await entryOf(told.id), 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
+    if (isDelivered) await world.confirm()
+    const made = world.refundsMade.length
+    expect(await refund(other, order, null)).toMatchObject({
+      status: 409,
+      data: { reason: 'payment_just_applied', params: { by: 'boss1' } }
+    })
+    expect(world.refundsMade).toHaveLength(made)
+    // Whoever applied it may think better of it, and anybody once all have seen it.
+    if (isDelivered) await world.advance(11 * MINUTE)
+    expect(await refund(isDelivered ? other : boss, order, null)).toMatchObject({ code: 2000 })
+  }
+})
+
 test('a held payment whose refund was started does not settle when its order is told again', async () => {
   const order = await world.place(buyer)
   const short = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8 } })
@@ -95,4 +118,89 @@ test('a held payment whose refund was started does not settle when its order is 
   const edited = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: short.id })
   expect(await tell(world, 'orders/paid', edited)).toMatchObject({ outcome: 'duplicate' })
   expect(await one(world.shop.ctx, sql`select state from orders where id = ${order.id}`)).toEqual({ state: 'failed' })
+})
+
+test('the same where the payment counts, and its order failed for want of addresses: one of both wins, whichever is first', async () => {
+  const deliver = ({ id }: OrderRow) => boss.post(`/api/orders/order_list/${id}/devery_order/`)
+  const { db } = world.shop.ctx
+  for (let round = 0; round < 4; round++) {
+    const order = await world.place(buyer)
+    await world.advance(31 * MINUTE)
+    await timeOutOrders(world.shop.ctx)
+    await db.execute(sql`update servers set status = 'paused'`)
+    expect(await world.pay(order)).toMatchObject({ outcome: 'too_late' })
+    await db.execute(sql`update servers set status = 'active'`)
+    const both = [() => deliver(order), () => refund(other, order, null)]
+    const asked = round < 2 ? both : both.toReversed()
+    const replies = round % 2 ? await Promise.all(asked.map(ask => ask())) : [await asked[0]?.(), await asked[1]?.()]
+    expect(replies.filter(reply => reply?.code === 2000)).toHaveLength(1)
+    expect(replies.filter(reply => reply?.status === 409)).toHaveLength(1)
+  }
+})
+
+test('another refund of the same payment does not end one that was asked for, nor is it decided by who asked', async () => {
+  const refunded = (order_id: number, amount: string, id = ++refundIds) =>
+    tell(world, 'refunds/create', {
+      id,
+      order_id,
+      transactions: [{ kind: 'refund', status: 'success', amount, currency: 'USD' }]
+    })
+  const held = await world.place(buyer)
+  const short = paidEvent({ publicId: held.publicId, amount: '20.00', lines: { '11': 8 } })
+  await tell(world, 'orders/paid', short)
+  const ask = ({ id }: OrderRow, amount: string) => other.post(`/api/orders/order_list/${id}/refund/`, { amount })
+  expect(await ask(held, '15.00')).toMatchObject({ code: 2000 })
+  await refunded(short.id, '4.00')
+  const deliver = () => boss.post(`/api/orders/order_list/${held.id}/devery_order/`)
+  expect(await deliver()).toMatchObject({ status: 409, data: { reason: 'refund_running' } })
+  await refunded(short.id, '15.00', world.refundsMade.at(-1)?.id)
+  expect(await deliver()).toMatchObject({ code: 2000 })
+
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL })
+  await tell(world, 'orders/paid', paid)
+  await world.confirm()
+  expect(await ask(order, '1.00')).toMatchObject({ code: 2000 })
+  const unasked = await refunded(paid.id, '18.00')
+  expect(await entryOf(unasked.id)).toMatchObject({ unresolved: true, resolved_by: null })
+  // A cent less: the platform converted it to the buyer's currency and back.
+  const asked = await refunded(paid.id, '0.99', world.refundsMade.at(-1)?.id)
+  expect(await entryOf(asked.id)).toMatchObject({ unresolved: false, resolution: 'refunded', resolved_by: 'boss2' })
+})
+
+test('an order is not reopened while its money is on its way back', async () => {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL })
+  await tell(world, 'orders/paid', paid)
+  await world.confirm()
+  const dispute = (status: string) =>
+    tell(world, 'disputes/update', { id: 4711, order_id: paid.id, type: 'chargeback', status, amount: '20.00' })
+  await dispute('needs_response')
+  await world.confirm()
+  await dispute('won')
+  expect(await refund(other, order, null)).toMatchObject({ code: 2000 })
+  const reopen = () => boss.post(`/api/orders/order_list/${order.id}/reopen/`, {})
+  expect(await reopen()).toMatchObject({ status: 409, data: { reason: 'refund_running' } })
+  expect(await world.row(order.id)).toMatchObject({ state: 'expired' })
+  await world.advance(11 * MINUTE)
+  expect(await reopen()).toMatchObject({ code: 2000 })
+})
+
+test('a refund of which nobody knows whether it was made stays under way, says so, and is made once', async () => {
+  for (const as of ['half', 'error'] as const) {
+    const order = await world.place(buyer)
+    await world.pay(order)
+    await world.confirm()
+    const made = world.refundsMade.length
+    world.refundReplies.as = as
+    const unknown = await refund(other, order, null)
+    world.refundReplies.as = 'whole'
+    expect(unknown).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+    expect(unknown.msg).toContain('It is not known whether the platform made this refund')
+    expect(await refund(boss, order, null)).toMatchObject({ status: 409, data: { reason: 'refund_running' } })
+    // Asked for again after that, it is the same one to the platform.
+    await world.advance(11 * MINUTE)
+    expect(await refund(boss, order, null)).toMatchObject({ code: 2000 })
+    expect(world.refundsMade).toHaveLength(made + 1)
+  }
 })

@@ -1,3 +1,4 @@
+import type { RefundPlan } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminMails, buy, inState, outcomeOf, paidEvent, place, report, stockOf } from '../../testing/buying.ts'
@@ -230,12 +231,18 @@ test('the console has the platform give back, once for many clicks; refused in t
   expect((await buyer.post(path, {})).status).toBe(403)
   expect(await admin.post(path, { amount: '21.61' })).toMatchObject({
     status: 400,
-    msg: 'At most 21.60 of this payment can be given back'
+    msg: 'At most $21.60 of this payment can be given back'
   })
-  const clicks = await Promise.all([1, 2, 3].map(() => admin.post(path, { amount: '4.00' })))
+  const { version } = (await admin.get<RefundPlan>(`${path}?amount=4.00`)).data
+  const clicks = await Promise.all([1, 2, 3].map(() => admin.post(path, { amount: '4.00', version })))
   expect(clicks.filter(({ code }) => code === 2000)).toHaveLength(1)
   expect(clicks.filter(({ status }) => status === 409)).toHaveLength(2)
   await eventually('the part to be noted', async () => (await revenueOf(order.id)) === '17.60')
+  // The question was open while the part was given back.
+  expect(await admin.post(path, { version })).toMatchObject({
+    status: 409,
+    msg: 'This was changed meanwhile. Please look at it again.'
+  })
   expect(await admin.post(path, {})).toMatchObject({ code: 2000, data: { amount: '17.60' } })
   await inState(buyer, order.order_id, 'refunded')
   expect((await admin.post(path, {})).status).toBe(409)
@@ -266,7 +273,7 @@ test('equal parts of a payment that brought none of the shop’s money are given
   }
   expect(await admin.post(path, { amount: '13.61' })).toMatchObject({
     status: 400,
-    msg: 'At most 13.60 of this payment can be given back'
+    msg: 'At most $13.60 of this payment can be given back'
   })
   expect(await admin.post(path, {})).toMatchObject({ code: 2000, data: { amount: '13.60' } })
   await inState(buyer, order.order_id, 'refunded')

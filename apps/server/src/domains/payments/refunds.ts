@@ -1,7 +1,8 @@
-import { fromCents, toCents } from '@netlet/contract'
-import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm'
+import { ATTENTION, fromCents, toCents } from '@netlet/contract'
+import { and, asc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import type { CancelledOrder, RefundEvent } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { EventResult } from '../commerce/index.ts'
@@ -9,6 +10,7 @@ import { notifyAdmins } from '../accounts/index.ts'
 import { endDelivery, expireTakenBack } from '../delivery/index.ts'
 import {
   awaitPayment,
+  bringBack,
   lockOrder,
   note,
   partlyRefundOrder,
@@ -18,10 +20,12 @@ import {
   type OrderRow
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment } from '../rewards/index.ts'
+import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { downToCents, sumRefunds } from './compare-payment.ts'
-import { givenBackOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
+import { decideAsAll, dropForeign, isListed, noteForeignRefund } from './foreign-refunds.ts'
+import { isRequested, NO_REFUND } from './refund-underway.ts'
+import { givenBackOf, keptOf, paymentOf, refundsOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 import { mailRefunded, type Telling } from './tell.ts'
 
@@ -36,19 +40,41 @@ export const cancelPayment = (unit: Unit, cancelled: CancelledOrder, ctx: Refund
     reason: 'cancelled'
   })
 
-/** `refunds/create`: what its successful transactions gave back. Goods that are returned without money are nothing. */
+/**
+ * `refunds/create`: what its successful transactions gave back. Goods that are returned without money are nothing. What is told
+ * in the buyer's currency holds the payment until the platform was asked how much it is in the shop's.
+ */
 export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
-  const cents = refund.transactions
-    .filter(({ kind, status }) => kind === 'refund' && status === 'success')
-    .reduce((sum, { amount }) => sum + toCents(downToCents(amount)), 0n)
+  const made = refund.transactions.filter(({ kind, status }) => kind === 'refund' && status === 'success')
+  const cents = made.reduce((sum, { amount }) => sum + toCents(downToCents(amount)), 0n)
   const about = { platformOrderId: refund.order_id }
   if (cents <= 0n) return { outcome: 'ignored', about }
+  await lock(unit.tx, 'platformOrder', refund.order_id)
+  if (await isForeign(unit, ctx, refund.order_id, made)) {
+    const money = made.map(({ amount, currency }) => `${amount} ${currency ?? ''}`.trim()).join(', ')
+    return noteForeignRefund(unit, { ...about, refundId: refund.id, money: money.slice(0, 100) })
+  }
   return giveBack(unit, ctx, {
     platformOrderId: refund.order_id,
     key: `refund:${refund.id}`,
     amount: fromCents(cents),
-    reason: 'refund'
+    reason: 'refund',
+    refundId: refund.id
   })
+}
+
+/** Is any of this in another currency than that in which its payment is counted? */
+export async function isForeign(
+  { tx }: Unit,
+  ctx: Refunding,
+  platformOrderId: string,
+  made: readonly { currency?: string | null | undefined }[]
+): Promise<boolean> {
+  const named = made.flatMap(({ currency }) => currency ?? [])
+  if (named.length === 0) return false
+  const payment = await paymentOf(tx, platformOrderId)
+  const own = payment?.currency ?? (await readSettings(tx, ctx.secrets)).shop_currency
+  return named.some(currency => currency !== own)
 }
 
 type Returned = {
@@ -58,18 +84,46 @@ type Returned = {
   /** In the payment's currency; null: all that is left. */
   amount: string | null
   reason: 'refund' | 'cancelled' | 'chargeback'
+  /** The platform's id of a refund that it reported. */
+  refundId?: string
+  /** The administrators know of this dispute. */
+  isTold?: true
+  /** An administrator had ignored this refund while its amount was not known. */
+  wasIgnored?: boolean
 }
 
 /** Writes down that money was given back, once, also where its payment has not come yet, and does what follows from it. */
 export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): Promise<EventResult> {
-  const { platformOrderId, key, amount } = returned
+  const { platformOrderId, key, amount, refundId } = returned
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const added = await unit.tx
     .insert(paymentRefunds)
-    .values({ key, platformOrderId, amount, createdAt: unit.now })
+    .values({ key, platformOrderId, amount, awaitsDecision: isListed(key), createdAt: unit.now })
     .onConflictDoNothing({ target: paymentRefunds.key })
     .returning({ id: paymentRefunds.id })
   if (added.length === 0) return { outcome: 'duplicate', about: { platformOrderId } }
+  const wasIgnored = refundId !== undefined && (await dropForeign(unit, platformOrderId, refundId))
+  return follow(unit, ctx, { ...returned, wasIgnored })
+}
+
+/**
+ * An administrator decided about a foreign refund or dispute that it is all of its payment's money: what follows is what would
+ * have followed, had the platform told so.
+ */
+export async function countAsAll(
+  unit: Unit,
+  ctx: Refunding,
+  { platformOrderId, key }: { platformOrderId: string; key: string }
+): Promise<EventResult> {
+  await lock(unit.tx, 'platformOrder', platformOrderId)
+  if (!(await decideAsAll(unit, key))) return { outcome: 'duplicate', about: { platformOrderId } }
+  const reason = key.startsWith('dispute:') ? 'chargeback' : 'refund'
+  return follow(unit, ctx, { platformOrderId, key, amount: null, reason, isTold: true })
+}
+
+/** What follows from money that was written down as given back. */
+async function follow(unit: Unit, ctx: Refunding, returned: Returned): Promise<EventResult> {
+  const { platformOrderId, key, amount } = returned
   const known = await paymentOf(unit.tx, platformOrderId)
   if (!known) return { outcome: 'refund_kept', about: { platformOrderId } }
   const order = known.orderId === null ? undefined : await lockOrder(unit, known.orderId)
@@ -78,15 +132,24 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
     platformOrderName: known.platformOrderNumber,
     orderPublicId: order?.publicId ?? null
   }
-  if (returned.reason === 'chargeback') await tellOfDispute(unit, returned, known, order)
-  return { ...(await correct(unit, ctx, order, { known, returned })), about }
+  if (returned.reason === 'chargeback' && !returned.isTold) {
+    const money = `${amount ?? known.charged} ${known.currency}`
+    await tellOfDispute(unit, { key, money, payment: known.platformOrderNumber, order: order?.publicId })
+  }
+  const result = await correct(unit, ctx, order, { known, returned })
+  // What an administrator has to decide about is on the lists.
+  if (order && result.outcome in ATTENTION && !result.resolved) await bringBack(unit, order)
+  return { ...result, about }
 }
 
 /** The bank gives the shop some days to answer: nothing else of it waits for anybody. */
-const tellOfDispute = (unit: Unit, { key, amount }: Returned, payment: PaymentRow, order: OrderRow | undefined) =>
+export const tellOfDispute = (
+  unit: Unit,
+  { key, money, payment, order }: { key: string; money: string; payment: string; order: string | undefined }
+) =>
   notifyAdmins(unit, {
-    subject: `Payment ${payment.platformOrderNumber} is disputed`,
-    text: `The buyer’s bank took ${amount ?? payment.charged} ${payment.currency} of payment ${payment.platformOrderNumber} (order ${order?.publicId ?? 'unknown'}) back.\n\nThe bank sets a deadline: answer the dispute on the platform before it.`,
+    subject: `Payment ${payment} is disputed`,
+    text: `The buyer’s bank took ${money} of payment ${payment} (order ${order ?? 'unknown'}) back.\n\nThe bank sets a deadline: answer the dispute on the platform before it.`,
     key
   })
 
@@ -97,14 +160,17 @@ async function correct(
   { known, returned }: { known: PaymentRow; returned: Returned }
 ): Promise<EventResult> {
   const { tx, now } = unit
-  const { reason, key } = returned
+  const { reason, key, refundId } = returned
   const [payment = known] = await tx.select().from(payments).where(eq(payments.id, known.id)).for('update')
   if (payment.refundedAt) return { outcome: 'duplicate' }
   const back = sumRefunds(await refundsOf(tx, payment.platformOrderId), payment.charged)
   const refundedAmount = givenBackOf(payment.amount, back.sum)
+  const amountBack = returned.amount ?? payment.charged
+  const isAsked = reason === 'refund' && (await isRequested(unit, payment, { refundId, amount: amountBack }))
+  const ended = isAsked || back.all ? NO_REFUND : {}
   await tx
     .update(payments)
-    .set({ refundedAmount, refundedAt: back.all ? now : null, refundRequestedAt: null, refundRequestedBy: null })
+    .set({ refundedAmount, refundedAt: back.all ? now : null, ...ended })
     .where(eq(payments.id, payment.id))
   if (!order) return { outcome: back.all ? 'refunded' : 'refund_kept' }
   unit.publish('platform_event')
@@ -112,16 +178,23 @@ async function correct(
   const given = {
     amount: fromCents(toCents(refundedAmount) - toCents(payment.refundedAmount)),
     platformOrderNumber,
-    reason
+    reason: returned.wasIgnored ? 'ignored_refund' : reason
   }
   if (back.all) return undo(unit, ctx, order, payment, given)
   const detail = detailOf(order, given)
-  const part = { amount: returned.amount ?? payment.charged, key }
+  const part = { amount: amountBack, key }
   await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: reason === 'chargeback', part })
-  if (!payment.accepted) return { outcome: 'refund_kept', detail }
+  if (!payment.accepted) {
+    const { reason: why, amount } = given
+    if (returned.wasIgnored)
+      await note(unit, order.id, 'partly_refunded', { platform_order: platformOrderNumber, amount, reason: why })
+    return { outcome: 'refund_kept', detail }
+  }
   await partlyRefundOrder(unit, order, given)
+  await lockEarners(unit.tx, order.userId)
+  await takeBackPart(unit, payment.platformOrderId, keptOf({ amount: payment.amount, refundedAmount }))
   // Whoever asked for it has decided that the lease goes on.
-  const by = reason === 'refund' ? payment.refundRequestedBy : null
+  const by = isAsked ? payment.refundRequestedBy : null
   return { outcome: 'partly_refunded', detail, ...(by === null ? {} : { resolved: { resolution: 'refunded', by } }) }
 }
 
@@ -169,12 +242,14 @@ async function undo(
   if (payment.kind === 'renewal' && payment.accepted) {
     const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)
     const days = payment.days ?? order.proxyTime
-    const termTaken = await takeBackTerm(unit, order, given, {
+    const taken = await takeBackTerm(unit, order, given, {
       days,
-      paidDays: await paidDays(unit, order),
+      paidDays: await paidDays(unit.tx, order),
       graceHours
     })
-    await unit.tx.update(payments).set({ termTaken }).where(eq(payments.id, payment.id))
+    // Where its money comes back, so do these days: an administrator may have shortened the time meanwhile.
+    const change = taken > 0 ? { termTaken: true, days: taken } : { termTaken: false }
+    await unit.tx.update(payments).set(change).where(eq(payments.id, payment.id))
     const left = await lockOrder(unit, order.id)
     if (left) await expireTakenBack(unit, ctx, left, graceHours)
   } else {
@@ -198,12 +273,12 @@ async function standingPayment({ tx }: Unit, userId: number): Promise<string | n
   return row?.platformOrderId ?? null
 }
 
-/** The days that those payments of an order gave that count and were not given back. */
-async function paidDays({ tx }: Unit, { id, proxyTime }: OrderRow): Promise<number> {
-  const [row] = await tx
+/** The days that those payments of an order gave that count and were not given back. @param but another payment than this */
+export async function paidDays(db: Executor, { id, proxyTime }: OrderRow, but = 0): Promise<number> {
+  const [row] = await db
     .select({ days: sql<number>`coalesce(sum(coalesce(${payments.days}, ${proxyTime}::int)), 0)::int` })
     .from(payments)
-    .where(and(eq(payments.orderId, id), payments.accepted, isNull(payments.refundedAt)))
+    .where(and(eq(payments.orderId, id), ne(payments.id, but), payments.accepted, isNull(payments.refundedAt)))
   return row?.days ?? 0
 }
 

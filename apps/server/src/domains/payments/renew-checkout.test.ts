@@ -1,9 +1,12 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
-import { DAY } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { startTestShop, type TestShop, type TestUser } from '../../testing/shop.ts'
@@ -15,6 +18,7 @@ import { aclRules } from '../inventory/tables.ts'
 import { orders } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { paymentRoutes } from './routes.ts'
+import { openSaleCheck } from './sale-check.ts'
 
 const PLAN_GONE =
   'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
@@ -87,6 +91,8 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
+  // What the platform said before is not kept for so long.
+  shop.advance(MINUTE)
   const { db } = shop.ctx
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
   for (const id of [planId, demoRulesProduct.id])
@@ -149,4 +155,44 @@ test('another customer’s order is none', async () => {
   expect(row?.state).toBe('delivered')
   const other = await shop.customer()
   expect(await other.post(`/api/orders/order_list/${orderId}/order-renew-checkout/`)).toMatchObject({ status: 404 })
+})
+
+test('pressing without end leads to one question to the platform in half a minute', async () => {
+  let calls = 0
+  const platform = createServer((request, response) => {
+    calls += 1
+    request.resume().on('end', () => response.end(JSON.stringify({ data: { nodes: [] } })))
+  })
+  platform.listen(0, '127.0.0.1')
+  await once(platform, 'listening')
+  await writeSettings(shop.ctx, { shopify_shop_url: `http://127.0.0.1:${(platform.address() as AddressInfo).port}` })
+  const replies = await Promise.all(Array.from({ length: 50 }, renew))
+  await renew()
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([409]))
+  expect(calls).toBe(1)
+  shop.advance(MINUTE)
+  await renew()
+  expect(calls).toBe(2)
+  platform.close()
+  await writeSettings(shop.ctx, { shopify_shop_url: sandbox.url })
+})
+
+test('one user leads to a limited number of questions a minute, whatever it asks for; others are not held up', async () => {
+  let now = 0
+  let calls = 0
+  const check = openSaleCheck(() => new Date(now))
+  const platform = {
+    variants: () => {
+      calls += 1
+      return Promise.resolve({ ok: true as const, value: new Map<string, never>() })
+    }
+  }
+  for (let n = 0; n < 100; n++) void check(platform, 1, [String(n)])
+  expect(calls).toBe(20)
+  expect(check(platform, 1, ['new'])).toBeNull()
+  // What is known is answered all the same.
+  expect(await check(platform, 1, ['3'])).toMatchObject({ ok: true })
+  expect(check(platform, 2, ['new'])).not.toBeNull()
+  now += MINUTE
+  expect(check(platform, 1, ['newer'])).not.toBeNull()
 })

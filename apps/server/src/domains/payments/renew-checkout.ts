@@ -1,5 +1,7 @@
 import { refuse } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
+import type { UserActor } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
@@ -7,24 +9,30 @@ import { openPlatform } from '../commerce/index.ts'
 import { renewable } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { discountCodeFor } from '../rewards/index.ts'
+import type { SaleCheck } from './sale-check.ts'
 import { soldToday } from './sold-today.ts'
 
 /**
  * Where to pay for another term of an order, at the platform's present prices. What is sold no longer, here or on the
  * platform at this moment, is refused: the link would lead nowhere. `days` is the term that it gives.
- * @param userId only the user's own order (null: anyone's)
+ * @param caller an administrator's is anyone's order, others' their own. Refuses 'too_many' where it asks all the time.
  */
 export async function renewCheckout(
   ctx: Pick<AppContext, 'db' | 'secrets' | 'now' | 'log'>,
   orderId: number,
-  userId: number | null
+  caller: Pick<UserActor, 'id' | 'isSuperuser'>,
+  saleCheck: SaleCheck
 ): Promise<Result<{ checkout_url: string; days: number }>> {
   const [found] = await ctx.db
     .select({ order: orders, email: users.email })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
     .where(
-      and(eq(orders.id, orderId), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))
+      and(
+        eq(orders.id, orderId),
+        isNull(orders.deletedAt),
+        caller.isSuperuser ? undefined : eq(orders.userId, caller.id)
+      )
     )
   if (!found) return refuse('not_found')
   const { order, email } = found
@@ -34,7 +42,9 @@ export async function renewCheckout(
   if (withdrawn) return withdrawn.refusal
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
-  const there = await platform.data.variants(lines.map(({ variant }) => variant))
+  const ids = lines.map(({ variant }) => variant)
+  const there = await saleCheck(platform.data, caller.id, ids)
+  if (!there) return refuse('too_many', { data: { retry_after: MINUTE / 1000 } })
   // Its checkout may well work while its API does not answer; then what is known here decides.
   if (there.ok) {
     const gone = lines.find(({ variant }) => !there.value.get(variant)?.forSale)

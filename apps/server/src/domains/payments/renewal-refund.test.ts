@@ -5,7 +5,7 @@ import { endGraces, expireOrders } from '../delivery/index.ts'
 import { audit } from '../inventory/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { paidOrder, tell, tellRefund } from './telling.fixture.ts'
+import { nextId, paidOrder, tell, tellRefund } from './telling.fixture.ts'
 
 let world: OrderShop
 let admin: Buyer
@@ -109,4 +109,33 @@ test('a refunded renewal takes its own term only, and leaves what was given besi
   await move(bought() + 33 * DAY)
   await refund(second)
   expect((await now()).expiredAt?.getTime()).toBe(bought() + 3 * DAY)
+})
+
+const dispute = async (paid: number, id: number, status: 'needs_response' | 'won') => {
+  const topic = status === 'won' ? 'disputes/update' : 'disputes/create'
+  const told = { id, order_id: paid, type: 'chargeback', status, amount: '20.00', currency: 'USD' }
+  const outcome = await tell(world.shop.ctx, topic, told)
+  await world.confirm()
+  return outcome
+}
+
+test('a dispute that was won about a shortened renewal brings the days back that were taken, and not the whole term', async () => {
+  const renewal = await renew()
+  // Of the 30 days that were renewed 3 are left.
+  await move(bought() + 3 * DAY)
+  for (const id of [nextId(), nextId()]) {
+    expect(await dispute(renewal, id, 'needs_response')).toBe('refunded')
+    expect((await now()).expiredAt?.getTime()).toBe(bought())
+    expect(await dispute(renewal, id, 'won')).toBe('restored')
+    expect((await now()).expiredAt?.getTime()).toBe(bought() + 3 * DAY)
+  }
+})
+
+test('a dispute that was won about a renewal of which nothing was left brings nothing back', async () => {
+  const renewal = await renew()
+  await move(bought() - 2 * DAY)
+  const id = nextId()
+  expect(await dispute(renewal, id, 'needs_response')).toBe('refunded')
+  expect(await dispute(renewal, id, 'won')).toBe('restored')
+  expect((await now()).expiredAt?.getTime()).toBe(bought() - 2 * DAY)
 })

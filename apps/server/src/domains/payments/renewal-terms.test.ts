@@ -149,7 +149,7 @@ test.each([
   const entry = await held(paidEvent({ publicId: order.publicId, amount: '20.00', renewal: true, lines }))
   expect(entry).toMatchObject({
     outcome: 'renewal_not_sold',
-    needs_hand: true,
+    unresolved: true,
     payment: 'held',
     params: { order_id: order.publicId, what }
   })
@@ -158,7 +158,7 @@ test.each([
   expect(await act(entry, 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
   expect(await movedBy(order)).toBe(30)
   expect((await admin.get<{ entry: InboxEntry }>(`/api/payments/inbox/${entry.id}/`)).data.entry).toMatchObject({
-    needs_hand: false,
+    unresolved: false,
     resolution: 'applied',
     payment: 'accepted'
   })
@@ -174,4 +174,36 @@ test('a purchase by variants that were replaced meanwhile counts while its addre
     outcome: 'lines_missing',
     detail: { missing: 'Here: 0 of 8' }
   })
+})
+
+test('a purchase that is paid late, of what is sold no longer, is held, says so, and an administrator may deliver it', async () => {
+  const { db } = world.shop.ctx
+  for (const withdraw of [
+    sql`update variants set is_active = false`,
+    sql`update products set active = false`,
+    sql`update acl_rules set valid = false`
+  ]) {
+    const order = await world.place(buyer)
+    const inTime = await world.place(buyer)
+    await world.advance(31 * MINUTE)
+    await timeOutOrders(world.shop.ctx)
+    await db.execute(withdraw)
+    expect(await world.pay(order)).toMatchObject({ outcome: 'purchase_not_sold', detail: { what: expect.any(String) } })
+    expect(await world.row(order.id)).toMatchObject({ state: 'failed', failCode: 'purchase_not_sold' })
+    const { accepted } = await one<{ accepted: boolean }>(
+      world.shop.ctx,
+      sql`select accepted from payments where order_id = ${order.id}`
+    )
+    expect(accepted).toBe(false)
+    const deliver = await admin.post(`/api/orders/order_list/${order.id}/devery_order/`)
+    expect(deliver).toMatchObject({ code: 2000 })
+    // What the platform took on in time counts, however late it is told.
+    const reservedUntil = inTime.reservedUntil.getTime()
+    const processed_at = new Date(reservedUntil - MINUTE).toISOString()
+    const paid = paidEvent({ publicId: inTime.publicId, amount: '20.00', lines: { '11': 8, '901': 8 } })
+    expect(await tell(world, 'orders/paid', { ...paid, processed_at })).toMatchObject({ outcome: 'settled' })
+    await db.execute(sql`update variants set is_active = true`)
+    await db.execute(sql`update products set active = true`)
+    await db.execute(sql`update acl_rules set valid = true`)
+  }
 })

@@ -1,22 +1,23 @@
-import { refuse, type Refusal, type Resolution } from '@netlet/contract'
-import { and, asc, eq } from 'drizzle-orm'
+import { refuse, type Resolution } from '@netlet/contract'
+import { and, asc, eq, gte, isNull } from 'drizzle-orm'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { done, type Result } from '../../infra/result.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit } from '../../infra/version.ts'
-import { lockEventById, resolveEvent } from '../commerce/index.ts'
+import { finishEvent, lockEventById, resolveEvent, type EventRow } from '../commerce/index.ts'
 import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { applyTo, type OpenEvent } from './apply.ts'
 import { findEntry } from './inbox.ts'
+import { releaseForeign } from './foreign-refunds.ts'
 import { refusedByRefund } from './refund-underway.ts'
-import { giveBack, isPaidRenewal } from './refunds.ts'
-import { addPayment, paymentOf, type PaymentRow } from './rows.ts'
+import { countAsAll, giveBack, isPaidRenewal } from './refunds.ts'
+import { addPayment, keptOf, paymentOf, type PaymentRow } from './rows.ts'
 import { paymentAllows, paymentStateOf } from './states.ts'
-import { payments } from './tables.ts'
+import { paymentRefunds, payments } from './tables.ts'
 import { tagEnded } from './tell.ts'
 
 type Form = { version?: string | undefined }
@@ -31,45 +32,73 @@ export const applyPayment = (
   id: number,
   { version, order: publicId }: Form & { order: string }
 ): Promise<Result<null>> =>
-  command(ctx, by, async unit => {
-    const open = await takeOpen(unit, ctx, id, version)
-    if ('ok' in open) return open
+  decide(ctx, by, { id, version }, async (unit, open) => {
     const applied = await applyTo(unit, ctx, open, publicId)
-    if (!applied.ok) return applied
-    await finish(unit, open, { resolution: 'applied', note: null, orderPublicId: applied.data.publicId })
-    return done
+    return applied.ok ? ok({ resolution: 'applied', note: null, orderPublicId: applied.data.publicId }) : applied
   })
 
-/** Notes that the money of a payment that settled nothing was given back by other means. */
+/**
+ * Notes that the money of a payment that settled nothing was given back by other means. Of a refund or dispute in the buyer's
+ * currency it says that this is all of the payment's money, also where that counts.
+ */
 export const markRefunded = (
   ctx: AppContext,
   by: UserActor,
   id: number,
   { version, note: why }: Form & { note: string }
 ): Promise<Result<null>> =>
-  command(ctx, by, async unit => {
-    const open = await takeOpen(unit, ctx, id, version)
-    if ('ok' in open) return open
+  decide(ctx, by, { id, version }, async (unit, open) => {
     const { payment, event } = open
-    if (payment && paymentStateOf(payment) === 'accepted' && event.outcome !== 'too_late')
+    const key = unknownOf(event)
+    if (key !== null && event.platformOrderId) {
+      const counted = await countAsAll(unit, ctx, { platformOrderId: event.platformOrderId, key })
+      if (payment) tagEnded(unit, payment.platformOrderId, 'payment_refunded', `Refunded: ${why}`)
+      // What it left unserved is the same event's next question.
+      if (counted.outcome === 'renewals_unserved') await finishEvent(unit, event, counted)
+      return ok({ resolution: 'refunded', note: why, isOpen: counted.outcome === 'renewals_unserved' })
+    }
+    if (payment && paymentStateOf(payment) === 'accepted' && !(await mayBeBack(unit, open)))
       return refuse('payment_settled', { params: { order: open.entry.order ?? '' } })
-    const back = await refundedBy(unit, open)
     // Before any order is locked, and in one sequence.
-    for (const platformOrder of back.map(one => one.platformOrderId).toSorted())
+    for (const platformOrder of (await refundedBy(unit, open)).map(one => one.platformOrderId).toSorted())
       await lock(unit.tx, 'platformOrder', platformOrder)
+    // As they are under their locks: the platform may be giving one of them back.
+    const back = await refundedBy(unit, open)
+    for (const one of back) {
+      const running = refusedByRefund(one, unit.now)
+      if (running) return running
+    }
     for (const { id: paymentId, platformOrderId } of back) {
       const key = `operator:${id}:${paymentId}`
       await giveBack(unit, ctx, { platformOrderId, key, amount: null, reason: 'refund' })
       tagEnded(unit, platformOrderId, 'payment_refunded', `Refunded: ${why}`)
     }
-    await finish(unit, open, { resolution: 'refunded', note: why })
-    return done
+    return ok({ resolution: 'refunded', note: why })
   })
+
+/** The key of the money that an event is about and of which nobody knows how much it is; null where it is about other things. */
+const unknownOf = ({ detail }: EventRow): string | null =>
+  detail?.['key'] === undefined ? null : String(detail['key'])
+
+/** May the money of a payment that counts have been given back by other means? Of all others the platform tells. */
+async function mayBeBack(
+  { tx }: Unit,
+  { event: { outcome, detail, processedAt }, payment }: OpenEvent
+): Promise<boolean> {
+  if (outcome === 'too_late' || outcome === 'renewals_unserved') return true
+  if (outcome !== 'refund_failed' || !payment || !processedAt) return false
+  // All that is kept of it is what this refund failed to give back: not as much, left by others that were made since.
+  if (detail?.['amount'] !== keptOf(payment).amount) return false
+  const { platformOrderId, reversedAt, createdAt } = paymentRefunds
+  const since = and(eq(platformOrderId, payment.platformOrderId), isNull(reversedAt), gte(createdAt, processedAt))
+  return (await tx.$count(paymentRefunds, since)) === 0
+}
 
 /** The payments whose money 'mark refunded' means: that of the event, or the renewals that its refund left unserved. */
 async function refundedBy(unit: Unit, { event, payment }: OpenEvent): Promise<PaymentRow[]> {
   if (!payment) return []
-  if (event.outcome !== 'renewals_unserved') return paymentAllows(payment, 'refund') ? [payment] : []
+  if (event.outcome !== 'renewals_unserved' || payment.kind === 'renewal')
+    return paymentAllows(payment, 'refund') ? [payment] : []
   return unit.tx
     .select()
     .from(payments)
@@ -84,18 +113,18 @@ export const ignorePayment = (
   id: number,
   { version, note: why }: Form & { note: string }
 ): Promise<Result<null>> =>
-  command(ctx, by, async unit => {
-    const open = await takeOpen(unit, ctx, id, version)
-    if ('ok' in open) return open
-    const { payment } = open
-    if (payment && paymentAllows(payment, 'ignore')) {
+  decide(ctx, by, { id, version }, async (unit, open) => {
+    const { payment, event } = open
+    // What of it is not known holds the payment no longer; whether that is delivered is another decision.
+    const key = unknownOf(event)
+    if (key !== null) await releaseForeign(unit, { key })
+    else if (payment && paymentAllows(payment, 'ignore')) {
       await unit.tx.update(payments).set({ ignoredAt: unit.now }).where(eq(payments.id, payment.id))
       tagEnded(unit, payment.platformOrderId, 'payment_ignored', `Ignored: ${why}`)
     }
     const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
     if (order) await noteIgnored(unit, order, payment, why)
-    await finish(unit, open, { resolution: 'ignored', note: why })
-    return done
+    return ok({ resolution: 'ignored', note: why })
   })
 
 async function noteIgnored(unit: Unit, order: OrderRow, payment: PaymentRow | null, why: string): Promise<void> {
@@ -103,13 +132,29 @@ async function noteIgnored(unit: Unit, order: OrderRow, payment: PaymentRow | nu
   unit.publish('order', order.id, order.userId)
 }
 
+/** One decision about an open event: takes the event, does what follows from the decision, and closes it. */
+const decide = (
+  ctx: AppContext,
+  by: UserActor,
+  { id, version }: Form & { id: number },
+  act: (unit: Unit, open: OpenEvent) => Promise<Result<Ending>>
+): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const open = await takeOpen(unit, ctx, id, version)
+    if (!open.ok) return open
+    const ending = await act(unit, open.data)
+    if (!ending.ok) return ending
+    await finish(unit, open.data, ending.data)
+    return done
+  })
+
 /** Locks an event and its payment. Refuses what somebody has dealt with already, or a form that was opened before that. */
 async function takeOpen(
   unit: Unit,
   ctx: Pick<AppContext, 'secrets'>,
   id: number,
   version: string | undefined
-): Promise<OpenEvent | Refusal> {
+): Promise<Result<OpenEvent>> {
   const { tx } = unit
   const event = await lockEventById(unit, id)
   if (!event) return refuse('not_found')
@@ -119,31 +164,35 @@ async function takeOpen(
   if (platformOrderId) await lock(tx, 'platformOrder', platformOrderId)
   const entry = await findEntry(tx, id)
   if (!entry) return refuse('not_found')
-  if (!entry.needs_hand) return refuse('payment_resolved', { params: { resolution: entry.resolution ?? 'settled' } })
+  if (!entry.unresolved) return refuse('payment_resolved', { params: { resolution: entry.resolution ?? 'settled' } })
   const stale = staleEdit(version, entry, { now: {}, sent: {} })
   if (stale) return stale
   const known = platformOrderId ? await paymentOf(tx, platformOrderId) : undefined
   const running = known && refusedByRefund(known, unit.now)
   if (running) return running
-  if (known || !paid) return { event, entry, paid, payment: known ?? null }
+  if (known || !paid) return ok({ event, entry, paid, payment: known ?? null })
   // An event from before payments without an order were kept.
   const settings = await readSettings(tx, ctx.secrets)
   const payment = await addPayment(unit, paid, { orderId: null, kind: 'purchase', settings, refunds: [] })
-  return { event, entry, paid, payment }
+  return ok({ event, entry, paid, payment })
 }
+
+/** `isOpen`: what was decided is written down, and something else of the event waits still. */
+type Ending = { resolution: Resolution; note: string | null; orderPublicId?: string; isOpen?: boolean }
 
 async function finish(
   unit: Unit,
   { event, entry }: OpenEvent,
-  { resolution, note: why, orderPublicId }: { resolution: Resolution; note: string | null; orderPublicId?: string }
+  { resolution, note: why, orderPublicId, isOpen = false }: Ending
 ): Promise<void> {
   const { by } = unit
-  await resolveEvent(unit, event.id, {
-    resolution,
-    note: why,
-    by: by.kind === 'user' ? by.username : by.kind,
-    ...(orderPublicId === undefined ? {} : { orderPublicId })
-  })
+  if (!isOpen)
+    await resolveEvent(unit, event.id, {
+      resolution,
+      note: why,
+      by: by.kind === 'user' ? by.username : by.kind,
+      ...(orderPublicId === undefined ? {} : { orderPublicId })
+    })
   unit.audit(`platform_event.${ACTIONS[resolution]}`, event.id, {
     before: { outcome: entry.outcome, platform_order: entry.platform_order, order: entry.order },
     after: { resolution, note: why, order: orderPublicId ?? entry.order }

@@ -2,17 +2,29 @@ import { routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { mountList } from '../../infra/list/index.ts'
+import { userPaymentList } from './list-payments.ts'
 import { findEntryDetail, inboxList } from './inbox.ts'
+import { orderPaymentList } from './order-payments.ts'
+import { orderTimeline } from './order-timeline.ts'
 import { refundOnPlatform } from './refund-on-platform.ts'
+import { planRefund } from './refund-plan.ts'
 import { renewCheckout } from './renew-checkout.ts'
+import { openSaleCheck } from './sale-check.ts'
 import { applyPayment, ignorePayment, markRefunded } from './resolve.ts'
 
 export function paymentRoutes(mount: Mount, ctx: AppContext): void {
   const { payments, orders } = routes
-  mount(orders.renew, ({ params, caller }) => renewCheckout(ctx, params.id, caller.isSuperuser ? null : caller.id))
+  const saleCheck = openSaleCheck(ctx.now)
+  mount(orders.renew, ({ params, caller }) => renewCheckout(ctx, params.id, caller, saleCheck))
+  mount(orders.refundPlan, ({ params, query }) =>
+    planRefund({ db: ctx.db, now: ctx.now(), secrets: ctx.secrets }, params.id, query)
+  )
   mount(orders.refund, ({ params, caller, body }) => refundOnPlatform(ctx, caller, params.id, body))
   mountList(mount, ctx, payments.inbox, () => inboxList)
   mount(payments.inboxEntry, ({ params }) => findEntryDetail(ctx.db, params.id))
+  mountList(mount, ctx, payments.ofUser, ({ params }) => userPaymentList(params.id))
+  mountList(mount, ctx, payments.ofOrder, ({ params }) => orderPaymentList(params.id, ctx))
+  mount(orders.timeline, ({ params, query }) => orderTimeline(ctx.db, params.id, query))
   mount(payments.apply, ({ params, caller, body }) => applyPayment(ctx, caller, params.id, body))
   mount(payments.markRefunded, ({ params, caller, body }) => markRefunded(ctx, caller, params.id, body))
   mount(payments.ignore, ({ params, caller, body }) => ignorePayment(ctx, caller, params.id, body))

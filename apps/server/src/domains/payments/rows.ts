@@ -1,10 +1,12 @@
 import { fromCents, toCents, type Settings } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
+import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
 import { downToCents, moneyOf, sumRefunds } from './compare-payment.ts'
+import { paymentStateOf } from './states.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
@@ -15,12 +17,35 @@ export async function paymentOf(db: Executor, platformOrderId: string): Promise<
   return payment
 }
 
+/** What every list shows of a payment; amounts are decimals, `charged` in the payment's currency. */
+export const shownPayment = (payment: PaymentRow) => ({
+  id: payment.id,
+  created_at: iso(payment.createdAt),
+  platform_order: payment.platformOrderNumber,
+  kind: payment.kind,
+  state: paymentStateOf(payment),
+  charged: payment.charged,
+  currency: payment.currency,
+  amount: payment.amount,
+  refunded_amount: payment.refundedAmount
+})
+
 /** What was given back of the payment of a platform order, and did not come back since. */
 export const refundsOf = (db: Executor, platformOrderId: string) =>
   db
     .select()
     .from(paymentRefunds)
     .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), isNull(paymentRefunds.reversedAt)))
+
+/** The parts among them, but those of which nobody knows how much they are: the amount in the payment's currency, and the platform's own name of it. */
+export async function partsGivenBack(db: Executor, platformOrderId: string) {
+  const refunds = await refundsOf(db, platformOrderId)
+  return refunds.flatMap(({ key, amount }) =>
+    amount === null || toCents(amount) === 0n
+      ? []
+      : [{ key, amount, reason: key.startsWith('dispute:') ? 'chargeback' : 'refund' }]
+  )
+}
 
 /** Writes a payment down, held, or refunded where all of it was given back before it came. */
 export async function addPayment(
@@ -95,6 +120,12 @@ export const givenBackOf = (amount: string, sum: bigint): string => {
   const most = toCents(amount)
   return fromCents(sum < most ? sum : most)
 }
+
+/** What of a payment's money is the shop's: points and coins are earned by that. */
+export const keptOf = ({ amount, refundedAmount }: Pick<PaymentRow, 'amount' | 'refundedAmount'>) => ({
+  amount: fromCents(toCents(amount) - toCents(refundedAmount)),
+  of: amount
+})
 
 /**
  * It counts from now on, and so does on its order what was given back of it before.

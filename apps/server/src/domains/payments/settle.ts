@@ -5,11 +5,21 @@ import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { isDeleted } from '../accounts/index.ts'
 import type { EventResult } from '../commerce/index.ts'
-import { failOrder, lockOrder, lockOrderByPublicId, note, renewable, type OrderRow } from '../orders/index.ts'
+import {
+  bringBack,
+  failOrder,
+  lockOrder,
+  lockOrderByPublicId,
+  note,
+  renewable,
+  type OrderRow
+} from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { downToCents, isPaidBack, isUnpaid, purchaseProblem, renewalProblem, sumRefunds } from './compare-payment.ts'
+import { isListed } from './foreign-refunds.ts'
+import { keyAfter, rowsOf } from './refund-differences.ts'
 import { isRefundUnderway } from './refund-underway.ts'
 import { giveBack } from './refunds.ts'
 import { addPayment, paymentOf, refundsOf, reportedAt, updatePayment, type PaymentRow } from './rows.ts'
@@ -19,7 +29,7 @@ import { codesOf, type Settled, type Settling } from './settling.ts'
 import { isPaidInTime, ourVariants } from './sold-today.ts'
 import { paymentStateOf } from './states.ts'
 import { mailPayer, tagFailed } from './tell.ts'
-import { paymentRefunds } from './tables.ts'
+import { paymentRefunds, payments } from './tables.ts'
 
 /**
  * Settles a payment that the platform reported, once however often it does so. Whatever happens to the money of one
@@ -71,17 +81,24 @@ async function settle(unit: Unit, ctx: Settling, paid: PaidOrder, named: string 
 
 /** Judges a payment, and does what it pays for, as the kind that it says it is. */
 async function settleOn(unit: Unit, ctx: Settling, settled: Settled): Promise<EventResult> {
-  const { order, paid, payment, settings } = settled
+  const { paid, payment, settings } = settled
+  const order = await bringBack(unit, settled.order)
   let result: EventResult
   if (payment.kind === 'renewal') {
     result = await settleRenewal(unit, ctx, {
       ...settled,
+      order,
       problem: await renewalProblem(unit.tx, order, paid, settings)
     })
   } else {
     const inTime = isPaidInTime(order, paid, payment.createdAt)
     const problem = await purchaseProblem(unit.tx, order, paid, { settings, inTime })
-    result = await settlePurchase(unit, ctx, { ...settled, problem, days: await purchaseTerm(unit, order, inTime) })
+    result = await settlePurchase(unit, ctx, {
+      ...settled,
+      order,
+      problem,
+      days: await purchaseTerm(unit, order, inTime)
+    })
   }
   await useCoupons(unit, order.userId, codesOf(paid))
   return result.outcome === 'settled' ? withPartGivenBack(order, payment) : result
@@ -105,7 +122,11 @@ async function judgeAgain(unit: Unit, ctx: Settling, paid: PaidOrder, known: Pay
   const at = reportedAt(paid)
   const isOld = at !== null && known.reportedAt !== null && at < known.reportedAt
   if (paymentStateOf(known) !== 'held' || isOld || isRefundUnderway(known, unit.now)) return duplicate
-  if (isPaidBack(paid)) return giveBack(unit, ctx, { ...paidBackOf(paid), reason: 'cancelled' })
+  if (at !== null) await tx.update(payments).set({ reportedAt: at }).where(eq(payments.id, known.id))
+  if (isPaidBack(paid)) {
+    const key = await nextKey(unit, paid, known)
+    return key === null ? duplicate : giveBack(unit, ctx, { ...paidBackOf(paid), key, reason: 'cancelled' })
+  }
   const refunds = await refundsOf(tx, paid.id)
   if (sumRefunds(refunds, downToCents(paid.total_price)).all) return duplicate
   const settings = await readSettings(tx, ctx.secrets)
@@ -149,11 +170,26 @@ const paidBackOf = ({ id, cancelled_at }: PaidOrder) => ({
   amount: null
 })
 
+/**
+ * The key by which all of a held payment is given back now: one of its own each time that it came back meanwhile.
+ * @returns null where this was counted already, or is not said later than what was
+ */
+async function nextKey({ tx }: Unit, paid: PaidOrder, { reportedAt: last }: PaymentRow): Promise<string | null> {
+  const { platformOrderId, key } = paidBackOf(paid)
+  const all = await tx.select().from(paymentRefunds).where(eq(paymentRefunds.platformOrderId, platformOrderId))
+  const rows = rowsOf(all, key)
+  if (rows.length === 0) return key
+  const at = reportedAt(paid)
+  const isNews = at !== null && (last === null || at > last)
+  return isNews && rows.every(({ reversedAt }) => reversedAt) ? keyAfter(rows, key) : null
+}
+
 /** The platform says that all of it was given back: as if its refund had come before. */
 async function notePaidBack(unit: Unit, paid: PaidOrder): Promise<void> {
+  const back = paidBackOf(paid)
   await unit.tx
     .insert(paymentRefunds)
-    .values({ ...paidBackOf(paid), createdAt: unit.now })
+    .values({ ...back, awaitsDecision: isListed(back.key), createdAt: unit.now })
     .onConflictDoNothing({ target: paymentRefunds.key })
 }
 

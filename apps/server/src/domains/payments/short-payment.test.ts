@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
+import { users } from '../accounts/tables.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { audit } from '../inventory/index.ts'
 import { compareFigures } from './figures.ts'
@@ -42,6 +43,24 @@ test('a payment that fell short is pending with what is wrong, until the time to
   expect(await poll()).toMatchObject({ status: 'timeout', pay_status: 0, fail: { code: 'lines_missing' } })
   expect(await payFully()).toBe('settled')
   expect(await poll()).toMatchObject({ status: 'success', pay_status: 1, fail: null })
+})
+
+test('delivering what was not paid for settles it: that is for those who decide about money', async () => {
+  await payShort()
+  const helper = await world.admin(`helper${people}`)
+  const { db } = world.shop.ctx
+  await db
+    .update(users)
+    .set({ operatorRole: 'support' })
+    .where(sql`username = ${`helper${people}`}`)
+  const deliver = (by: Buyer) => by.post(`/api/orders/order_list/${order.id}/devery_order/`, {})
+  expect(await deliver(helper)).toMatchObject({ status: 403, msg: 'Your role does not allow this' })
+  expect(await world.row(order.id)).toMatchObject({ state: 'failed', task: null })
+  await db
+    .update(users)
+    .set({ operatorRole: 'operations' })
+    .where(sql`username = ${`helper${people}`}`)
+  expect((await deliver(helper)).status).toBe(200)
 })
 
 test('an order whose short payment was given back is paid and delivered as if that had never come', async () => {

@@ -12,11 +12,21 @@ export const PAYMENT_TRANSITIONS = {
   /** It came back, since a dispute was won, and counts as before. */
   restore: { from: ['refunded'], to: 'accepted' },
   /** It came back, and had settled nothing. */
-  hold: { from: ['refunded'], to: 'held' }
+  hold: { from: ['refunded'], to: 'held' },
+  /** It came back, and an administrator had ignored it: that stands. */
+  leave: { from: ['refunded'], to: 'ignored' }
 } as const satisfies Record<string, { from: readonly PaymentState[]; to: PaymentState }>
 
 /** Outcomes of a purchase that its order's delivery ends, of whatever kind it was asked for. */
-export const ENDED_BY_DELIVERY = ['underpaid', 'lines_missing', 'wrong_currency', 'test_payment', 'too_late'] as const
+export const ENDED_BY_DELIVERY = [
+  'underpaid',
+  'lines_missing',
+  'purchase_not_sold',
+  'wrong_currency',
+  'test_payment',
+  'refund_amount_unknown',
+  'too_late'
+] as const
 
 type Payment = Pick<typeof payments.$inferSelect, 'accepted' | 'refundedAt' | 'ignoredAt'>
 

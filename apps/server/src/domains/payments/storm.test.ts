@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { inState, pay, place } from '../../testing/buying.ts'
@@ -54,16 +53,18 @@ test('the same with processes killed in between: nothing leased twice, every pai
   const [rule = 0] = stack.rules
   const paid: { buyer: TestClient; publicId: string }[] = []
   const running = stack
+  let placed = 0
   const buy = async (buyer: TestClient) => {
     // A process that is killed under a request leaves its buyer without an answer; the order may stand or not.
     const reply = await place(running, buyer, 8, [rule]).catch(() => null)
     if (reply?.code !== 2000) return
+    placed += 1
     await pay(reply.data.checkout_url)
     paid.push({ buyer, publicId: reply.data.order_id })
   }
   const storm = Promise.all(buyers.map(buy))
   // The second process dies in the middle of the race, the first while the payments settle and the agent is told.
-  await sleep(150)
+  await eventually('the race to be in its middle', async () => placed > 0, 60_000)
   await shops[1]?.kill()
   await storm
   await shops[0]?.kill()

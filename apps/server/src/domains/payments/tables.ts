@@ -28,7 +28,7 @@ export const payments = pgTable(
     /** When the last of it was given back. */
     refundedAt: instant(),
     ignoredAt: instant(),
-    /** The term that it gave: null while it gives none. */
+    /** The term that it gave, in days; of a refunded renewal what was taken off again. Null while it gives none. */
     days: integer(),
     /** A refunded renewal whose term was taken off its order again. */
     termTaken: boolean().notNull().default(false),
@@ -38,6 +38,10 @@ export const payments = pgTable(
     refundRequestedAt: instant(),
     /** Who did. */
     refundRequestedBy: text(),
+    /** The platform's id of that refund: its answer to the request. */
+    refundId: text(),
+    /** The answer was cut off, or named no id: the refund is then recognised by its amount. */
+    refundUnanswered: boolean().notNull().default(false),
     createdAt: createdAt()
   },
   t => [
@@ -59,14 +63,30 @@ export const paymentRefunds = pgTable(
   'payment_refunds',
   {
     id: id(),
-    /** 'refund:<id>', 'cancellation:<order>' or 'dispute:<id>': reported again, it changes nothing. */
+    /**
+     * 'refund:<id>', 'foreign:<refund id>', 'reported:<order>', 'cancellation:<order>' or 'dispute:<id>': reported again, it changes
+     * nothing. ':2' and so on: what it became since.
+     */
     key: text().notNull().unique(),
     platformOrderId: text().notNull(),
-    /** In the payment's currency; null: all of it. */
+    /** In the payment's currency; null: all of it, as told or as an administrator decided; 0 while that is not known. */
     amount: money(),
+    /** '15.40 GBP', as told in the buyer's currency, while it holds the payment: until the amount is known, or somebody decided. */
+    foreignAmount: text(),
+    /**
+     * The platform has yet to be asked what it says by now: of a dispute that was won, and of a refund, which may have been
+     * told late, or failed while nobody looked.
+     */
+    awaitsDecision: boolean().notNull().default(false),
     /** When it came back, since the dispute was won: it counts for nothing from then on. */
     reversedAt: instant(),
     createdAt: createdAt()
   },
-  t => [index('payment_refunds_order').on(t.platformOrderId)]
+  t => [
+    index('payment_refunds_order').on(t.platformOrderId),
+    // Asked for every five minutes.
+    index('payment_refunds_unread')
+      .on(t.id)
+      .where(sql`${t.foreignAmount} is not null or ${t.awaitsDecision}`)
+  ]
 )

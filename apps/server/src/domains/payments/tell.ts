@@ -6,6 +6,7 @@ import { enqueueTags } from '../commerce/index.ts'
 import { ruleNames } from '../inventory/index.ts'
 import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/index.ts'
 import { isServed, orderMail, type OrderRow } from '../orders/index.ts'
+import { partsGivenBack } from './rows.ts'
 
 export type Telling = Pick<AppContext, 'config'>
 export type ToldPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
@@ -18,6 +19,15 @@ export function tagFailed(unit: Unit, platformOrderId: string, note: string): vo
 /** Says on the platform's order what became of its money later: 'Ignored: …'. */
 export function tagEnded(unit: Unit, platformOrderId: string, tag: string, note: string): void {
   enqueueTags(unit, { platformOrderId, tags: [tag], note }, tag)
+}
+
+/** What a customer is first told of a payment: beside it, once each, of the parts of it that were given back before. */
+async function firstMail(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment) {
+  for (const { key, amount, reason } of await partsGivenBack(unit.tx, payment.platformOrderId)) {
+    const part = { amount, key }
+    await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: reason === 'chargeback', part })
+  }
+  return paymentMail(unit, ctx, order, payment)
 }
 
 async function paymentMail(unit: Unit, { config }: Telling, order: OrderRow, payment: ToldPayment) {
@@ -35,7 +45,7 @@ async function paymentMail(unit: Unit, { config }: Telling, order: OrderRow, pay
 }
 
 export async function mailReceipt(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
-  const mail = await paymentMail(unit, ctx, order, payment)
+  const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   const names = await ruleNames(unit.tx)
   enqueueMail(unit, {
@@ -73,7 +83,7 @@ export async function mailRenewal(
   order: OrderRow,
   { expiresAt, days, ...payment }: ToldPayment & { days: number; expiresAt: Date | null }
 ): Promise<void> {
-  const mail = await paymentMail(unit, ctx, order, payment)
+  const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
@@ -89,7 +99,7 @@ export async function mailNotDelivered(
   order: OrderRow,
   { why, ...payment }: ToldPayment & { why: WhyNotDelivered }
 ): Promise<void> {
-  const mail = await paymentMail(unit, ctx, order, payment)
+  const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
@@ -101,7 +111,7 @@ export async function mailNotDelivered(
 
 /** Tells whoever paid twice that the second payment goes back. */
 export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
-  const mail = await paymentMail(unit, ctx, order, payment)
+  const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,

@@ -101,19 +101,41 @@ test('a customer is told of each part that was given back, once, with its amount
   expect(mails[1]).toContain('2.50 USD')
 })
 
+test('a customer is told once of a part that was given back before the payment settled, in its time or held', async () => {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
+  expect(await refund(paid.id, '4.00')).toMatchObject({ outcome: 'refund_kept' })
+  expect(await mailTexts(order.publicId, 'payment-refunded')).toEqual([])
+  expect(await tell(world, 'orders/paid', paid)).toMatchObject({ outcome: 'partly_refunded' })
+  const [mail, ...more] = await mailTexts(order.publicId, 'payment-refunded')
+  expect(mail).toContain('A part of your payment was given back')
+  expect(mail).toContain('4.00 USD')
+  expect(more).toEqual([])
+
+  // Of money that is held the same; what was told then is not told again once it counts.
+  const short = await world.place(buyer)
+  const held = paidEvent({ publicId: short.publicId, amount: '20.00', lines: { '11': 8 }, id: nextId() })
+  await refund(held.id, '1.50')
+  expect(await tell(world, 'orders/paid', held)).toMatchObject({ outcome: 'lines_missing' })
+  expect(await boss.post(`/api/orders/order_list/${short.id}/devery_order/`)).toMatchObject({ code: 2000 })
+  const { taskId } = await world.row(short.id)
+  await runTask(world.shop.ctx, deliveryPorts, { orderId: short.id, taskId: taskId ?? '' })
+  expect(await mailTexts(short.publicId, 'payment-refunded')).toHaveLength(1)
+})
+
 test('a part that an administrator had given back waits for nobody; one that the platform started by itself does', async () => {
   const { order, paid } = await delivered()
   expect(await boss.post(`/api/orders/order_list/${order.id}/refund/`, { amount: '3.00' })).toMatchObject({
     code: 2000
   })
   const before = (await notices()).length
-  const asked = await refund(paid.id, '3.00')
+  const asked = await refund(paid.id, '3.00', world.refundsMade.at(-1)?.id)
   expect(asked).toMatchObject({ outcome: 'partly_refunded' })
   const entryOf = async (id: number) => (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
-  expect(await entryOf(asked.id)).toMatchObject({ needs_hand: false, resolution: 'refunded', resolved_by: 'boss1' })
+  expect(await entryOf(asked.id)).toMatchObject({ unresolved: false, resolution: 'refunded', resolved_by: 'boss1' })
   expect(await notices()).toHaveLength(before)
   const unasked = await refund(paid.id, '1.00')
-  expect(await entryOf(unasked.id)).toMatchObject({ needs_hand: true, resolution: null })
+  expect(await entryOf(unasked.id)).toMatchObject({ unresolved: true, resolution: null })
   expect(await notices()).toHaveLength(before + 1)
   expect(await one(world.shop.ctx, sql`select state from orders where id = ${order.id}`)).toEqual({
     state: 'delivered'
@@ -124,14 +146,14 @@ test('an order that an administrator had delivered is resolved by that name, and
   const order = await world.place(buyer)
   const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8 }, id: nextId() })
   const told = await tell(world, 'orders/paid', paid)
-  expect(told).toMatchObject({ outcome: 'lines_missing', needs_hand: true })
+  expect(told).toMatchObject({ outcome: 'lines_missing', unresolved: true })
   expect(await boss.post(`/api/orders/order_list/${order.id}/devery_order/`)).toMatchObject({ code: 2000 })
   const { taskId } = await world.row(order.id)
   await runTask(world.shop.ctx, deliveryPorts, { orderId: order.id, taskId: taskId ?? '' })
   await world.confirm()
   expect(await world.row(order.id)).toMatchObject({ state: 'delivered' })
   const { entry } = (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${told.id}/`)).data
-  expect(entry).toMatchObject({ needs_hand: false, resolution: 'applied', resolved_by: 'boss1' })
+  expect(entry).toMatchObject({ unresolved: false, resolution: 'applied', resolved_by: 'boss1' })
   const { rows } = await world.shop.ctx.db.execute(sql`select data -> 'tags' as tags, data ->> 'note' as note
     from pgboss.job where name = 'tag-platform-order' and data ->> 'platformOrderId' = ${String(paid.id)} order by created_on, id`)
   expect(rows).toContainEqual({ tags: ['delivered'], note: 'Delivered by boss1' })

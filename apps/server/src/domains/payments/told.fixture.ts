@@ -6,19 +6,19 @@ import { handleEvent } from '../commerce/handle-event.ts'
 import { storeEvent } from '../commerce/index.ts'
 import type { OrderShop } from './order-shop.fixture.ts'
 
-export type Told = { id: number; outcome: string; detail: Record<string, string> | null; needs_hand: boolean }
+export type Told = { id: number; outcome: string; detail: Record<string, string> | null; unresolved: boolean }
 
 let events = 0
 
 /** The platform tells of something, and it is handled. @returns the event as it stands in the inbox */
-export async function tell({ shop: { ctx } }: OrderShop, topic: string, payload: object): Promise<Told> {
+export async function tell({ shop: { ctx } }: Pick<OrderShop, 'shop'>, topic: string, payload: object): Promise<Told> {
   events += 1
   const eventId = `told-${events}`
   await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic, payload }))
   await handleEvent(ctx, eventHandlers, eventId)
   return one<Told>(
     ctx,
-    sql`select id::int, outcome, detail, needs_hand from platform_events where event_id = ${eventId}`
+    sql`select id::int, outcome, detail, needs_hand and resolution is null as unresolved from platform_events where event_id = ${eventId}`
   )
 }
 

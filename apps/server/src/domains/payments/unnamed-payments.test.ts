@@ -41,11 +41,11 @@ test('money for a plan that names no order needs somebody, tells its payer, and 
   expect(outcome).toBe('unknown_order')
   expect(await mailsTo(PAYER)).toEqual(['payment-without-account'])
   const entry = await entryOf(id)
-  expect(entry).toMatchObject({ needs_hand: true, payment: 'held', params: { order_id: 'missing' } })
+  expect(entry).toMatchObject({ unresolved: true, payment: 'held', params: { order_id: 'missing' } })
   expect(await act(entry, 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
   await world.confirm()
   expect(await world.row(order.id)).toMatchObject({ state: 'delivered' })
-  expect(await entryOf(id)).toMatchObject({ needs_hand: false, resolution: 'applied', payment: 'accepted' })
+  expect(await entryOf(id)).toMatchObject({ unresolved: false, resolution: 'applied', payment: 'accepted' })
 })
 
 test.each([
@@ -54,9 +54,9 @@ test.each([
 ])('so does a payment with %s; it can be marked as refunded', async (_what, lines, attributes) => {
   const { id } = await tell(world, 'orders/paid', unnamed(lines, attributes))
   const entry = await entryOf(id)
-  expect(entry).toMatchObject({ outcome: 'unknown_order', needs_hand: true })
+  expect(entry).toMatchObject({ outcome: 'unknown_order', unresolved: true })
   expect(await act(entry, 'refunded', { note: 'by hand' })).toMatchObject({ code: 2000 })
-  expect(await entryOf(id)).toMatchObject({ needs_hand: false, payment: 'refunded' })
+  expect(await entryOf(id)).toMatchObject({ unresolved: false, payment: 'refunded' })
 })
 
 test('a sale of something else needs nobody, and is nobody told of', async () => {
@@ -67,6 +67,6 @@ test('a sale of something else needs nobody, and is nobody told of', async () =>
   const removed = { ...line, id: 5, variant_id: 11, current_quantity: 0 }
   const { id, outcome } = await tell(world, 'orders/paid', { ...event, line_items: [line, removed] })
   expect(outcome).toBe('ignored')
-  expect(await entryOf(id)).toMatchObject({ needs_hand: false })
+  expect(await entryOf(id)).toMatchObject({ unresolved: false })
   expect(await mailsTo(PAYER)).toHaveLength(before)
 })

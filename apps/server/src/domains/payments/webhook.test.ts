@@ -3,11 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   adminMails,
   inState,
-  ordersOf,
   outcomeOf,
   paidEvent,
   pay,
-  place,
   PLAN_VARIANT,
   report,
   ruleVariant,
@@ -28,22 +26,13 @@ let rule = 0
 let one: PaymentStack['one']
 let placed: PaymentStack['placed']
 let mine: PaymentStack['mine']
+let moved: PaymentStack['moved']
 
 beforeAll(async () => {
   // 16 blocks of 8.
-  ;({ stack, shop, buyer, admin, rule, one, placed, mine } = await startPaymentStack('127.23.0.0/25'))
+  ;({ stack, shop, buyer, admin, rule, one, placed, mine, moved } = await startPaymentStack('127.23.0.0/25'))
 }, 120_000)
 afterAll(() => stack?.close())
-
-/** Everything that a payment moves for an order. */
-const moved = (publicId: string) =>
-  one(sql`select o.state, o.pay_amount, o.expired_at,
-    (select count(*) from payments p where p.order_id = o.id) as payments,
-    (select count(*) from order_events e where e.order_id = o.id and e.kind in ('pay', 'renewed')) as changes,
-    (select count(*) from leases l where l.order_id = o.id and l.state <> 'released') as leases,
-    (select count(*) from point_records r where r.reason_code = 'payment' and r.reason_params ->> 'order' = o.order_id) as grants,
-    (select level_points from users where id = o.user_id) as points
-    from orders o where o.order_id = ${publicId}`)
 
 const sandbox = (path: string, body: unknown) =>
   fetch(`${stack.platform.url}/sandbox/${path}`, {
@@ -306,63 +295,4 @@ test('a renewal that arrives before its purchase does not count; the purchase do
   expect((await adminMails(stack)).at(-1)).toContain('was paid already; refund #')
   expect(await moved(order_id)).toEqual({ ...before, payments: 3 })
   expect(await mine(order_id)).toMatchObject({ expired_at: order.expired_at, pay_amount: '20.00' })
-})
-
-test('paid after the time-out: delivered while there is stock, else failed until there is', async () => {
-  const late = await placed()
-  await expire(late.order_id)
-  expect((await mine(late.order_id)).state).toBe('timed_out')
-  await pay(late.checkout_url)
-  await inState(buyer, late.order_id, 'delivered')
-
-  const tooLate = await placed()
-  await expire(tooLate.order_id)
-  const rest = await placed(await stockOf(stack, [rule]))
-  expect(await stockOf(stack, [rule])).toBe(0)
-  await pay(tooLate.checkout_url)
-  const failed = await inState(buyer, tooLate.order_id, 'failed')
-  expect(failed).toMatchObject({ pay_status: 1, delivery_num: 0 })
-  expect(failed).toMatchObject({
-    fail_reason: 'Out of stock: the addresses were gone when the payment arrived',
-    fail: { code: 'out_of_stock', params: {} }
-  })
-  expect((await adminMails(stack)).at(-1)).toContain('paid too late')
-  expect((await buyer.get<{ status: string }>(`/api/orders/checkout?order_id=${tooLate.order_id}`)).data.status).toBe(
-    'success'
-  )
-
-  const deliver = () => admin.post(`/api/orders/order_list/${failed.id}/devery_order/`)
-  expect((await deliver()).code).toBe(2000)
-  const refused = await eventually('the task to fail', async () => {
-    const order = await mine(tooLate.order_id)
-    return order.task === null && order.task_error ? order : null
-  })
-  expect(refused).toMatchObject({ state: 'failed', task_error: 'Out of stock' })
-  await expire(rest.order_id)
-  expect(await stockOf(stack, [rule])).toBeGreaterThan(0)
-  expect((await deliver()).code).toBe(2000)
-  await inState(buyer, tooLate.order_id, 'delivered')
-  expect(await moved(tooLate.order_id)).toMatchObject({ grants: 1, payments: 1, leases: 1 })
-  expect(await one(sql`select inventory.differences() as a, inventory.double_leased() as b`)).toEqual({ a: 0, b: 0 })
-})
-
-test('a payment for an order that was deleted brings it back', async () => {
-  const { order_id, checkout_url } = await placed()
-  const { id } = await mine(order_id)
-  expect((await admin.delete(`/api/orders/order_list/${id}/`)).status).toBe(409)
-  await expire(order_id)
-  expect((await admin.delete(`/api/orders/order_list/${id}/`)).code).toBe(2000)
-  expect((await ordersOf(buyer)).some(order => order.order_id === order_id)).toBe(false)
-  await pay(checkout_url)
-  await inState(buyer, order_id, 'delivered')
-})
-
-test("a payment for the order of a deleted user is delivered to nobody, and stands in the administrators' inbox", async () => {
-  const leaving = await stack.customer(shop.url, 'leaving1')
-  const { data } = await place(stack, leaving, 8, [rule])
-  await stack.ctx.db.execute(sql`update users set deleted_at = now() where username = 'leaving1'`)
-  await report(shop.url, paidEvent({ publicId: data.order_id, amount: '20.00' }), { eventId: 'of nobody' })
-  expect(await outcomeOf(stack, 'of nobody')).toMatchObject({ outcome: 'unknown_order' })
-  expect(await moved(data.order_id)).toMatchObject({ state: 'placed', payments: 0, grants: 0 })
-  await expire(data.order_id)
 })

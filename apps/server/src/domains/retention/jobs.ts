@@ -1,18 +1,33 @@
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { RetentionEntry } from '../../infra/retention.ts'
-import { applyRetention } from './apply.ts'
+import { applyRetention, type RetentionPace } from './apply.ts'
 
-const retentionQueue = queue<object>('apply-retention', {
+/** `from` is where a run that took too long stopped. */
+const retentionQueue = queue<{ from?: string }>('apply-retention', {
   retryLimit: 0,
   expireInSeconds: 540,
   deleteAfterSeconds: 3600
 })
 
-export const retentionJobs = (entries: readonly RetentionEntry[]): Job[] => [
+export const retentionJobs = (entries: readonly RetentionEntry[], pace: RetentionPace = {}): Job[] => [
   job(retentionQueue, {
-    purpose: 'Removes what is kept long enough, in batches; docs/RETENTION.md says what and how long.',
+    purpose:
+      'Removes what is kept long enough, in batches; docs/RETENTION.md says what and how long. What a run has no time for the next one begins with.',
     cron: '*/10 * * * *',
-    run: ctx => applyRetention(ctx, entries)
+    run: (ctx, { from }) => runRetention(ctx, entries, { ...pace, from })
   })
 ]
+
+async function runRetention(
+  ctx: AppContext,
+  entries: readonly RetentionEntry[],
+  options: RetentionPace & { from?: string | undefined }
+): Promise<void> {
+  const next = await applyRetention(ctx, entries, options)
+  if (next === null) return
+  await command(ctx, SYSTEM, async unit => unit.jobs.send(retentionQueue, { from: next }, { key: 'rest' }))
+}

@@ -9,7 +9,7 @@ import { accountRoutes } from '../accounts/index.ts'
 import { accountPorts } from '../../ports.ts'
 import { applyRetention } from '../retention/apply.ts'
 import { rewardsRetention, rewardsRoutes } from './index.ts'
-import { chatEvents, chatPoints, pointRecords } from './tables.ts'
+import { chatAccountPoints, chatEvents, chatPoints, pointRecords } from './tables.ts'
 
 let shop: TestShop
 const TOKEN = 'the bot’s token'
@@ -81,6 +81,25 @@ test('a report counts once, however often and at once it comes', async () => {
   expect(await user.coins()).toBe(3)
 })
 
+test('one chat account earns the day’s most once, however many accounts of the shop it is bound to', async () => {
+  const { db } = shop.ctx
+  const first = await chatter('210')
+  for (let i = 0; i < 3; i += 1) await send(report('210'))
+  await db.update(users).set({ discordId: null }).where(eq(users.id, first.user.id))
+  const second = await chatter('210')
+  expect((await send(report('210'))).data.granted).toBe(1)
+  expect((await send(report('210'))).data.granted).toBe(0)
+  expect(await second.coins()).toBe(1)
+  // Nor does a deletion give it another day.
+  await db.delete(chatPoints).where(eq(chatPoints.userId, second.user.id))
+  expect((await send(report('210'))).data.granted).toBe(0)
+  // And one user with another chat account has the rest of the own day.
+  await db.update(users).set({ discordId: '211' }).where(eq(users.id, first.user.id))
+  expect((await send(report('211'))).data.granted).toBe(1)
+  const stored = await db.select({ account: chatAccountPoints.account }).from(chatAccountPoints)
+  expect(stored.some(row => row.account.includes('210'))).toBe(false)
+})
+
 test('many messages at once stay below the day’s most', async () => {
   const user = await chatter('203')
   await Promise.all(Array.from({ length: 8 }, () => send(report('203'))))
@@ -120,6 +139,7 @@ test('reports and days that are too old to count are removed, the others stay', 
   const { user } = await shop.customer()
   await db.delete(chatEvents)
   await db.delete(chatPoints)
+  await db.delete(chatAccountPoints)
   await db.insert(chatEvents).values([
     { eventId: 'old', receivedAt: new Date(now.getTime() - 3 * DAY) },
     { eventId: 'new', receivedAt: new Date(now.getTime() - DAY) }
@@ -129,7 +149,12 @@ test('reports and days that are too old to count are removed, the others stay', 
     { userId: user.id, day: day(9), granted: 1 },
     { userId: user.id, day: day(0), granted: 2 }
   ])
+  await db.insert(chatAccountPoints).values([
+    { account: Buffer.from('a'), day: day(9), granted: 1 },
+    { account: Buffer.from('a'), day: day(0), granted: 2 }
+  ])
   await applyRetention(shop.ctx, rewardsRetention)
   expect((await db.select().from(chatEvents)).map(event => event.eventId)).toEqual(['new'])
   expect((await db.select().from(chatPoints)).map(row => row.granted)).toEqual([2])
+  expect((await db.select().from(chatAccountPoints)).map(row => row.granted)).toEqual([2])
 })

@@ -4,6 +4,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
+import type { Config } from '../../infra/config.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { sameText } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -11,7 +12,7 @@ import { lockUserOfDiscord } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { grantPoints } from './grant.ts'
 import { maturity } from './pending-coins.ts'
-import { chatEvents, chatPoints } from './tables.ts'
+import { chatAccountPoints, chatEvents, chatPoints } from './tables.ts'
 
 /** Reports are remembered a little longer than that, see retention.ts: an old one cannot count again. */
 const OLDEST_REPORT = DAY
@@ -19,8 +20,8 @@ const OLDEST_REPORT = DAY
 type Report = BodyOf<typeof routes.rewards.botWebhook>
 
 /**
- * Counts a chat message that the bot reports: coins for each message, up to the day's most, in the channels of the
- * settings (all of them where none is named). A report counts once. `signature` is the body's HMAC-SHA256 in hex, the
+ * Counts a chat message that the bot reports: coins for each message, up to the day's most of the user and of the chat
+ * account, in the channels of the settings (all of them where none is named). A report counts once. `signature` is the body's HMAC-SHA256 in hex, the
  * bot's token being the key.
  */
 export async function rewardChatMessage(
@@ -52,11 +53,18 @@ export async function rewardChatMessage(
     if (userId === undefined) return ok({ granted: 0 })
     const day = at.toISOString().slice(0, 10)
     const most = settings.discord_bot_max_points_per_day
-    const before = await tx
+    // One user with one chat account after the other, or one chat account with one user after the other: each has one day.
+    const account = accountHash(ctx.config, report.discord_id)
+    const [ofUser] = await tx
       .select({ granted: chatPoints.granted })
       .from(chatPoints)
       .where(and(eq(chatPoints.userId, userId), eq(chatPoints.day, day)))
-    const granted = Math.max(0, Math.min(settings.discord_bot_points_per_message, most - (before[0]?.granted ?? 0)))
+    const [ofAccount] = await tx
+      .select({ granted: chatAccountPoints.granted })
+      .from(chatAccountPoints)
+      .where(and(eq(chatAccountPoints.account, account), eq(chatAccountPoints.day, day)))
+    const left = most - Math.max(ofUser?.granted ?? 0, ofAccount?.granted ?? 0)
+    const granted = Math.max(0, Math.min(settings.discord_bot_points_per_message, left))
     if (granted === 0) return ok({ granted })
     await tx
       .insert(chatPoints)
@@ -64,6 +72,13 @@ export async function rewardChatMessage(
       .onConflictDoUpdate({
         target: [chatPoints.userId, chatPoints.day],
         set: { granted: sql`${chatPoints.granted} + ${granted}` }
+      })
+    await tx
+      .insert(chatAccountPoints)
+      .values({ account, day, granted })
+      .onConflictDoUpdate({
+        target: [chatAccountPoints.account, chatAccountPoints.day],
+        set: { granted: sql`${chatAccountPoints.granted} + ${granted}` }
       })
     const cause = `chat:${report.event_id}`
     await grantPoints(unit, {
@@ -77,3 +92,7 @@ export async function rewardChatMessage(
     return ok({ granted })
   })
 }
+
+/** The ids of the chat platform could be tried one by one: the hash needs the shop's secret. */
+const accountHash = ({ appSecret }: Pick<Config, 'appSecret'>, discordId: string): Buffer =>
+  createHmac('sha256', appSecret).update(`chat account ${discordId}`).digest()

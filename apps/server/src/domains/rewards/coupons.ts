@@ -1,5 +1,5 @@
 import { refuse, type Coupon } from '@netlet/contract'
-import { and, eq, ilike, isNull, not, sql } from 'drizzle-orm'
+import { and, arrayContains, eq, ilike, isNull, not, or, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -82,7 +82,7 @@ export function updateCoupon(
     if (!row.ok) return row
     const [held] = await tx.select({ by: coupons.holderId }).from(coupons).where(eq(coupons.id, id)).for('update')
     // An administrator's word stands, whatever becomes of a payment that used it before.
-    const decided = form.is_used !== undefined && form.is_used !== before.is_used ? { usedBy: null } : {}
+    const decided = form.is_used !== undefined && form.is_used !== before.is_used ? { usedBy: [], freedBy: [] } : {}
     const changed = await tx
       .update(coupons)
       .set({ ...row.data, ...decided })
@@ -122,11 +122,12 @@ export async function useCoupons(
   const named = codes.map(code => code.trim().toLowerCase())
   const used = await unit.tx
     .update(coupons)
-    .set({ isUsed: true, usedBy: payment })
+    .set({ isUsed: true, ...movedTo(payment, 'usedBy') })
     .where(
       and(
         eq(coupons.holderId, holderId),
-        not(coupons.isUsed),
+        // What an administrator marked as used stays so, whatever becomes of a payment.
+        or(not(coupons.isUsed), sql`cardinality(${coupons.usedBy}) > 0`),
         sql`lower(${coupons.code}) = any(${sql.param(named)}::text[])`
       )
     )
@@ -134,19 +135,31 @@ export async function useCoupons(
   for (const { id } of used) unit.publish('coupon', id, holderId)
 }
 
-/** A payment was given back before anything was delivered for it: the promo codes that it used can be used again. */
-export const freeCoupons = (unit: Unit, payment: string): Promise<void> => setUsed(unit, payment, false)
+/** A payment was given back before anything was delivered for it: promo codes that no other payment uses can be used again. */
+export const freeCoupons = (unit: Unit, payment: string): Promise<void> => move(unit, payment, 'freedBy')
 
-/** The money of such a payment came back: the promo codes that it used, and nothing else since, are used again. */
-export const useCouponsAgain = (unit: Unit, payment: string): Promise<void> => setUsed(unit, payment, true)
+/** The money of such a payment came back: the promo codes that it used are used again. */
+export const useCouponsAgain = (unit: Unit, payment: string): Promise<void> => move(unit, payment, 'usedBy')
 
-async function setUsed(unit: Unit, payment: string, isUsed: boolean): Promise<void> {
+async function move(unit: Unit, payment: string, to: 'usedBy' | 'freedBy'): Promise<void> {
+  const from = to === 'usedBy' ? coupons.freedBy : coupons.usedBy
   const changed = await unit.tx
     .update(coupons)
-    .set({ isUsed })
-    .where(and(eq(coupons.usedBy, payment), eq(coupons.isUsed, !isUsed)))
+    .set({
+      ...movedTo(payment, to),
+      isUsed: to === 'usedBy' ? true : sql`cardinality(array_remove(${coupons.usedBy}, ${payment})) > 0`
+    })
+    .where(arrayContains(from, [payment]))
     .returning({ id: coupons.id, holderId: coupons.holderId })
   for (const { id, holderId } of changed) unit.publish('coupon', id, holderId)
+}
+
+/** A payment stands in one of both lists, once. */
+const movedTo = (payment: string, to: 'usedBy' | 'freedBy') => {
+  const [without, other] = to === 'usedBy' ? [coupons.usedBy, coupons.freedBy] : [coupons.freedBy, coupons.usedBy]
+  const added = sql`array_append(array_remove(${without}, ${payment}), ${payment})`
+  const removed = sql`array_remove(${other}, ${payment})`
+  return to === 'usedBy' ? { usedBy: added, freedBy: removed } : { usedBy: removed, freedBy: added }
 }
 
 /**

@@ -1,9 +1,10 @@
-import { refuse, type GiftCard } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { refuse, type BulkEffect, type GiftCard, type Reason } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { countOutcomes, type Outcomes } from '../../infra/outcomes.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import { isCouponCode, lockCodes } from './codes.ts'
@@ -61,6 +62,20 @@ export async function deleteGiftCardIn(unit: Unit, id: number): Promise<Result<n
   unit.audit('gift_card.delete', id, { before: masked(present(row.data)) })
   return done
 }
+
+/** What deleting these gift cards would refuse, as `deleteGiftCardIn` does. */
+export const planGiftCardRemoval = (db: Executor, ids: number[]): Promise<Outcomes> =>
+  countOutcomes(
+    db,
+    sql`unnest(${sql.param(ids)}::bigint[]) as asked(id) left join ${giftCards} on ${eq(giftCards.id, sql`asked.id`)}`,
+    {
+      refused: sql<Reason | null>`case
+      when ${giftCards.id} is null then 'not_found'
+      when ${giftCards.isExchanged} then 'gift_card_exchanged'
+    end`,
+      effect: sql<BulkEffect>`'done'`
+    }
+  )
 
 /** For the audit log: who knows a gift card's code can spend it. */
 const masked = (card: GiftCard): GiftCard => ({

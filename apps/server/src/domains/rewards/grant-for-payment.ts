@@ -10,8 +10,8 @@ import { pointRecords } from './tables.ts'
 import { wholePoints } from './whole-points.ts'
 
 /**
- * Locks the users that a payment's points go to, in the order in which they are granted. Call it before
- * leasing addresses, since users are locked before the inventory.
+ * Locks the users that a payment's points go to. Call it before leasing addresses, since users are locked before the
+ * inventory.
  */
 export const lockEarners = (tx: Executor, buyerId: number): Promise<void> => lockUserAndInviter(tx, buyerId)
 
@@ -19,7 +19,7 @@ export const lockEarners = (tx: Executor, buyerId: number): Promise<void> => loc
  * What a payment earns: level points for the buyer, and for whoever invited the buyer coins, and level points where it is
  * the first payment. Rounded down to whole points; once for a payment, however often it is asked for. Call it in the
  * command that settles the payment.
- * @param amount what was paid: '12.30'
+ * @param amount what was paid, and not given back: '12.30'
  * @param paymentId the platform's id of the order that was paid
  */
 export async function grantForPayment(
@@ -48,7 +48,8 @@ export async function grantForPayment(
     reason: 'payment',
     params: { order: earned.orderPublicId },
     cause: `payment:${payment}:level`,
-    payment
+    payment,
+    rate: settings.billing_rate
   })
   // A payment that brought nothing, such as a test, is no first payment.
   if (buyer.invitedBy === null || Number(amount) <= 0) return
@@ -61,6 +62,7 @@ export async function grantForPayment(
     params,
     cause: `payment:${payment}:coins`,
     payment,
+    rate: settings.invite_rebate_rate,
     maturesAt: maturity(unit.now, settings)
   })
   await rewardInvitation(unit, { userId, paymentId: payment, settings })

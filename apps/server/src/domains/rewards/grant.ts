@@ -15,6 +15,10 @@ export type Grant = {
   cause: string
   /** The platform's order that earned it: see `takeBackForPayment`. */
   payment?: string
+  /** By what its amount was multiplied. */
+  rate?: number | null
+  /** See the column. */
+  nominal?: number
   /** From when on coins can be spent; without it at once. */
   maturesAt?: Date | null
 }
@@ -60,6 +64,8 @@ async function writeRecord(unit: Unit, { userId, kind, point, reason, params, ca
       reasonParams: params ?? null,
       cause,
       payment: more.payment ?? null,
+      rate: more.rate ?? null,
+      nominal: more.nominal ?? null,
       maturesAt: more.maturesAt ?? null,
       createdAt: unit.now
     })

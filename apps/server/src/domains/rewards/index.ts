@@ -1,15 +1,16 @@
 /**
  * What customers earn and what they get for it: level points, coins, promo codes, gift cards, level discounts and the
- * points for chat messages. It owns coupons, gift_cards, level_codes, point_records, level_decays, chat_events and
- * chat_points; the balances themselves are in accounts' users and change only by `grantPoints`, which writes the
+ * points for chat messages. It owns coupons, gift_cards, level_codes, point_records, level_decays, chat_events,
+ * chat_points and chat_account_points; the balances themselves are in accounts' users and change only by `grantPoints`, which writes the
  * record with them. Others grant by the functions below within their own command.
  */
 export { changePoints } from './account-points.ts'
 export { freeCoupons, useCoupons, useCouponsAgain } from './coupons.ts'
 export { grantForPayment, lockEarners, rewardInvitation } from './grant-for-payment.ts'
 export { pendingCoins } from './pending-coins.ts'
-export { restoreForPayment, takeBackForPayment } from './take-back.ts'
-export { createGiftCard, deleteGiftCardIn } from './gift-cards.ts'
+export { restoreForPayment, takeBackForPayment, takeBackPart } from './take-back.ts'
+export type { Money } from './taken-lots.ts'
+export { createGiftCard, deleteGiftCardIn, planGiftCardRemoval } from './gift-cards.ts'
 export { giftCardList } from './list-gift-cards.ts'
 export { exportCodes, exportPoints, forgetInvited } from './own-rewards.ts'
 

@@ -2,11 +2,10 @@ import { and, asc, eq, gt, or, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { pagesById } from '../../infra/db/pages-by-id.ts'
 import { users } from '../accounts/tables.ts'
 import { sentenceOfRecord } from './grant.ts'
 import { coupons, pointRecords } from './tables.ts'
-
-const BATCH = 500
 
 /** Takes the name of a user out of the points history of whoever invited them. The records stay. */
 export async function forgetInvited(
@@ -25,22 +24,21 @@ export async function forgetInvited(
 
 /** A user's points history for the download of the own data, in batches. */
 export async function* exportPoints(db: Executor, userId: number): AsyncGenerator<object[]> {
-  for (let last = 0; ;) {
-    const rows = await db
+  const pages = pagesById(({ after, limit }) =>
+    db
       .select()
       .from(pointRecords)
-      .where(and(eq(pointRecords.userId, userId), gt(pointRecords.id, last)))
+      .where(and(eq(pointRecords.userId, userId), gt(pointRecords.id, after)))
       .orderBy(asc(pointRecords.id))
-      .limit(BATCH)
+      .limit(limit)
+  )
+  for await (const rows of pages)
     yield rows.map(row => ({
       kind: row.kind,
       point: row.point,
       reason: sentenceOfRecord(row),
       created_at: iso(row.createdAt)
     }))
-    if (rows.length < BATCH) return
-    last = rows.at(-1)?.id ?? last
-  }
 }
 
 /** A user's promo codes for the download of the own data. */

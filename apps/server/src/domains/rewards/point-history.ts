@@ -1,17 +1,23 @@
 import type { PointRecord } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { sentenceOfRecord } from './grant.ts'
 import { pointRecords } from './tables.ts'
 
+type Query = ListInput<'id'> & { kind?: 'level' | 'coins' | undefined }
+
 /** A user's changes of points and coins, newest first. */
 export const pointRecordList = (userId: number, now: Date) =>
-  defineList<ListInput<'id'>, PointRecord>({
+  defineList<Query, PointRecord>({
     name: 'point_records',
     table: pointRecords,
     id: pointRecords.id,
     sort: { id: pointRecords.id },
-    match: () => ({ anyOf: [{ column: pointRecords.userId, among: [userId] }] }),
+    match: (_db, { kind }) => ({
+      where: [kind === undefined ? undefined : eq(pointRecords.kind, kind)],
+      anyOf: [{ column: pointRecords.userId, among: [userId] }]
+    }),
     async load(db, ids) {
       const rows = await db.select().from(pointRecords).where(among(pointRecords.id, ids))
       return rows.map(row => ({

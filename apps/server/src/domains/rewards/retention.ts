@@ -1,7 +1,7 @@
 import { lt } from 'drizzle-orm'
 import { DAY, iso } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
-import { chatEvents, chatPoints } from './tables.ts'
+import { chatAccountPoints, chatEvents, chatPoints } from './tables.ts'
 
 /** Points, coins and gift cards are money and are kept; what only counts chat messages is not. */
 export const rewardsRetention: RetentionEntry[] = [
@@ -15,8 +15,12 @@ export const rewardsRetention: RetentionEntry[] = [
   {
     what: 'chat_days',
     keep: { ms: 7 * DAY },
-    why: "How many points a user's chat messages brought on a day, for the most that a day can bring.",
-    remove: (unit, before, limit) => removeRows(unit, chatPoints, lt(chatPoints.day, iso(before).slice(0, 10)), limit),
+    why: "How many points a user's and a chat account's messages brought on a day, for the most that a day can bring.",
+    async remove(unit, before, limit) {
+      const day = iso(before).slice(0, 10)
+      const removed = await removeRows(unit, chatPoints, lt(chatPoints.day, day), limit)
+      return removed + (await removeRows(unit, chatAccountPoints, lt(chatAccountPoints.day, day), limit - removed))
+    },
     count: db => countRows(db, chatPoints, chatPoints.day)
   }
 ]

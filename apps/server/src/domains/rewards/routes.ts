@@ -1,4 +1,4 @@
-import { routes } from '@netlet/contract'
+import { mayOperate, routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
@@ -32,12 +32,16 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
     async ({ caller, body }) => refuseWhileImpersonating(caller) ?? exchangeCoins(ctx, caller, body)
   )
 
-  mountList(mount, ctx, rewards.levelCodes, ({ caller }) => levelCodeList({ withCodes: caller.isSuperuser }))
+  mountList(mount, ctx, rewards.levelCodes, ({ caller }) =>
+    levelCodeList({ withCodes: mayOperate(caller.role, 'rewards.view') })
+  )
   mount(rewards.createLevelCode, async call => createLevelCode(ctx, call.caller, call.body))
   mount(rewards.updateLevelCode, async call => updateLevelCode(ctx, call.caller, call.params.id, call.body))
   mount(rewards.deleteLevelCode, async call => deleteLevelCode(ctx, call.caller, call.params.id))
 
   mountList(mount, ctx, rewards.pointRecords, ({ caller }) => pointRecordList(caller.id, ctx.now()))
+
+  mountList(mount, ctx, rewards.userPoints, ({ params }) => pointRecordList(params.id, ctx.now()))
 
   mount(rewards.botWebhook, async ({ caller, body, request }) =>
     rewardChatMessage(ctx, caller, body, {

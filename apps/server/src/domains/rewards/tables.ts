@@ -1,6 +1,18 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant, money, points, ref } from '../../infra/db/columns.ts'
+import {
+  bigint,
+  boolean,
+  check,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex
+} from 'drizzle-orm/pg-core'
+import { bytes, createdAt, id, instant, money, points, ref } from '../../infra/db/columns.ts'
 import { POINT_REASONS, type Params, type PointReason } from '@netlet/contract'
 import { users } from '../accounts/tables.ts'
 
@@ -16,16 +28,23 @@ export const coupons = pgTable(
     codeType: integer().notNull(),
     discount: money().notNull(),
     isUsed: boolean().notNull().default(false),
-    /** The platform's order that used it last: it is free again where that was given back before it was delivered. */
-    usedBy: text(),
+    /** The platform's orders that use it: it is free again where all of them were given back before they were delivered. */
+    usedBy: text()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
+    /** Those that were given back so: they use it again where their money comes back. */
+    freedBy: text()
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
     createdAt: createdAt()
   },
   t => [
     uniqueIndex('coupons_code_key').on(sql`lower(${t.code})`),
     index('coupons_holder').on(t.holderId, t.id),
-    index('coupons_used_by')
-      .on(t.usedBy)
-      .where(sql`${t.usedBy} is not null`),
+    index('coupons_used_by').using('gin', t.usedBy),
+    index('coupons_freed_by').using('gin', t.freedBy),
     index('coupons_search').using('gin', sql`${t.code} gin_trgm_ops`),
     check('coupons_type', sql`${t.codeType} in (1, 2)`),
     check('coupons_discount', sql`${t.discount} >= 0`)
@@ -93,7 +112,13 @@ export const pointRecords = pgTable(
     payment: text(),
     /** Coins: until then they cannot be spent. Null: they can be spent at once. */
     maturesAt: instant(),
-    /** When what it gave was taken back, since its payment was refunded. */
+    /** By what the payment's amount was multiplied; null: not earned by a payment, or before this was written down. */
+    rate: doublePrecision(),
+    /** Level points that were given back after a decay: how many they had been before it. Null: `point`. */
+    nominal: points(),
+    /** What of `nominal` was taken back, since money of its payment was given back. */
+    takenBack: points().notNull().default(0),
+    /** When the last of it was. */
     takenBackAt: instant(),
     createdAt: createdAt()
   },
@@ -105,6 +130,10 @@ export const pointRecords = pgTable(
     index('point_records_pending')
       .on(t.userId, t.maturesAt)
       .where(sql`${t.maturesAt} is not null`),
+    check(
+      'point_records_taken_back',
+      sql`${t.takenBack} between 0 and greatest(coalesce(${t.nominal}, ${t.point}), 0)`
+    ),
     check('point_records_kind', sql`${t.kind} in ('level', 'coins')`),
     check(
       'point_records_reason',
@@ -134,4 +163,11 @@ export const chatPoints = pgTable(
   'chat_points',
   { userId: ref().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },
   t => [uniqueIndex('chat_points_key').on(t.userId, t.day)]
+)
+
+/** The same per chat account, whichever user it is bound to; hashed, since it outlasts the user. */
+export const chatAccountPoints = pgTable(
+  'chat_account_points',
+  { account: bytes().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },
+  t => [primaryKey({ columns: [t.account, t.day] })]
 )

@@ -18,7 +18,8 @@ import {
   restoreForPayment,
   rewardInvitation,
   rewardsRoutes,
-  takeBackForPayment
+  takeBackForPayment,
+  takeBackPart
 } from './index.ts'
 import { decayLevelPoints } from './decay.ts'
 import { pointRecords } from './tables.ts'
@@ -210,6 +211,52 @@ test('a refund takes only what decay has left of its own points', async () => {
   await refunds(buyer.user.id, older)
   expect((await balanceOf(buyer.user.id)).levelPoints).toBe(139 - 81 - 9)
   expect(await sumOf(buyer.user.id, 'level')).toBe(139 - 81 - 9)
+})
+
+test('of a payment that is given back in parts, what is kept of it has earned what it earns; decay counts for its part', async () => {
+  const { inviter, buyer } = await pair()
+  const payment = await pays(buyer.user.id, '100.00', { billing_rate: 0.7, invite_rebate_rate: 0.35 })
+  const keeps = (amount: string) =>
+    command(shop.ctx, SYSTEM, async unit => {
+      await lockEarners(unit.tx, buyer.user.id)
+      await takeBackPart(unit, payment, { amount, of: '100.00' })
+    })
+  const restoresTo = (amount: string) =>
+    command(shop.ctx, SYSTEM, async unit => {
+      await lockEarners(unit.tx, buyer.user.id)
+      await restoreForPayment(unit, payment, { amount, of: '100.00' })
+    })
+  const expectEarned = async (level: number, coins: number, owed = 0) => {
+    expect(await balanceOf(buyer.user.id)).toMatchObject({ levelPoints: level })
+    expect(await balanceOf(inviter.user.id)).toMatchObject({ coins, coinsOwed: owed })
+  }
+  await expectEarned(70, 35)
+  // The points for the invitation stay while anything of the payment is kept.
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 10 })
+  await Promise.all([keeps('66.65'), keeps('66.65')])
+  await expectEarned(46, 23)
+  await keeps('33.30')
+  await expectEarned(23, 11)
+  await Promise.all([restoresTo('66.65'), restoresTo('66.65')])
+  await expectEarned(46, 23)
+  // Half of what stands is left; a later part takes half as many.
+  await writeSettings(shop.ctx, { level_points_decay_day: 1, level_points_decay_rate: 0.5 })
+  await decayLevelPoints({ ...shop.ctx, now: () => new Date('2101-02-02T00:00:00Z') })
+  await expectEarned(23, 23)
+  await keeps('33.30')
+  await expectEarned(11, 11)
+  await restoresTo('66.65')
+  await expectEarned(28, 23)
+  // What was spent is owed.
+  shop.advance(8 * DAY)
+  expect((await exchange(inviter, 20)).code).toBe(2000)
+  await keeps('33.30')
+  await expectEarned(11, 0, 9)
+  await keeps('0.01')
+  await expectEarned(0, 0, 20)
+  // As many as were taken: some of them before the decay.
+  await restoresTo('100.00')
+  await expectEarned(47, 15)
 })
 
 test('money that came back earns again what was taken: once, as pending as before, and another refund takes it again', async () => {

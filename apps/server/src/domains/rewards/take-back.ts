@@ -1,12 +1,12 @@
-import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { changeBalance, lockBalance } from '../accounts/index.ts'
 import { grantPoints } from './grant.ts'
+import { earningsOf, nominalOf, standingOf, targetOf, type Earning, type Kept } from './earnings.ts'
 import { pointRecords } from './tables.ts'
 import { takeCoins } from './take-coins.ts'
-
-type PointRow = typeof pointRecords.$inferSelect
+import { givenBackFor, sumOf, type Money, type Take } from './taken-lots.ts'
 
 /**
  * Takes back what a payment earned, once: level points as far as decay has left them, and as many coins as it gave from
@@ -15,10 +15,9 @@ type PointRow = typeof pointRecords.$inferSelect
  * @param payment the platform's id of the order that was refunded
  */
 export async function takeBackForPayment(unit: Unit, payment: string): Promise<void> {
-  // Once also where nothing is left to take, and all of it is owed: then no record of it is written.
-  const taken = await unit.tx
-    .update(pointRecords)
-    .set({ takenBackAt: unit.now })
+  const earned = await unit.tx
+    .select()
+    .from(pointRecords)
     .where(
       and(
         eq(pointRecords.payment, payment),
@@ -26,39 +25,63 @@ export async function takeBackForPayment(unit: Unit, payment: string): Promise<v
         isNull(pointRecords.takenBackAt)
       )
     )
-    .returning()
-  for (const record of taken.toSorted((a, b) => a.id - b.id))
-    await (record.kind === 'level' ? takeLevelPoints(unit, record) : takeBackCoins(unit, record))
-}
-
-const reasonOf = ({ reasonCode, reasonParams: params }: PointRow) => ({
-  reason: reasonCode === 'payment' ? ('refund' as const) : ('refund_invited' as const),
-  ...(params ? { params } : {})
-})
-
-async function takeLevelPoints(unit: Unit, record: PointRow): Promise<void> {
-  const balance = await lockBalance(unit.tx, record.userId)
-  const point = -Math.min(await leftOf(unit.tx, record), balance?.levelPoints ?? 0)
-  await grantPoints(unit, {
-    ...reasonOf(record),
-    userId: record.userId,
-    kind: 'level',
-    point,
-    cause: `refund:${record.id}`
-  })
+    .orderBy(pointRecords.id)
+  for (const record of earned) await leave(unit, record, 0)
 }
 
 /**
- * What the decays since have left of level points. Each took the same part of all points that there were, so the same of
- * these. Rounded up: the parts of several payments add up to no less than all that they left.
+ * A part of a payment was given back: takes back what it earned beyond what its kept part earns, in the same way. Repeated,
+ * it takes nothing more. The caller has locked the earners.
  */
-async function leftOf(db: Executor, { id, userId, point }: PointRow): Promise<number> {
+export async function takeBackPart(unit: Unit, payment: string, kept: Kept): Promise<void> {
+  for (const records of await earningsOf(unit.tx, payment)) {
+    let above = standingOf(records) - targetOf(records, kept)
+    for (const record of records.toReversed()) {
+      const standing = standingOf([record])
+      const part = Math.min(standing, above)
+      if (part <= 0) continue
+      await leave(unit, record, standing - part)
+      above -= part
+    }
+  }
+}
+
+/** Takes what an earning gave but for these points of it, once, also where nothing is left to take and all of it is owed. */
+async function leave(unit: Unit, record: Earning, standing: number): Promise<void> {
+  const takenBack = (record.nominal ?? record.point) - standing
+  await unit.tx
+    .update(pointRecords)
+    .set({ takenBack, takenBackAt: standing === 0 ? unit.now : null })
+    .where(eq(pointRecords.id, record.id))
+  const { id, userId, reasonCode, reasonParams: params, payment } = record
+  const taken = {
+    userId,
+    reason: reasonCode === 'payment' ? ('refund' as const) : ('refund_invited' as const),
+    ...(params ? { params } : {}),
+    cause: standing === 0 ? `refund:${id}` : `refund:${id}:left:${standing}`
+  }
+  const before = standingOf([record])
+  if (record.kind === 'level') {
+    const balance = await lockBalance(unit.tx, userId)
+    const left = (await leftOf(unit.tx, record, before)) - (await leftOf(unit.tx, record, standing))
+    await grantPoints(unit, { ...taken, kind: 'level', point: -Math.min(left, balance?.levelPoints ?? 0) })
+    return
+  }
+  const owed = await takeCoins(unit, { ...taken, point: before - standing, ...(payment ? { first: payment } : {}) })
+  if (owed > 0) await changeBalance(unit, userId, { coinsOwed: owed })
+}
+
+/**
+ * What the decays since have left of so many of an earning's level points. Each took the same part of all points that
+ * there were, so the same of these. Rounded up: the parts of several payments add up to no less than all that they left.
+ */
+async function leftOf(db: Executor, { id, userId, point, nominal }: Earning, standing: number): Promise<number> {
   const { rows: decays } = await db.execute<{ before: string; after: string }>(sql`
     select before, before + point as after from (
       select id, point, reason_code, sum(point) over (order by id) - point as before
       from ${pointRecords} where user_id = ${userId} and kind = 'level'
     ) history where reason_code = 'decay' and id > ${id} and before > 0`)
-  let [left, of] = [BigInt(point), 1n]
+  let [left, of] = [BigInt(point) * BigInt(standing), BigInt(nominal ?? point)]
   for (const { before, after } of decays) {
     left *= BigInt(after) > 0n ? BigInt(after) : 0n
     of *= BigInt(before)
@@ -66,57 +89,79 @@ async function leftOf(db: Executor, { id, userId, point }: PointRow): Promise<nu
   return Number((left + of - 1n) / of)
 }
 
-async function takeBackCoins(unit: Unit, record: PointRow): Promise<void> {
-  const { userId, point, payment } = record
-  const cause = `refund:${record.id}`
-  const owed = await takeCoins(unit, {
-    ...reasonOf(record),
-    userId,
-    point,
-    cause,
-    ...(payment ? { first: payment } : {})
-  })
-  if (owed > 0) await changeBalance(unit, userId, { coinsOwed: owed })
-}
-
 /**
- * Gives back what was taken, once, since the money of its payment came back: level points as many as were taken, coins
- * that can be spent from when they could before. Those are earned anew, so that another refund takes them again. Points for
- * an invitation are not among them: see `rewardInvitation`. The caller has locked the earners.
+ * Gives back what was taken, since money of its payment came back: level points as many as were taken, coins that can be
+ * spent from when they could before. Those are earned anew, so that another refund takes them again. Repeated, it gives
+ * nothing more. Points for an invitation are not among them: see `rewardInvitation`. The caller has locked the earners.
+ * @param kept what of the payment is the shop's now; without it, all of it
+ * @param moneys all money of the payment that was given back, with that which comes back now: as many level points as its
+ *   going took (`givenBackFor`); without it, as many as were taken on average
  */
-export async function restoreForPayment(unit: Unit, payment: string): Promise<void> {
-  const { tx } = unit
-  const taken = await tx
-    .select()
-    .from(pointRecords)
-    .where(
-      and(
-        eq(pointRecords.payment, payment),
-        inArray(pointRecords.reasonCode, ['payment', 'invited_payment']),
-        isNotNull(pointRecords.takenBackAt)
-      )
-    )
-    .orderBy(pointRecords.id)
-  for (const record of taken) {
-    const { userId, kind, reasonCode: reason, reasonParams: params, maturesAt } = record
-    const point = kind === 'coins' ? record.point : await takenOf(tx, record)
+export async function restoreForPayment(
+  unit: Unit,
+  payment: string,
+  kept?: Kept,
+  moneys?: readonly Money[]
+): Promise<void> {
+  for (const records of await earningsOf(unit.tx, payment)) {
+    const last = records.at(-1)
+    const nominal = targetOf(records, kept) - standingOf(records)
+    if (!last || nominal <= 0) continue
+    const { userId, kind, reasonCode: reason, reasonParams: params, maturesAt, rate } = last
     await grantPoints(unit, {
       userId,
       kind,
-      point,
+      point: kind === 'coins' ? nominal : await levelFor(unit, records, nominal, { kept, moneys }),
+      nominal,
+      rate,
       reason,
       ...(params ? { params } : {}),
-      cause: `restored:${record.id}`,
+      cause: `restored:${last.id}`,
       payment,
       maturesAt
     })
   }
 }
 
-async function takenOf(db: Executor, { id }: PointRow): Promise<number> {
-  const [taken] = await db
-    .select({ point: pointRecords.point })
+/** The level points that were taken for so many of those that earnings gave: fewer where there had been a decay. */
+async function levelFor(
+  { tx, now }: Unit,
+  records: readonly Earning[],
+  nominal: number,
+  { kept, moneys }: { kept: Kept | undefined; moneys: readonly Money[] | undefined }
+): Promise<number> {
+  const takes = await takesOf(tx, records)
+  if (moneys) {
+    const full = kept ? targetOf(records, { amount: kept.of, of: kept.of }) : (records[0]?.point ?? 0)
+    return givenBackFor({ records, takes, moneys, full }, { nominal, at: now })
+  }
+  const restored = records.slice(1)
+  const taken = sumOf(records, ({ takenBack }) => takenBack) - sumOf(restored, nominalOf)
+  const lost = sumOf(takes, one => one.lost) - sumOf(restored, ({ point }) => point)
+  const again = Math.min(nominal, Math.max(0, taken))
+  return nominal - again + (again === 0 ? 0 : Math.floor((lost * again) / taken))
+}
+
+/** Each time that level points of earnings were taken back: how many of those that they gave, and how many decays had left. */
+async function takesOf(db: Executor, records: readonly Earning[]): Promise<Take[]> {
+  const ids = records.map(({ id }) => String(id))
+  const rows = await db
+    .select({ id: pointRecords.id, cause: pointRecords.cause, point: pointRecords.point, at: pointRecords.createdAt })
     .from(pointRecords)
-    .where(eq(pointRecords.cause, `refund:${id}`))
-  return -(taken?.point ?? 0)
+    .where(
+      and(
+        sql`split_part(${pointRecords.cause}, ':', 1) = 'refund'`,
+        sql`split_part(${pointRecords.cause}, ':', 2) = any(${sql.param(ids)}::text[])`,
+        inArray(pointRecords.userId, [...new Set(records.map(({ userId }) => userId))])
+      )
+    )
+    .orderBy(pointRecords.id)
+  const standing = new Map(records.map(({ id, point, nominal }) => [String(id), nominal ?? point]))
+  return rows.map(({ id, cause, point, at }) => {
+    // 'refund:<earning>' took all that stood, 'refund:<earning>:left:<points>' all but these.
+    const [, earning = '', , left = '0'] = cause.split(':')
+    const before = standing.get(earning) ?? 0
+    standing.set(earning, Number(left))
+    return { id, earning: Number(earning), taken: before - Number(left), lost: -point, at }
+  })
 }

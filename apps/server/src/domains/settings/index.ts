@@ -3,7 +3,8 @@
  * Others read by `readSettings`; only `saveSettings` (a form) and `writeSettings` (the program itself) write.
  */
 export { storeLogLines } from './log-lines.ts'
-export { readSettings, writeSettings } from './read.ts'
+export { readSettings, savedAt, writeSettings } from './read.ts'
 export { type HealthPorts } from './health.ts'
 export { settingsRetention } from './retention.ts'
 export { settingsRoutes } from './routes.ts'
+export { type SettingTests } from './test-settings.ts'

@@ -1,5 +1,7 @@
-import { desc, eq, sql } from 'drizzle-orm'
+import { LOG_LEVELS, type LogLevel, type LogSource, type LogTail } from '@netlet/contract'
+import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -27,6 +29,23 @@ export async function readLogs(db: Executor): Promise<{ server_logs: string; tas
   const [server, task] = await Promise.all((['server', 'task'] as const).map(source => latest(db, source)))
   return { server_logs: server ?? '', task_logs: task ?? '' }
 }
+
+/** The latest lines of one log after a line, oldest first. */
+export async function readLogTail(
+  db: Executor,
+  { source, after_id: after }: { source: LogSource; after_id: number }
+): Promise<LogTail> {
+  const rows = await db
+    .select({ id: logLines.id, at: logLines.at, line: logLines.line })
+    .from(logLines)
+    .where(and(eq(logLines.source, source), gt(logLines.id, after)))
+    .orderBy(desc(logLines.id))
+    .limit(KEPT)
+  return { lines: rows.toReversed().map(({ id, at, line }) => ({ id, at: iso(at), level: levelOf(line), line })) }
+}
+
+/** A line begins with its time and its level. */
+const levelOf = (line: string): LogLevel => LOG_LEVELS.find(level => line.split(' ', 2)[1] === level) ?? 'INFO'
 
 async function latest(db: Executor, source: LogLine['source']): Promise<string> {
   const rows = await db

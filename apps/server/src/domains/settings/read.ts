@@ -1,4 +1,5 @@
 import { SECRET_SETTINGS, Settings } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -16,14 +17,26 @@ export const isSecret = (key: string): boolean => secretKeys.has(key)
  * cannot be read any more counts as not saved: the shop runs on, and an administrator can enter it again.
  */
 export async function readSettings(db: Executor, secrets: Secrets): Promise<Settings> {
-  const saved = new Map((await db.select().from(settings)).map(row => [row.key, row]))
+  // Parsed here: the query builder parses what is a text already once more, and a client id of 18 digits is one.
+  const rows = await db
+    .select({ key: settings.key, value: sql<string | null>`${settings.value}::text`, secret: settings.secret })
+    .from(settings)
+  const saved = new Map(rows.map(row => [row.key, row]))
   const values = Object.entries(Settings.shape).map(([key, field]) => {
     const row = saved.get(key)
-    const value = row?.secret ? openOrNothing(secrets, row.secret) : row?.value
+    const value = row?.secret ? openOrNothing(secrets, row.secret) : parseJson(row?.value)
     const parsed = field.safeParse(value ?? undefined)
     return [key, parsed.success ? parsed.data : field.parse(undefined)]
   })
   return Object.fromEntries(values) as Settings
+}
+
+const parseJson = (text: string | null | undefined): unknown => (typeof text === 'string' ? JSON.parse(text) : text)
+
+/** When a setting was saved last; null where it never was. */
+export async function savedAt(db: Executor, key: keyof Settings): Promise<Date | null> {
+  const [row] = await db.select({ at: settings.updatedAt }).from(settings).where(eq(settings.key, key))
+  return row?.at ?? null
 }
 
 /** A database that was restored under another APP_SECRET holds secrets that cannot be opened. */

@@ -1,5 +1,4 @@
-import { refuse, SECRET_KEPT, sentenceOf, type Refusal, type Settings, type ShownSettings } from '@netlet/contract'
-import { shopBase } from '../../integrations/shopify/index.ts'
+import { SECRET_KEPT, sentenceOf, type Refusal, type Settings, type ShownSettings } from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -63,14 +62,8 @@ export async function saveSettings(
 
 const isKept = (key: string, value: unknown) => isSecret(key) && value === SECRET_KEPT
 
-/** The refusal of the first wrong field, with the sentences of all wrong fields. */
-function checkSettings(form: Partial<Settings>): Refusal | undefined {
-  const wrong: [field: keyof Settings, Refusal][] = []
-  if (form.shopify_shop_url && !shopBase(form.shopify_shop_url))
-    wrong.push(['shopify_shop_url', refuse('invalid_shop_url')])
-  const geofeed = form.geofeed === undefined ? undefined : checkGeofeed(form.geofeed)
-  if (geofeed) wrong.push(['geofeed', geofeed])
-  const errors = Object.fromEntries(wrong.map(([field, refusal]) => [field, sentenceOf(refusal)]))
-  const [first] = wrong
-  return first && { ...first[1], data: { errors } }
+/** What the schema cannot tell of a form's values. */
+function checkSettings({ geofeed }: Partial<Settings>): Refusal | undefined {
+  const wrong = geofeed === undefined ? undefined : checkGeofeed(geofeed)
+  return wrong && { ...wrong, data: { errors: { geofeed: sentenceOf(wrong) } } }
 }

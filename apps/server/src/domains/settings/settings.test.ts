@@ -1,4 +1,4 @@
-import { SECRET_KEPT, SECRET_SETTINGS, Settings } from '@netlet/contract'
+import { SECRET_KEPT, SECRET_SETTINGS, Settings, type LogTail } from '@netlet/contract'
 import { desc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createSecrets } from '../../infra/secrets.ts'
@@ -121,7 +121,7 @@ test('a wrong value is refused by its field and nothing of the form is saved', a
     ['billing_rate', '', 'Must be a number from 0 to 1000'],
     ['email_code_expire', null, 'Must be a number from 60 to 86400'],
     ['email_method', 'pigeon', 'Must be sendgrid, mailgun or smtp'],
-    ['support_twitter', 'javascript:alert(1)', 'Must start with https:// or http://'],
+    ['support_twitter', 'javascript:alert(1)', 'Must be a web address, such as https://example.com'],
     ['shopify_shop_url', 'http://', 'Must be a domain, such as my-shop.myshopify.com, or a web address'],
     ['email_from', 'a@example.com\nBcc: b@example.com', 'Contains a character that is not allowed'],
     ['discord_client_id', 'a\0b', 'Contains a character that is not allowed'],
@@ -168,4 +168,28 @@ test('the logs show the latest lines of both kinds, oldest first, and do not gro
   const server = data.server_logs.split('\n')
   expect(server).toHaveLength(500)
   expect([server[0], server[499]]).toEqual(['server 200', 'server 699'])
+})
+
+test('the log of one kind is read from a line on, with the level of each line', async () => {
+  const at = shop.ctx.now()
+  await storeLogLines(shop.ctx)([
+    { source: 'server', line: '2026-06-15T08:00:00.000Z INFO begun', at },
+    { source: 'server', line: '2026-06-15T08:00:01.000Z ERROR broken\n    at x', at },
+    { source: 'task', line: '2026-06-15T08:00:02.000Z WARN job failed', at }
+  ])
+  const tail = async (query: string) =>
+    (await admin.get<LogTail>(`/api/settings/log_lines?${query}`)).data.lines.map(({ id, level }) => ({ id, level }))
+  const all = await tail('source=server')
+  expect(all.slice(-2).map(({ level }) => level)).toEqual(['INFO', 'ERROR'])
+  expect(await tail(`source=server&after_id=${all.at(-2)?.id}`)).toEqual(all.slice(-1))
+  expect(await tail(`source=server&after_id=${all.at(-1)?.id}`)).toEqual([])
+  expect((await tail('source=task')).at(-1)?.level).toBe('WARN')
+  expect((await admin.get('/api/settings/log_lines?source=secrets')).status).toBe(400)
+})
+
+test('a text that looks like a number, or like a word of JSON, is read as it was saved', async () => {
+  for (const text of ['123456789012345678', '0100', 'true', 'null', '"quoted"', '[1]']) {
+    await save({ discord_client_id: text })
+    expect((await admin.get<Settings>(CONFIG)).data.discord_client_id).toBe(text)
+  }
 })

@@ -1,11 +1,14 @@
 import { refuse, type Faq } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
+import { auditLog } from '../../infra/tables.ts'
 import { faqs } from './tables.ts'
 
 type FaqInput = { question: string; answer: string }
@@ -56,10 +59,41 @@ export async function deleteFaq(ctx: AppContext, by: Actor, id: number): Promise
     const { tx } = unit
     const [row] = await tx.delete(faqs).where(eq(faqs.id, id)).returning()
     if (!row) return refuse('not_found')
-    unit.audit('faq.delete', id, { before: present(row) })
+    unit.audit('faq.delete', id, { before: { ...present(row), created_at: iso(row.createdAt) } })
     return done
   })
 }
+
+/**
+ * Brings back a deleted question with its id, so that it stands where it stood, from what the audit log keeps of it. One
+ * that is there already is left as it is; 'not_found' where the log knows of no deletion.
+ */
+export const restoreFaq = (ctx: AppContext, by: Actor, id: number): Promise<Result<Faq>> =>
+  command(ctx, by, async unit => {
+    const { tx } = unit
+    const [entry] = await tx
+      .select({ action: auditLog.action, before: auditLog.before })
+      .from(auditLog)
+      .where(and(eq(auditLog.targetType, 'faq'), eq(auditLog.targetId, String(id))))
+      .orderBy(desc(auditLog.id))
+      .limit(1)
+    const kept = entry?.action === 'faq.delete' ? Deleted.safeParse(entry.before) : undefined
+    if (kept?.success) {
+      const { question, answer, created_at } = kept.data
+      const restored = await tx
+        .insert(faqs)
+        .overridingSystemValue()
+        .values({ id, question, answer, createdAt: new Date(created_at) })
+        .onConflictDoNothing()
+        .returning({ id: faqs.id })
+      if (restored.length > 0) unit.audit('faq.restore', id, { after: { question, answer } })
+    }
+    const [row] = await tx.select().from(faqs).where(eq(faqs.id, id))
+    return row ? ok(present(row)) : refuse('not_found')
+  })
+
+/** What a deletion leaves in the audit log; entries of older versions lack the time. */
+const Deleted = z.object({ question: z.string(), answer: z.string(), created_at: z.string() })
 
 /** What the form of a question shows. */
 const fieldsOf = ({ question, answer }: FaqInput) => ({ question, answer })

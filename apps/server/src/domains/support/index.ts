@@ -2,14 +2,24 @@
  * Questions and answers for everyone, and the tickets that visitors send to the administrators. It owns faqs and
  * tickets. Others use its routes, and `createFaq` to fill a new shop.
  */
-import { routes } from '@netlet/contract'
+import { preferredLanguage, routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { createFaq, deleteFaq, updateFaq, faqList } from './faqs.ts'
-import { deleteTicket, submitTicket, ticketList } from './tickets.ts'
+import { createFaq, deleteFaq, faqList, restoreFaq, updateFaq } from './faqs.ts'
+import { submitTicket } from './submit-ticket.ts'
+import {
+  answerTicket,
+  closeTicket,
+  deleteTicket,
+  readTicket,
+  reopenTicket,
+  ticketList,
+  userTicketList
+} from './tickets.ts'
 
 export { createFaq } from './faqs.ts'
+export { countOpenTickets } from './tickets.ts'
 export { exportTickets, forgetSender } from './own-tickets.ts'
 
 /** Puts the calls about questions, answers and tickets on the server. */
@@ -20,8 +30,16 @@ export function supportRoutes(mount: Mount, ctx: AppContext): void {
   mount(support.createFaq, async call => createFaq(ctx, call.caller, call.body))
   mount(support.updateFaq, async call => updateFaq(ctx, call.caller, call.params.id, call.body))
   mount(support.deleteFaq, async call => deleteFaq(ctx, call.caller, call.params.id))
+  mount(support.restoreFaq, async call => restoreFaq(ctx, call.caller, call.params.id))
 
-  mount(support.createTicket, async ({ caller, body }) => submitTicket(ctx, caller, body))
+  mount(support.createTicket, async ({ caller, body, request }) =>
+    submitTicket(ctx, caller, body, preferredLanguage(request.headers['accept-language']))
+  )
   mountList(mount, ctx, support.tickets, () => ticketList)
+  mountList(mount, ctx, support.userTickets, ({ params }) => userTicketList(params.id))
+  mount(support.ticket, async call => readTicket(ctx.db, call.params.id))
+  mount(support.answerTicket, async call => answerTicket(ctx, call.caller, call.params.id, call.body))
+  mount(support.closeTicket, async call => closeTicket(ctx, call.caller, call.params.id, call.body))
+  mount(support.reopenTicket, async call => reopenTicket(ctx, call.caller, call.params.id, call.body))
   mount(support.deleteTicket, async call => deleteTicket(ctx, call.caller, call.params.id))
 }

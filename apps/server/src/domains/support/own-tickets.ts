@@ -2,10 +2,9 @@ import { and, asc, eq, gt } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { pagesById } from '../../infra/db/pages-by-id.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { tickets } from './tables.ts'
-
-const BATCH = 500
 
 const sentWith = (email: string) => eq(lower(tickets.email), email.toLowerCase())
 
@@ -17,21 +16,22 @@ export async function forgetSender(unit: Unit, email: string): Promise<void> {
 
 /** The tickets that were sent with this e-mail address, for the download of the own data, in batches. */
 export async function* exportTickets(db: Executor, email: string): AsyncGenerator<object[]> {
-  for (let last = 0; ;) {
-    const rows = await db
+  const pages = pagesById(({ after, limit }) =>
+    db
       .select()
       .from(tickets)
-      .where(and(sentWith(email), gt(tickets.id, last)))
+      .where(and(sentWith(email), gt(tickets.id, after)))
       .orderBy(asc(tickets.id))
-      .limit(BATCH)
+      .limit(limit)
+  )
+  for await (const rows of pages)
     yield rows.map(row => ({
       username: row.username,
       email: row.email,
       phone: row.phone,
       message: row.message,
+      state: row.state,
+      answer: row.answer,
       created_at: iso(row.createdAt)
     }))
-    if (rows.length < BATCH) return
-    last = rows.at(-1)?.id ?? last
-  }
 }

@@ -5,7 +5,8 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { captchas } from '../accounts/tables.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { supportRoutes } from './index.ts'
-import { TICKETS_AN_HOUR } from './tickets.ts'
+import { faqs } from './tables.ts'
+import { TICKETS_AN_HOUR } from './submit-ticket.ts'
 
 let shop: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
@@ -67,6 +68,22 @@ test('questions are public, found by text in either part, and kept by administra
     'faq.edit',
     'faq.delete'
   ])
+})
+
+test('a deleted question comes back as it was, once, and only where it was deleted', async () => {
+  const form = { question: 'What is undone?', answer: 'All of it' }
+  const first = (await admin.post<Faq>(FAQ, form)).data
+  const [kept] = await shop.ctx.db.select().from(faqs).where(eq(faqs.id, first.id))
+  await admin.delete(`${FAQ}${first.id}/`)
+  const restore = (id: number) => admin.post<Faq>(`${FAQ}${id}/restore/`)
+  const both = await Promise.all([restore(first.id), restore(first.id)])
+  expect(both.map(({ data }) => data)).toEqual([first, first])
+  expect(await shop.ctx.db.select().from(faqs).where(eq(faqs.id, first.id))).toEqual([kept])
+  const entries = await shop.ctx.db.select().from(auditLog).where(eq(auditLog.action, 'faq.restore'))
+  expect(entries).toMatchObject([{ targetId: String(first.id), after: form }])
+  expect((await restore(first.id + 1000)).status).toBe(404)
+  // The next new one takes a number of its own.
+  expect((await admin.post<Faq>(FAQ, form)).data.id).toBeGreaterThan(first.id)
 })
 
 test('ticket form: name, email, phone and message are required', async () => {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { index, pgTable, text } from 'drizzle-orm/pg-core'
-import { createdAt, id, inet } from '../../infra/db/columns.ts'
+import { LANGUAGES, TICKET_STATES } from '@netlet/contract'
+import { check, index, pgTable, text } from 'drizzle-orm/pg-core'
+import { createdAt, id, inet, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
 
 export const faqs = pgTable(
   'faqs',
@@ -18,9 +19,20 @@ export const tickets = pgTable(
     message: text().notNull(),
     /** The sender's network, for the limit of tickets per client. */
     clientIp: inet(),
-    createdAt: createdAt()
+    createdAt: createdAt(),
+    state: text({ enum: TICKET_STATES }).notNull().default('open'),
+    /** Of the browser that sent it: what its answer is written in. */
+    language: text({ enum: LANGUAGES }).notNull().default('en'),
+    /** Mailed under the key `ticket:<id>:answer`. */
+    answer: text(),
+    answeredBy: ref(),
+    answeredAt: instant()
   },
   t => [
+    index('tickets_email').on(lower(t.email), t.id),
+    check('tickets_state', oneOf(t.state, TICKET_STATES)),
+    check('tickets_language', oneOf(t.language, LANGUAGES)),
+    index('tickets_state').on(t.state, t.id),
     index('tickets_client').on(t.clientIp, t.createdAt.desc()),
     index('tickets_search').using('gin', sql`(${t.username} || ' ' || ${t.email} || ' ' || ${t.message}) gin_trgm_ops`)
   ]

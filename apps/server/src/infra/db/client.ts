@@ -91,6 +91,30 @@ export async function allowLongStatements(tx: Transaction, milliseconds: number)
   if (client) client.longestMs = milliseconds + ANSWER_MS
 }
 
+/**
+ * Reads what may take long, and does without it where it does.
+ * @param milliseconds for each of its statements
+ * @returns null where the database cancelled one, since it took too long
+ */
+export async function readWithin<T>(
+  db: Database,
+  milliseconds: number,
+  read: (tx: Executor) => Promise<T>
+): Promise<T | null> {
+  try {
+    return await db.transaction(
+      async tx => {
+        await allowLongStatements(tx, milliseconds)
+        return read(tx)
+      },
+      { accessMode: 'read only' }
+    )
+  } catch (error) {
+    if (sqlState(error) === '57014') return null
+    throw error
+  }
+}
+
 export async function closeDatabase(db: Database): Promise<void> {
   await db.$client.end()
 }

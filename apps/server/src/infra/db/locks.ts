@@ -34,8 +34,12 @@ export const LOCKS = {
   bulkRuns: 7313,
   /** What happens to the money of one order of the platform: payment, refund, application. Key: the platform's id. */
   platformOrder: 7314,
+  /** Counts what visitors behind a proxy that nobody named are let in for. Key: what, and the proxy. */
+  forwardedClients: 7315,
   /** Only one sync of collections or tags at a time. */
-  catalogSync: 7320
+  catalogSync: 7320,
+  /** Writes prices to the platform: from the check of what is saved until it is. A session lock, see session-lock.ts. */
+  platformPrices: 7321
 } as const
 
 export type Lock = keyof typeof LOCKS

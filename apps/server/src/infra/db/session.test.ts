@@ -1,17 +1,22 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { closeDatabase, openDatabase, type Database, type Executor } from './client.ts'
+import type * as Client from './client.ts'
+import type { Database, Executor } from './client.ts'
 
 let database: TestDatabase
 let db: Database
+let client: typeof Client
 beforeAll(async () => {
+  // The names of statements are a process's, and other files of this one may have used them up.
+  vi.resetModules()
+  client = await import('./client.ts')
   database = await createTestDatabase()
   // One connection: what it has prepared is what we see.
-  db = openDatabase(database.url, { max: 1 })
+  db = client.openDatabase(database.url, { max: 1 })
 })
 afterAll(async () => {
-  await closeDatabase(db)
+  await client.closeDatabase(db)
   await database.drop()
 })
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { request, type ClientRequest, type IncomingMessage } from 'node:http'
-import { afterEach, vi } from 'vitest'
+import { request, type IncomingMessage } from 'node:http'
+import { onTestFinished, vi } from 'vitest'
 import { accountPorts } from '../../ports.ts'
 import { accountRoutes, createGuard } from '../../domains/accounts/index.ts'
 import type { TestClient } from '../../testing/client.ts'
@@ -38,11 +38,6 @@ type Stream = {
   close: () => void
 }
 
-const streams: ClientRequest[] = []
-afterEach(() => {
-  for (const stream of streams.splice(0)) stream.destroy()
-})
-
 export async function openStream(
   { url }: { url: string },
   client: TestClient,
@@ -50,7 +45,7 @@ export async function openStream(
 ): Promise<Stream> {
   const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const asked = request(`${url}/api/events`, { agent: false, headers: { cookie, ...headers } })
-  streams.push(asked)
+  onTestFinished(() => void asked.destroy())
   asked.on('error', () => undefined)
   asked.end()
   const [response] = (await once(asked, 'response')) as [IncomingMessage]

@@ -1,4 +1,4 @@
-import { refuse, type Refusal, type ReplyOf, type Route } from '@netlet/contract'
+import { mayOperate, refuse, routes, type Refusal, type ReplyOf, type Route } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { UserActor, VisitorActor } from '../actor.ts'
@@ -6,6 +6,7 @@ import { fieldReasons, formRefusal } from '../refusals.ts'
 import type { Result } from '../result.ts'
 import { sendData, sendRefusal } from './app.ts'
 import { clientAddress } from './client-address.ts'
+import { forwardedClient } from './untrusted-proxies.ts'
 
 export type Guard = {
   /** Finds out who calls; null for a visitor. */
@@ -48,7 +49,7 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
         if (!parts.ok) return sendRefusal(reply, parts)
         const result = await handler({
           ...parts.data,
-          caller: caller ?? { kind: 'visitor', ip: clientAddress(request) },
+          caller: caller ?? { kind: 'visitor', ip: clientAddress(request), forwardedFor: forwardedClient(request) },
           request,
           reply
         } as never)
@@ -63,8 +64,13 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
 function bodyLimit(route: Route): number {
   if (route.path.startsWith('/api/servers/acls')) return 4 * 1024 * 1024
   if (route.path === '/api/settings/config') return 2 * 1024 * 1024
+  // Each attribute of a checkout may have 100,000 characters, and an order hundreds of lines.
+  if (WEBHOOKS.has(route.path)) return 8 * 1024 * 1024
   return 1024 * 1024
 }
+
+/** What the platform tells: what is refused for its size would be lost. */
+const WEBHOOKS: ReadonlySet<string> = new Set([routes.orders.payWebhook.path, routes.orders.productWebhook.path])
 
 function forbidden(route: Route, caller: UserActor | null): Refusal | null {
   if (route.access === 'public') return null
@@ -73,7 +79,8 @@ function forbidden(route: Route, caller: UserActor | null): Refusal | null {
     if (!route.scope) return refuse('key_not_allowed')
     return caller.scopes.includes(route.scope) ? null : refuse('key_scope_missing', { params: { scope: route.scope } })
   }
-  return route.access === 'admin' && !caller.isSuperuser ? refuse('forbidden') : null
+  if (!caller.isSuperuser) return route.access === 'admin' ? refuse('forbidden') : null
+  return !route.permission || mayOperate(caller.role, route.permission) ? null : refuse('role_not_allowed')
 }
 
 type Parts = { params: unknown; query: unknown; body: unknown }

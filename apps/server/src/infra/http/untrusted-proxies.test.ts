@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forwardedClient, untrustedProxyOf } from './untrusted-proxies.ts'
+import { forwardedClient, unnamedProxyWarning, untrustedProxyOf } from './untrusted-proxies.ts'
 
 const request = (peer: string, header?: string, ip = peer) => ({
   ip,
@@ -24,4 +24,11 @@ test.each([
 ])('%s is none', (_what, asked) => {
   expect(untrustedProxyOf(asked)).toBeNull()
   expect(forwardedClient(asked)).toBeNull()
+})
+
+test('a shop that browsers reach by https without a named proxy warns of that as it starts', () => {
+  const warning = (publicUrl: string, trustProxy: string | false) => unnamedProxyWarning({ publicUrl, trustProxy })
+  expect(warning('https://shop.example.com', false)).toContain('Set TRUST_PROXY')
+  expect(warning('https://shop.example.com', '172.17.0.1')).toBeNull()
+  expect(warning('http://127.0.0.1:3000', false)).toBeNull()
 })

@@ -43,6 +43,15 @@ export function forwardedClient(request: Peer): string | null {
   return last && isIP(last) ? last : null
 }
 
+/**
+ * What to warn of as the shop starts; null: nothing. It speaks no TLS itself, so where browsers reach it by https something
+ * stands in front.
+ */
+export function unnamedProxyWarning({ publicUrl, trustProxy }: { publicUrl: string; trustProxy: string | false }) {
+  if (trustProxy !== false || !publicUrl.startsWith('https:')) return null
+  return `PUBLIC_URL is ${publicUrl}, so a reverse proxy stands in front, and TRUST_PROXY names none: limits cannot tell its visitors apart for certain, and sessions and the audit log show its address for all of them. Set TRUST_PROXY to its address.`
+}
+
 const MOST_PEERS = 20
 const seen = new Map<string, Date>()
 
@@ -59,7 +68,7 @@ export function watchForProxies(app: FastifyInstance, log: Log): void {
       if (seen.size >= MOST_PEERS) return
       log.warn(
         { peer },
-        `${peer} forwards requests of others, and TRUST_PROXY does not name it: every visitor counts as one client. Set TRUST_PROXY=${peer} if it is your reverse proxy.`
+        `${peer} forwards requests of others, and TRUST_PROXY does not name it: sessions and the audit log show its address for every visitor. Set TRUST_PROXY=${peer} if it is your reverse proxy.`
       )
     }
     seen.set(peer, new Date())

@@ -26,19 +26,33 @@ export async function csvOf<Q extends ListInput, Item extends { id: number }>(
   // Read before anything is sent, so that a failure can still be answered as one.
   const first = await readBatch(db, list, { ...query, limit: BATCH, offset: 0 }, match)
   if (!first.ok) return first
-  const csv = stringify({
+  const csv = writer(list.csv?.columns ?? columns)
+  // A client that goes away ends the reading too; a failure ends the reply halfway, which the client notices.
+  pipeline(Readable.from(lines(db, list, query, match, first.data)), csv, () => {})
+  return ok({ filename: `${list.name}_${now.toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, content: csv })
+}
+
+/** Rows that are read already as CSV; for what no list has. */
+export function csvFile(
+  filename: string,
+  columns: readonly string[],
+  rows: readonly Record<string, string | number>[]
+): CsvFile {
+  const content = writer(columns)
+  pipeline(Readable.from(rows), content, () => {})
+  return { filename, content }
+}
+
+const writer = (columns: readonly string[]) =>
+  stringify({
     header: true,
-    columns: [...(list.csv?.columns ?? columns)],
+    columns: [...columns],
     // A spreadsheet would run a product's name that begins with '='.
     escape_formulas: true,
     record_delimiter: 'windows',
     // It would quote the whole delimiter only, but any part of it ends a line for some reader.
     quoted_match: /[\r\n]/
   })
-  // A client that goes away ends the reading too; a failure ends the reply halfway, which the client notices.
-  pipeline(Readable.from(lines(db, list, query, match, first.data)), csv, () => {})
-  return ok({ filename: `${list.name}_${now.toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, content: csv })
-}
 
 export async function sendCsv(reply: FastifyReply, { filename, content }: CsvFile): Promise<void> {
   await reply

@@ -1,5 +1,6 @@
 /** Lists: a list is declared once, and its pages, its CSV and "all that match" come from the declaration. */
-export { csvOf, sendCsv } from './csv.ts'
+export { csvFile, csvOf, sendCsv, type CsvFile } from './csv.ts'
+export { badCursor } from './cursor.ts'
 export { defineList, type List, type ListInput, type Match } from './list.ts'
 export { matchingIds } from './matching-ids.ts'
 export { answerList, columnsOf, mountList } from './mount-list.ts'

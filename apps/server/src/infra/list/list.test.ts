@@ -167,6 +167,17 @@ test('a total is exact up to 10,000 and a lower bound beyond', async () => {
   expect(await page({ targets: [] })).toMatchObject({ total: 0, total_exact: true, next: null })
 })
 
+test('one row is found by its id, where the rest of the query has it too', async () => {
+  await insert(30)
+  const id = idsOf(await page({ offset: 20, limit: 1 }))[0] ?? 0
+  expect(await page({ id, limit: 1 })).toMatchObject({ data: [{ id }], total: 1, total_exact: true, next: null })
+  expect(await page({ id, actor: 'nobody' })).toMatchObject({ data: [], total: 0 })
+  expect(await page({ id: 9_999_999_999 })).toMatchObject({ data: [], total: 0 })
+  expect(await page({ id, search: 'nothing like it' })).toMatchObject({ data: [], total: 0 })
+  expect(await page({ id, targets: [] })).toMatchObject({ data: [], total: 0 })
+  expect(await matchingIds(db, list, query({ id }), { limit: 100 })).toEqual([id])
+})
+
 test('rows of several values are one list', async () => {
   await insert(70)
   const asked = { targets: ['3', '5', '5', 'none'], limit: 6 }

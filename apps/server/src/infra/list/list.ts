@@ -1,4 +1,4 @@
-import type { SQL } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Executor } from '../db/client.ts'
 
@@ -6,6 +6,8 @@ import type { Executor } from '../db/client.ts'
 export type ListInput<Sort extends string = string> = {
   limit: number
   offset: number
+  /** One row. */
+  id?: number | undefined
   search?: string | undefined
   sort_by: Sort
   sort_order: 'asc' | 'desc'
@@ -46,5 +48,14 @@ export type List<Q extends ListInput, Item extends { id: number }> = {
   csv?: { columns: readonly string[]; line(item: Item): Record<string, unknown> }
 }
 
-/** Declares a list: fixes its types. */
-export const defineList = <Q extends ListInput, Item extends { id: number }>(list: List<Q, Item>): List<Q, Item> => list
+/** Declares a list: fixes its types, and has each list answer `id`. */
+export const defineList = <Q extends ListInput, Item extends { id: number }>(list: List<Q, Item>): List<Q, Item> => ({
+  ...list,
+  async match(db, query) {
+    const match = (await list.match?.(db, query)) ?? {}
+    if (query.id === undefined) return match
+    // Some keys are integers, and an id may be too large for one: then there is no such row.
+    return { ...match, where: [...(match.where ?? []), sql`${list.id} = ${query.id}::bigint`] }
+  },
+  total: async (db, query) => (query.id === undefined ? list.total?.(db, query) : undefined)
+})

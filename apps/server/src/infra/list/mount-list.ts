@@ -1,4 +1,4 @@
-import type { Page, ReplyOf, Route } from '@netlet/contract'
+import type { Page, Refusal, ReplyOf, Route } from '@netlet/contract'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../context.ts'
@@ -15,15 +15,19 @@ type ItemOf<R> = ReplyOf<R> extends { data: (infer Item extends { id: number })[
  * Puts a list on the server: a page as JSON, or with `format=csv` everything that matches as a file. Who may call the
  * one may call the other.
  * @param listFor the list that this caller sees
+ * @param before what happens first, such as an entry in the audit log; a refusal is the answer
  */
 export function mountList<R extends Route>(
   mount: Mount,
   ctx: Pick<AppContext, 'db' | 'now'>,
   route: R,
-  listFor: (call: Call<R, WhoCalls<R>>) => List<never, ItemOf<R>>
+  listFor: (call: Call<R, WhoCalls<R>>) => List<never, ItemOf<R>>,
+  before: (call: Call<R, WhoCalls<R>>) => Promise<Refusal | null> = async () => null
 ): void {
   const columns = columnsOf(route)
   mount(route, async call => {
+    const refused = await before(call)
+    if (refused) return refused
     const list = listFor(call) as List<Query, ItemOf<R>>
     return (await answerList(ctx, list, call.query as Query, { columns, reply: call.reply })) as never
   })

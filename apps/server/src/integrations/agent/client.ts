@@ -2,6 +2,7 @@ import {
   agentFailure,
   agentDeleteReply,
   agentPrefixesReply,
+  agentReport,
   agentState,
   agentUserReply,
   type AgentDeleteReply,
@@ -17,6 +18,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { z } from 'zod'
+import { startOf, storableText } from '../../infra/text.ts'
+import { parseJson } from '../http-exchange.ts'
 
 /** Where an agent answers, and how it is known to be the right one. */
 export type AgentAddress = {
@@ -41,9 +44,24 @@ export type RawReply = { status: number; body: string; cut: boolean }
 
 const agentInfo = z.object({
   status: z.literal(200),
-  data: z.looseObject({ epoch: z.string(), version: z.number(), proxy_port: z.number(), cidr: z.array(z.string()) })
+  data: z.looseObject({
+    epoch: z.string(),
+    version: z.number(),
+    proxy_port: z.number(),
+    cidr: z.array(z.string()),
+    num_of_users: z.unknown().optional(),
+    health: z.unknown().optional(),
+    load: z.unknown().optional()
+  })
 })
-export type AgentInfo = z.infer<typeof agentInfo>['data']
+/** `misreported`: what it tells of itself cannot be right, so none of it is here. That it answers counts all the same. */
+export type AgentInfo = Omit<z.infer<typeof agentInfo>['data'], 'num_of_users' | 'health' | 'load'> &
+  z.infer<typeof agentReport> & { misreported?: true }
+
+function readInfo({ num_of_users, health, load, ...known }: z.infer<typeof agentInfo>['data']): AgentInfo {
+  const report = agentReport.safeParse({ num_of_users, health, load })
+  return report.success ? { ...known, ...report.data } : { ...known, misreported: true }
+}
 
 export type AgentClient = {
   putUser(user: string, body: AgentUserBody): Promise<AgentResult<AgentUserReply>>
@@ -84,7 +102,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     const json = parseJson(text)
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
-      const refusal = failure.success ? failure.data : { reason: 'unknown', msg: text.slice(0, 200) }
+      const refusal = failure.success ? failure.data : { reason: 'unknown', msg: startOf(text, 200) }
       // A refusal of the token says nothing about the user or range that was sent: a valid token fixes it.
       if (status >= 500 || status === 401) return { ok: false, kind: 'unreachable', message: refusal.msg }
       return { ok: false, kind: 'refused', status, reason: refusal.reason, message: refusal.msg }
@@ -101,17 +119,9 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     state: () => call(agentState, 'GET', '/api/state'),
     info: async () => {
       const reply = await call(agentInfo, 'GET', '/api/view-server-info')
-      return reply.ok ? { ok: true, data: reply.data.data } : reply
+      return reply.ok ? { ok: true, data: readInfo(reply.data.data) } : reply
     },
     raw: (method, path, body, maxBytes) => send(method, path, body, maxBytes)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }
 
@@ -132,7 +142,11 @@ async function exchange(address: AgentAddress, call: Exchange): Promise<AgentRes
   return result
 }
 
-const unreachable = (message: string): AgentResult<never> => ({ ok: false, kind: 'unreachable', message })
+const unreachable = (message: string): AgentResult<never> => ({
+  ok: false,
+  kind: 'unreachable',
+  message: storableText(message)
+})
 
 type Attempt = { result: AgentResult<RawReply>; stale: boolean }
 

@@ -1,1 +1,8 @@
-export { createAgentClient, type AgentAddress, type AgentClient, type AgentResult, type RawReply } from './client.ts'
+export {
+  createAgentClient,
+  type AgentAddress,
+  type AgentClient,
+  type AgentInfo,
+  type AgentResult,
+  type RawReply
+} from './client.ts'

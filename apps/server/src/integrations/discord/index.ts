@@ -45,6 +45,16 @@ export function createDiscord(options: DiscordOptions) {
   const base = (options.baseUrl ?? 'https://discord.com').replace(/\/+$/, '')
   const limits = { fetch: request, timeoutMs }
 
+  async function userOf(authorization: string): Promise<DiscordResult<DiscordUser>> {
+    const headers = { authorization, accept: 'application/json' }
+    const reply = await exchange(party, `${base}/api/v10/users/@me`, { headers }, limits)
+    if (!reply.ok) return reply
+    const user = read(reply, User)
+    if (!user.ok) return user
+    const { id, username, global_name: globalName = null } = user.value
+    return { ok: true, value: { id, username, globalName, name: globalName || username } }
+  }
+
   return {
     /** Where to send the browser; null while no client id is set. `state` has to be unguessable and checked on return. */
     authorizeUrl(input: { redirectUri: string; state: string }): string | null {
@@ -86,18 +96,36 @@ export function createDiscord(options: DiscordOptions) {
       return token.ok ? { ok: true, value: { accessToken: token.value.access_token } } : token
     },
 
-    async currentUser(accessToken: string): Promise<DiscordResult<DiscordUser>> {
+    /** Does the platform know the client id and its secret? */
+    async checkClient(): Promise<DiscordResult<null>> {
+      if (clientId === '' || clientSecret === '') return notConfigured
       const reply = await exchange(
         party,
-        `${base}/api/v10/users/@me`,
-        { headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' } },
+        `${base}/api/oauth2/token`,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+          body: new URLSearchParams({
+            grant_type: 'client_credentials',
+            scope: 'identify',
+            client_id: clientId,
+            client_secret: clientSecret
+          }).toString()
+        },
         limits
       )
       if (!reply.ok) return reply
-      const user = read(reply, User)
-      if (!user.ok) return user
-      const { id, username, global_name: globalName = null } = user.value
-      return { ok: true, value: { id, username, globalName, name: globalName || username } }
+      const token = read(reply, Token)
+      return token.ok ? { ok: true, value: null } : token
+    },
+
+    /** The bot that a token belongs to. */
+    async botUser(token: string): Promise<DiscordResult<DiscordUser>> {
+      return userOf(`Bot ${token}`)
+    },
+
+    async currentUser(accessToken: string): Promise<DiscordResult<DiscordUser>> {
+      return userOf(`Bearer ${accessToken}`)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { startOf } from '../../infra/text.ts'
 import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
 import { failed, messageId, parseFrom, type Mail, type MailFailure, type MailResult } from './mail.ts'
 
@@ -94,7 +95,7 @@ function reasonIn(text: string): { reason: string; field: string | null } {
   const first = body?.errors?.[0]
   const reason = first?.message ?? body?.message
   return {
-    reason: typeof reason === 'string' ? reason.slice(0, 300) : 'no reason given',
+    reason: typeof reason === 'string' ? startOf(reason, 300) : 'no reason given',
     field: typeof first?.field === 'string' ? first.field : null
   }
 }

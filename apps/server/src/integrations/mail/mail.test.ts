@@ -90,6 +90,17 @@ test.each([
   expect(await send(sender)).toMatchObject({ reason: 'server_error', retryable: true, uncertain: false })
 })
 
+test('what a mail service says is cut between characters, and can be stored', async () => {
+  const body = { errors: [{ message: `a\0b\ud83d${'x'.repeat(296)}😀` }] }
+  const reply = async () => new Response(JSON.stringify(body), { status: 400 })
+  const sent = await createMailer({ method: 'sendgrid', apiKey: 'k', fetch: reply }).send(mail)
+  expect(sent).toMatchObject({ message: `SendGrid refused the mail (HTTP 400): ab\ufffd${'x'.repeat(296)}` })
+  const server = await smtpServer({ data: `451 a\0b${'x'.repeat(293)}😀` })
+  const said = await createMailer({ method: 'smtp', host: '127.0.0.1', port: server.port }).send(mail)
+  await server.close()
+  expect(said).toMatchObject({ ok: false, message: expect.stringMatching(/ 451 ab?x{293}\.$/) as string })
+})
+
 /** Answers of a mail server other than usual; null to DATA: it takes the mail and ends the connection. */
 type Answers = { hello?: string; from?: string; rcpt?: string; data?: string | null }
 

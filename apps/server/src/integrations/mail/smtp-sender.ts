@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer'
+import { startOf } from '../../infra/text.ts'
 import { failed, messageId, type Mail, type MailReason, type MailResult } from './mail.ts'
 
 type Smtp = { host: string; port: number; secure?: boolean; username?: string; password?: string }
@@ -75,5 +76,5 @@ function isUncertain(error: unknown): boolean {
 /** The server's own words, which name what is wrong. */
 function saidBy(error: unknown): string {
   const response = error instanceof Error ? (error as SmtpError).response : undefined
-  return response ? `: ${response.slice(0, 300)}` : ''
+  return response ? `: ${startOf(response, 300)}` : ''
 }

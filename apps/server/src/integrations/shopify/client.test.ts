@@ -165,9 +165,18 @@ test('tagging adds, keeps what was there, and may be repeated; the note is set o
   value(await client().tagOrder(order.id, ['delivered']))
   value(await client().tagOrder(order.id, ['renew', 'delivered']))
   expect(value(await client().order(order.id))).toMatchObject({ tags: ['delivered', 'renew'], note: null })
-  value(await client().tagOrder(order.id, ['delivery_fail'], 'No free addresses'))
+  value(await client().tagOrder(order.id, ['delivery_fail'], { note: 'No free addresses' }))
   expect(value(await client().order(order.id)).note).toBe('No free addresses')
   expect(await client().tagOrder('1', ['delivered'])).toMatchObject({ ok: false, reason: 'not_found' })
+})
+
+test('tags are removed with the same call that adds others; one that is not there is no error', async () => {
+  const { order } = await buy('702')
+  value(await client().tagOrder(order.id, ['vip', 'delivery_fail'], { note: 'No free addresses' }))
+  const without = ['delivery_fail', 'never_there']
+  for (let time = 0; time < 2; time += 1) value(await client().tagOrder(order.id, ['delivered'], { without }))
+  expect(value(await client().order(order.id))).toMatchObject({ tags: ['vip', 'delivered'], note: 'No free addresses' })
+  expect(await client().tagOrder('1', ['delivered'], { without })).toMatchObject({ ok: false, reason: 'not_found' })
 })
 
 const subscribed = async () =>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { checkoutUrl, type CheckoutInput } from './checkout-url.ts'
 import { documents } from './documents.ts'
 import { toGid } from './ids.ts'
+import { readRefundFate, refundOrder, type RefundFate } from './refund.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import {
   Collection,
@@ -156,41 +157,41 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
      * @param amount in the shop's currency: '12.30'
      * @param key the same refund asked for twice is made once
      */
-    async refund(
+    refund: (
       orderId: string,
-      { amount, key, note }: { amount: string; key: string; note: string }
-    ): Promise<ShopifyResult<null>> {
-      const id = toGid('Order', orderId)
-      const found = await execute(documents.orderTransactions, { id }, OrderTransactions)
-      if (!found.ok) return found
-      const paid = found.value?.transactions.find(
-        one => (one.kind === 'SALE' || one.kind === 'CAPTURE') && one.status === 'SUCCESS'
-      )
-      if (!paid?.gateway) return failed('not_found', `The shop platform knows no payment of order ${orderId}.`)
-      const transactions = [{ orderId: id, parentId: paid.id, kind: 'REFUND', gateway: paid.gateway, amount }]
-      const reply = await execute(
-        documents.refund,
-        { input: { orderId: id, note, notify: false, transactions }, key },
-        z.object({ refundCreate: z.object({ userErrors: UserErrors }).nullable() })
-      )
-      if (!reply.ok) return reply
-      const errors = reply.value.refundCreate?.userErrors ?? []
-      return errors.length === 0 ? done(null) : failed('rejected', errors.map(error => error.message).join('; '))
-    },
+      refund: { amount: string; key: string; note: string }
+    ): Promise<ShopifyResult<string | null>> => refundOrder(execute, orderId, refund),
 
-    /** Adds tags, and with `note` replaces the order's note. Repeating it changes nothing more. */
-    async tagOrder(orderId: string, tags: readonly string[], note?: string): Promise<ShopifyResult<null>> {
+    /** What became of a refund that `refund` started, by its id. */
+    refundFate: (refundId: string): Promise<ShopifyResult<RefundFate>> => readRefundFate(execute, refundId),
+
+    /**
+     * Adds tags, removes those of `without`, and with `note` replaces the order's note. Repeating it changes nothing more.
+     */
+    async tagOrder(
+      orderId: string,
+      tags: readonly string[],
+      { without = [], note }: { without?: readonly string[]; note?: string | undefined } = {}
+    ): Promise<ShopifyResult<null>> {
       const reply = await execute(
         documents.tagOrder,
-        { id: toGid('Order', orderId), tags, note: note ?? null, withNote: note !== undefined },
+        {
+          id: toGid('Order', orderId),
+          tags,
+          without,
+          withRemoval: without.length > 0,
+          note: note ?? null,
+          withNote: note !== undefined
+        },
         z.object({
+          tagsRemove: z.object({ userErrors: UserErrors }).nullish(),
           tagsAdd: z.object({ userErrors: UserErrors }).nullable(),
           orderUpdate: z.object({ userErrors: UserErrors }).nullish()
         })
       )
       if (!reply.ok) return reply
-      const { tagsAdd, orderUpdate } = reply.value
-      const errors = [...(tagsAdd?.userErrors ?? []), ...(orderUpdate?.userErrors ?? [])]
+      const { tagsRemove, tagsAdd, orderUpdate } = reply.value
+      const errors = [tagsRemove, tagsAdd, orderUpdate].flatMap(done => done?.userErrors ?? [])
       if (errors.length === 0) return done(null)
       const reason = errors.some(error => /does not exist|not found/i.test(error.message)) ? 'not_found' : 'rejected'
       return failed(
@@ -214,18 +215,6 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     ): Promise<ShopifyResult<WebhookRegistration>> => registerWebhooks(execute, installation, options)
   }
 }
-
-const OrderTransactions = z
-  .object({
-    order: z
-      .object({
-        transactions: z.array(
-          z.object({ id: z.string(), kind: z.string(), status: z.string(), gateway: z.string().nullable() })
-        )
-      })
-      .nullable()
-  })
-  .transform(data => data.order)
 
 export type Shopify = ReturnType<typeof createShopify>
 

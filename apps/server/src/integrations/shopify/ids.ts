@@ -1,4 +1,4 @@
-export type GidKind = 'Product' | 'ProductVariant' | 'Collection' | 'Order' | 'WebhookSubscription'
+export type GidKind = 'Product' | 'ProductVariant' | 'Collection' | 'Order' | 'Refund' | 'WebhookSubscription'
 
 /** Our side keeps the number as a string ('123'); the platform's GraphQL speaks `gid://shopify/Product/123`. */
 export const toGid = (kind: GidKind, id: string): string => `gid://shopify/${kind}/${id}`

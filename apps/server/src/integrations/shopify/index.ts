@@ -1,6 +1,6 @@
 export { type ChangedOrders, type UnreadableOrder } from './changed-orders.ts'
 export { createShopify, type Shopify } from './client.ts'
-export { type ShopifyFailure, type ShopifyResult } from './result.ts'
+export { type ShopifyFailure, type ShopifyReason, type ShopifyResult } from './result.ts'
 export {
   type ShopifyCollection,
   type ShopifyOrder,

@@ -94,12 +94,28 @@ export const orderDocuments = {
   orderTransactions: /* GraphQL */ `
     query OrderTransactions($id: ID!) {
       order(id: $id) {
+        currencyCode
+        presentmentCurrencyCode
+        netPaymentSet {
+          ...BothMoneys
+        }
         transactions(first: 50) {
           id
           kind
           status
           gateway
+          amountSet {
+            ...BothMoneys
+          }
         }
+      }
+    }
+    fragment BothMoneys on MoneyBag {
+      shopMoney {
+        amount
+      }
+      presentmentMoney {
+        amount
       }
     }
   `,
@@ -112,6 +128,17 @@ export const orderDocuments = {
         userErrors {
           field
           message
+        }
+      }
+    }
+  `,
+  refundStatus: /* GraphQL */ `
+    query RefundStatus($id: ID!) {
+      refund(id: $id) {
+        transactions(first: 20) {
+          nodes {
+            status
+          }
         }
       }
     }
@@ -129,7 +156,20 @@ export const orderDocuments = {
   ${lineFragment}
   `,
   tagOrder: /* GraphQL */ `
-    mutation TagOrder($id: ID!, $tags: [String!]!, $note: String, $withNote: Boolean!) {
+    mutation TagOrder(
+      $id: ID!
+      $tags: [String!]!
+      $without: [String!]!
+      $withRemoval: Boolean!
+      $note: String
+      $withNote: Boolean!
+    ) {
+      tagsRemove(id: $id, tags: $without) @include(if: $withRemoval) {
+        userErrors {
+          field
+          message
+        }
+      }
       tagsAdd(id: $id, tags: $tags) {
         userErrors {
           field

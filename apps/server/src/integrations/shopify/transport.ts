@@ -30,7 +30,13 @@ const Reply = z.object({
   errors: z
     .union([
       z.string(),
-      z.array(z.object({ message: z.string(), extensions: z.object({ code: z.string().optional() }).optional() }))
+      z.array(
+        z.object({
+          message: z.string(),
+          locations: z.array(z.unknown()).optional(),
+          extensions: z.object({ code: z.string().optional() }).optional()
+        })
+      )
     ])
     .optional(),
   extensions: z
@@ -117,8 +123,16 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
   if (code('ACCESS_DENIED'))
     return failure('unauthorized', `The access token lacks a permission: ${list[0]?.message ?? ''}`)
   if (code('INTERNAL_SERVER_ERROR')) return failure('server_error', 'The shop platform has a fault of its own.')
+  // Without a code, and without a place in our document, it says nothing about what we asked for: another try may help.
+  if (!list.some(isAboutCall))
+    return failure('server_error', `The shop platform has a fault of its own: ${list[0]?.message ?? ''}`)
   return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
 }
+
+/** Does an error name what it has against the call? */
+const isAboutCall = (error: object): boolean =>
+  ('extensions' in error && (error.extensions as { code?: string } | undefined)?.code !== undefined) ||
+  'locations' in error
 
 function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['cost']): number {
   if (!cost || cost.throttleStatus.restoreRate <= 0) return 1000

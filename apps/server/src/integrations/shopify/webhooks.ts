@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
+import { startOf } from '../../infra/text.ts'
 import { fromGid } from './ids.ts'
 import { Money } from './shapes.ts'
 
@@ -55,7 +56,7 @@ const withExactId = <T extends { id: string; admin_graphql_api_id?: string | und
  * Text that others choose: a checkout's attribute may have 100,000 characters. It is cut where it enters, since it stands in
  * mails, outcomes and notes from here on; what we look up by it is shorter.
  */
-const Text = (length: number) => z.string().transform(text => text.slice(0, length).toWellFormed())
+const Text = (length: number) => z.string().transform(text => startOf(text, length))
 const NAME = 100
 const EMAIL = 320
 
@@ -144,7 +145,9 @@ export const DisputeEvent = z.object({
   amount: Amount.nullish(),
   currency: z.string().nullish(),
   reason: z.string().nullish(),
-  status: z.string()
+  status: z.string(),
+  /** When it was decided. */
+  finalized_on: z.string().nullish()
 })
 export type DisputeEvent = z.infer<typeof DisputeEvent>
 

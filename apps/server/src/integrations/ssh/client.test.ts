@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import ssh2 from 'ssh2'
@@ -42,19 +43,28 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
     expect(again.ok).toBe(true)
     if (again.ok) again.session.close()
     const other = first.session.hostKey.replace(/.{8}$/, 'AAAAAAAA')
-    expect(await connectSsh(target({ knownHostKey: other }))).toEqual({
+    expect(await connectSsh(target({ knownHostKey: other }))).toMatchObject({
       ok: false,
+      code: 'ssh_key_changed',
       message: expect.stringContaining('The SSH host key of 127.0.0.1 has changed') as string
     })
-    expect(await connectSsh(target({ knownHostKey: 'ecdsa-sha2-nistp256 AAAA' }))).toEqual({
+    expect(await connectSsh(target({ knownHostKey: 'ecdsa-sha2-nistp256 AAAA' }))).toMatchObject({
       ok: false,
+      code: 'ssh_other_key',
       message: expect.stringContaining('has changed') as string
     })
   })
 
+  test('a key is accepted without its line breaks, as a field of one line leaves it', async () => {
+    const connected = await connectSsh(target({ secret: sshd.key.replaceAll('\n', '') }))
+    if (!connected.ok) throw new Error(connected.message)
+    connected.session.close()
+  })
+
   test('a login that is not accepted, and a key that is none, say so', async () => {
-    expect(await connectSsh(target({ secret: sshd.strangeKey }))).toEqual({
+    expect(await connectSsh(target({ secret: sshd.strangeKey }))).toMatchObject({
       ok: false,
+      code: 'ssh_refused',
       message: `127.0.0.1 did not accept the password or key of ${sshd.username}`
     })
     expect(await connectSsh(target({ secret: '-----BEGIN nothing' }))).toMatchObject({
@@ -105,6 +115,42 @@ describe('passwords', () => {
     expect(givenPassword).toBe('root secret')
     expect(asked).toContain('keyboard-interactive')
     expect((await connectSsh({ ...target, secret: 'wrong' })).ok).toBe(false)
+  })
+
+  const pem = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    publicKeyEncoding: { type: 'pkcs1', format: 'pem' }
+  }).privateKey.trim()
+
+  test.each([
+    ['bag attributes before it', `Bag Attributes\n  friendlyName: me\n${pem}`],
+    ['a comment before it', `# my key\n${pem}`],
+    ['quotes around it', `"${pem}"`],
+    ['a comment and no line breaks', `# my key ${pem.replaceAll('\n', ' ')}`]
+  ])('a private key with %s is used as a key, never sent as a password', async (_, secret) => {
+    const { port } = server.address() as AddressInfo
+    ;[asked.length, givenPassword] = [0, '']
+    const connected = await connectSsh({ host: '127.0.0.1', port, username: 'root', secret, knownHostKey: null })
+    expect(connected).toMatchObject({ ok: false, message: expect.stringContaining('did not accept') as string })
+    expect(asked).toContain('publickey')
+    expect(givenPassword).toBe('')
+  })
+
+  test.each([
+    ['PuTTY', 'PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\nSECRET\nPrivate-MAC: 00'],
+    ['SSH2', '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nAAAA\n---- END SSH2 ENCRYPTED PRIVATE KEY ----'],
+    ['escaped line breaks', pem.replaceAll('\n', '\\n')],
+    ['no header', pem.split('\n').slice(1, -1).join('')],
+    ['several lines and no header', pem.split('\n').slice(1, -1).join('\n')],
+    ['half a key', pem.slice(20)],
+    ['a public key', ssh2.utils.generateKeyPairSync('ed25519').public.concat('\n# mine')]
+  ])('a private key that cannot be read is sent nowhere: %s', async (_, secret) => {
+    const { port } = server.address() as AddressInfo
+    ;[asked.length, givenPassword] = [0, '']
+    const connected = await connectSsh({ host: '127.0.0.1', port, username: 'root', secret, knownHostKey: null })
+    expect(connected).toMatchObject({ ok: false, message: expect.stringContaining('cannot be read') as string })
+    expect([asked, givenPassword]).toEqual([[], ''])
   })
 
   test('are never sent to a machine whose host key has changed', async () => {

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { StringDecoder } from 'node:string_decoder'
+import { fillIn, provisioningMessages, type ProvisioningCode } from '@netlet/contract'
 import ssh2, { type Client, type ClientChannel, type ConnectConfig, type ServerHostKeyAlgorithm } from 'ssh2'
+import { storableText } from '../../infra/text.ts'
 
 export type SshTarget = {
   host: string
@@ -11,6 +14,8 @@ export type SshTarget = {
   secret: string
   /** As `SshSession.hostKey` gave it the first time; null: whichever key the machine shows is taken. */
   knownHostKey: string | null
+  /** Ends the attempt to connect. */
+  signal?: AbortSignal
 }
 
 export type SshOutput = { code: number; stdout: string; stderr: string }
@@ -20,15 +25,28 @@ export type SshSession = {
   hostKey: string
   /**
    * Runs a command. Secrets belong into `input`, never into the command: others on the machine can read that.
-   * @throws Error where the connection broke or the time is over
+   * @param options.signal ends the command there, with all that it started
+   * @throws Error where the connection broke or the time is over; the signal's reason where it was aborted
    */
-  run(command: string, options?: { input?: string | Readable; timeoutMs?: number }): Promise<SshOutput>
+  run(
+    command: string,
+    options?: { input?: string | Readable; timeoutMs?: number; signal?: AbortSignal }
+  ): Promise<SshOutput>
   /** Connects to a port of the machine's own loopback. */
   dial(port: number): Promise<Duplex>
   close(): void
 }
 
-export type SshResult = { ok: true; session: SshSession } | { ok: false; message: string }
+/** `code`: why it failed, with the sentence's parameters. */
+export type SshFailure = { ok: false; code: ProvisioningCode; params: Record<string, string | number>; message: string }
+export type SshResult = { ok: true; session: SshSession } | SshFailure
+
+const failed = (code: ProvisioningCode, params: SshFailure['params'] = {}): SshFailure => ({
+  ok: false,
+  code,
+  params,
+  message: fillIn(provisioningMessages[code], params)
+})
 
 const READY_MS = 20_000
 const COMMAND_MS = 60_000
@@ -46,27 +64,29 @@ export async function connectSsh(target: SshTarget): Promise<SshResult> {
   client.on('ready', () => resolve({ ok: true, session: sessionOf(client, shown) }))
   client.on('error', error => {
     const changed = shown !== '' && target.knownHostKey !== null && shown !== target.knownHostKey
-    resolve({ ok: false, message: changed ? changedKey(target, shown) : explain(target, error) })
+    resolve(changed ? changedKey(target, shown) : explain(target, error))
   })
-  client.on('close', () => resolve({ ok: false, message: `${target.host} closed the connection` }))
+  client.on('close', () => resolve(failed('ssh_closed', { host: target.host })))
   client.on('keyboard-interactive', (_name, _about, _language, prompts, answer) => {
     answer(prompts.map(() => target.secret))
   })
   const config = configOf(target, verify)
-  if (typeof config === 'string') return { ok: false, message: config }
-  client.connect(config)
+  if (config === null) return failed('key_unreadable')
+  const abort = () => resolve(failed('ssh_ended'))
+  target.signal?.addEventListener('abort', abort)
+  if (target.signal?.aborted) abort()
+  else client.connect(config)
   const result = await promise
+  target.signal?.removeEventListener('abort', abort)
   if (!result.ok) client.destroy()
   return result
 }
 
-function configOf(target: SshTarget, verify: (key: Buffer) => boolean): ConnectConfig | string {
+/** Null: the private key cannot be read. */
+function configOf(target: SshTarget, verify: (key: Buffer) => boolean): ConnectConfig | null {
   const { host, port, username, secret, knownHostKey } = target
-  const isKey = secret.startsWith('-----BEGIN')
-  if (isKey) {
-    const parsed = ssh2.utils.parseKey(`${secret}\n`)
-    if (parsed instanceof Error) return 'The private key cannot be read. It must be one in PEM without a passphrase.'
-  }
+  const key = isKey(secret) ? `${withLines(pemOf(secret))}\n` : null
+  if (key !== null && !isReadable(key)) return null
   return {
     host,
     port,
@@ -74,11 +94,35 @@ function configOf(target: SshTarget, verify: (key: Buffer) => boolean): ConnectC
     hostVerifier: verify,
     readyTimeout: READY_MS,
     keepaliveInterval: 10_000,
-    ...(isKey ? { privateKey: `${secret}\n` } : { password: secret, tryKeyboard: true }),
+    ...(key !== null ? { privateKey: key } : { password: secret, tryKeyboard: true }),
     // A machine has several keys: asking for the remembered kind keeps another kind from looking like a change.
     ...(knownHostKey ? { algorithms: { serverHostKey: algorithmsOf(knownHostKey) } } : {})
   }
 }
+
+/**
+ * Is it meant as a private key? Whatever could be one is never given to a machine as a password: a password has one line,
+ * and is no long text of base64.
+ */
+const isKey = (secret: string): boolean =>
+  /[\r\n]|-----? ?BEGIN |PuTTY-User-Key-File|PRIVATE KEY|^[A-Za-z0-9+/=]{128,}$/.test(secret.trim())
+
+/** The private key without what some tools write around it: attributes, comments, parameters, certificates. */
+const pemOf = (text: string): string =>
+  /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?-----END \1-----/.exec(text)?.[0] ?? text
+
+function isReadable(key: string): boolean {
+  const parsed = ssh2.utils.parseKey(key)
+  return !(parsed instanceof Error) && parsed.isPrivateKey()
+}
+
+/** A form's field of one line takes the line breaks out of a key that is pasted into it. */
+const withLines = (key: string): string =>
+  key.replace(
+    /^(-----BEGIN [A-Z ]+-----)([A-Za-z0-9+/=\s]+)(-----END [A-Z ]+-----)\s*$/,
+    (_, begin: string, body: string, end: string) =>
+      [begin, ...(body.replaceAll(/\s/g, '').match(/.{1,64}/g) ?? []), end].join('\n')
+  )
 
 function algorithmsOf(knownHostKey: string): ServerHostKeyAlgorithm[] {
   const kind = knownHostKey.split(' ')[0] ?? ''
@@ -97,17 +141,16 @@ const fingerprint = (hostKey: string) =>
     .digest('base64')
     .replace(/=+$/, '')}`
 
-function changedKey({ host, knownHostKey }: SshTarget, shown: string): string {
-  return `The SSH host key of ${host} has changed: it was ${fingerprint(knownHostKey ?? '')} and is ${fingerprint(shown)} now. Nothing was sent to it. If the machine was reinstalled, save the server with its host key forgotten.`
+function changedKey({ host, knownHostKey }: SshTarget, shown: string): SshFailure {
+  return failed('ssh_key_changed', { host, was: fingerprint(knownHostKey ?? ''), is: fingerprint(shown) })
 }
 
-function explain({ host, port, username, knownHostKey }: SshTarget, error: Error & { level?: string }): string {
-  if (error.level === 'client-authentication') return `${host} did not accept the password or key of ${username}`
-  if (error.level === 'client-timeout') return `${host}:${port} did not answer within ${READY_MS / 1000} s`
-  if (knownHostKey !== null && /no matching host key format/i.test(error.message)) {
-    return `The SSH host key of ${host} has changed: it has none of the remembered kind any more. Nothing was sent to it. If the machine was reinstalled, save the server with its host key forgotten.`
-  }
-  return `No SSH connection to ${host}:${port}: ${error.message}`
+function explain({ host, port, username, knownHostKey }: SshTarget, error: Error & { level?: string }): SshFailure {
+  if (error.level === 'client-authentication') return failed('ssh_refused', { host, username })
+  if (error.level === 'client-timeout') return failed('ssh_timeout', { host, port, seconds: READY_MS / 1000 })
+  if (knownHostKey !== null && /no matching host key format/i.test(error.message))
+    return failed('ssh_other_key', { host })
+  return failed('ssh_failed', { host, port, problem: storableText(error.message) })
 }
 
 function sessionOf(client: Client, hostKey: string): SshSession {
@@ -115,26 +158,37 @@ function sessionOf(client: Client, hostKey: string): SshSession {
   client.on('error', () => {})
   return {
     hostKey,
-    async run(command, { input, timeoutMs = COMMAND_MS } = {}) {
-      const channel = await openChannel(client, command)
+    async run(command, { input, timeoutMs = COMMAND_MS, signal } = {}) {
+      signal?.throwIfAborted()
+      // The server makes the command the leader of a process group, which is told first and can be ended as a whole.
+      const leads = signal !== undefined
+      const { channel, output } = await begin(client, leads ? `echo $$ >&2; ${command}` : command, { leads })
       const timer = setTimeout(() => client.destroy(), timeoutMs)
+      const abort = () => void endGroup(client, output.group).finally(() => client.destroy())
+      signal?.addEventListener('abort', abort)
+      if (signal?.aborted) abort()
       try {
-        const output = collect(channel)
         // Awaited below, after what it may fail before.
-        output.catch(() => {})
+        output.ended.catch(() => {})
         if (input === undefined) channel.end()
         else if (typeof input === 'string') channel.end(input)
         // A command that ends before it has read everything says why in its output.
         else await pipeline(input, channel.stdin).catch(() => {})
-        return await output
+        const ended = await output.ended
+        signal?.throwIfAborted()
+        return ended
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw error
       } finally {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', abort)
       }
     },
     dial(port) {
       const { promise, resolve, reject } = Promise.withResolvers<Duplex>()
       client.forwardOut('127.0.0.1', 0, '127.0.0.1', port, (error, channel) =>
-        error ? reject(error) : resolve(channel)
+        error ? reject(readable(error)) : resolve(channel)
       )
       return promise
     },
@@ -142,26 +196,69 @@ function sessionOf(client: Client, hostKey: string): SshSession {
   }
 }
 
-function openChannel(client: Client, command: string): Promise<ClientChannel> {
-  const { promise, resolve, reject } = Promise.withResolvers<ClientChannel>()
-  client.exec(command, (error, channel) => (error ? reject(error) : resolve(channel)))
+type Begun = { channel: ClientChannel; output: Collected }
+
+function begin(client: Client, command: string, options: { leads: boolean }): Promise<Begun> {
+  const { promise, resolve, reject } = Promise.withResolvers<Begun>()
+  client.exec(command, (error, channel) => {
+    if (error) reject(readable(error))
+    // At once: what ends quickly may have told all of it in the same packet.
+    else resolve({ channel, output: collect(channel, options) })
+  })
   return promise
 }
 
-function collect(channel: ClientChannel): Promise<SshOutput> {
+/** The other side's words may be in it. */
+const readable = (error: Error): Error => new Error(storableText(error.message), { cause: error })
+
+type Collected = { ended: Promise<SshOutput>; group: Promise<string | undefined> }
+
+/** @param leads the first line on standard error is the process group's number, and no part of the output */
+function collect(channel: ClientChannel, { leads }: { leads: boolean }): Collected {
   const { promise, resolve, reject } = Promise.withResolvers<SshOutput>()
   const texts = { stdout: '', stderr: '' }
+  const group = Promise.withResolvers<string | undefined>()
   let code: number | null = null
-  const take = (name: 'stdout' | 'stderr') => (part: Buffer) => {
-    if (texts[name].length < LARGEST_OUTPUT) texts[name] += part.toString('utf8')
+  const take = (name: 'stdout' | 'stderr') => {
+    // A character may come in two parts.
+    const decoder = new StringDecoder('utf8')
+    return (part: Buffer) => {
+      if (texts[name].length < LARGEST_OUTPUT) texts[name] += storableText(decoder.write(part))
+      const first = /^(\d+)\n/.exec(texts.stderr)?.[1]
+      if (first !== undefined) group.resolve(first)
+    }
   }
   channel.on('data', take('stdout'))
   channel.stderr.on('data', take('stderr'))
   channel.on('exit', (status: number | null) => (code = status ?? -1))
-  channel.on('error', reject)
+  channel.on('error', (error: Error) => reject(readable(error)))
   channel.on('close', () => {
+    const { stdout, stderr } = texts
+    group.resolve(undefined)
     if (code === null) reject(new Error('The SSH connection broke, or the command took too long'))
-    else resolve({ code, ...texts })
+    else resolve({ code, stdout, stderr: leads ? stderr.replace(/^\d+\n/, '') : stderr })
   })
-  return promise
+  return { ended: promise, group: group.promise }
+}
+
+/** How long an end of a command's processes may take, in milliseconds. */
+const END_MS = 5_000
+
+/** Ends a command's processes before its input does: what reads a file to its end must not take a part for all of it. */
+async function endGroup(client: Client, told: Promise<string | undefined>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), END_MS)
+  // A command that has only begun may not have told it yet.
+  const group = await Promise.race([told, promise])
+  const kill = (name: string) => `kill -s ${name} -- -${group} 2> /dev/null`
+  if (group === undefined) resolve(undefined)
+  else
+    client.exec(`${kill('TERM')} && sleep 1 && ${kill('KILL')}; true`, (error, channel) => {
+      if (error) return resolve(undefined)
+      channel.on('close', () => resolve(undefined)).on('error', () => resolve(undefined))
+      channel.resume()
+      channel.stderr.resume()
+    })
+  await promise
+  clearTimeout(timer)
 }

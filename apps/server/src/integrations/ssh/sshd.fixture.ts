@@ -25,8 +25,11 @@ export type TestSshd = {
   close(): Promise<void>
 }
 
-/** A real OpenSSH server on loopback, with keys and settings of its own in a temporary folder. */
-export async function startSshd(): Promise<TestSshd> {
+/**
+ * A real OpenSSH server on loopback, with keys and settings of its own in a temporary folder.
+ * @param environment what each login finds in its environment
+ */
+export async function startSshd(environment: Record<string, string> = {}): Promise<TestSshd> {
   if (!sshdPath) throw new Error('sshd is not installed')
   const folder = await mkdtemp(join(tmpdir(), 'netlet-sshd-'))
   // Where it locks up its unprivileged part; the distribution's own start script makes it.
@@ -53,6 +56,7 @@ export async function startSshd(): Promise<TestSshd> {
     'PasswordAuthentication no',
     'KbdInteractiveAuthentication no',
     'PermitRootLogin yes',
+    ...(Object.keys(environment).length > 0 ? [`SetEnv ${words(environment)}`] : []),
     'LogLevel ERROR'
   ]
   await writeFile(join(folder, 'config'), `${settings.join('\n')}\n`)
@@ -71,6 +75,12 @@ export async function startSshd(): Promise<TestSshd> {
     }
   }
 }
+
+/** As sshd's settings want them: one line, the first of which counts. */
+const words = (environment: Record<string, string>): string =>
+  Object.entries(environment)
+    .map(([name, value]) => `"${name}=${value}"`)
+    .join(' ')
 
 /** A port that nobody listens on. */
 export async function freePort(): Promise<number> {

@@ -10,6 +10,7 @@ import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { money } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
+import { numberText } from '../../kit/number.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './rewards.module.css'
 
@@ -37,7 +38,7 @@ export function ExchangeList() {
   })
   const ask = async ({ mount, point }: Option) => {
     if (coins < point) return notify('bad', t('exchange.insufficient'))
-    const body = t('exchange.confirm', { coins: point.toLocaleString('en-US'), mount: money(mount) })
+    const body = t('exchange.confirm', { coins: numberText(point), mount: money(mount) })
     if (await confirm({ title: t('exchange.ask'), body })) exchange.mutate({ mount, point })
   }
   if (error && !data)
@@ -55,8 +56,8 @@ export function ExchangeList() {
   return (
     <>
       <p className="dim num">
-        {t('exchange.coins', { coins: coins.toLocaleString('en-US') })}
-        {pending > 0 && ` ${t('exchange.pending', { coins: pending.toLocaleString('en-US') })}`}
+        {t('exchange.coins', { coins: numberText(coins) })}
+        {pending > 0 && ` ${t('exchange.pending', { coins: numberText(pending) })}`}
       </p>
       <ul className={classes.cards}>
         {isPending
@@ -64,7 +65,7 @@ export function ExchangeList() {
           : data?.map(option => (
               <li key={option.mount} className={`card ${classes.reward}`}>
                 <strong className="num">{money(option.mount)}</strong>
-                <span className="dim num">{t('exchange.cost', { coins: option.point.toLocaleString('en-US') })}</span>
+                <span className="dim num">{t('exchange.cost', { coins: numberText(option.point) })}</span>
                 <Button
                   size="xs"
                   variant={coins < option.point ? 'default' : 'filled'}

@@ -5,7 +5,9 @@ import { rewards } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
 import { DataTable } from '../../kit/data-table.tsx'
+import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
+import { usePointReason } from '../../kit/point-reason.ts'
 import { Day } from '../../kit/time.tsx'
 import { usePaging } from '../../kit/use-paging.ts'
 import { ExchangeList } from './exchange-list.tsx'
@@ -50,7 +52,7 @@ function Level() {
           <h2>{name}</h2>
         </div>
         <p className={classes.points}>
-          <strong className="num">{user.level_points.toLocaleString('en-US')}</strong>
+          <strong className="num">{numberText(user.level_points)}</strong>
           <span className="dim">{t('level.points')}</span>
         </p>
       </div>
@@ -61,14 +63,14 @@ function Level() {
               <div style={{ width: `${filled * 100}%` }} />
             </div>
             <span>{levelName(index + 1)}</span>
-            <span className="dim num">{thresholds[index]?.toLocaleString('en-US')}</span>
+            <span className="dim num">{numberText(thresholds[index] ?? 0)}</span>
           </li>
         ))}
       </ol>
       <p>
         {level >= 5
           ? t('level.highest')
-          : t('level.missing', { points: missing.toLocaleString('en-US'), name: levelName(level + 1) })}
+          : t('level.missing', { points: numberText(missing), name: levelName(level + 1) })}
       </p>
     </section>
   )
@@ -76,6 +78,7 @@ function Level() {
 
 function Activity() {
   const t = useT()
+  const reasonOf = usePointReason()
   const paging = usePaging(4)
   const { data, isPending, error, refetch } = useQuery({
     ...read(rewards.pointRecords, { query: { limit: paging.limit, offset: paging.offset } }),
@@ -86,7 +89,7 @@ function Activity() {
       label={t('points.title')}
       columns={[
         { key: 'created', title: t('points.date'), render: record => <Day at={record.created_at} /> },
-        { key: 'reason', title: t('points.reason'), lead: true, render: record => record.reason },
+        { key: 'reason', title: t('points.reason'), lead: true, render: reasonOf },
         {
           key: 'point',
           title: t('points.point'),
@@ -94,7 +97,7 @@ function Activity() {
           render: record => (
             <span>
               {record.point > 0 ? '+' : ''}
-              {record.point.toLocaleString('en-US')} <span className="dim">{t(`points.${record.kind}`)}</span>
+              {numberText(record.point)} <span className="dim">{t(`points.${record.kind}`)}</span>
               {record.pending_until && (
                 <span className="dim"> {t('points.pending', { day: record.pending_until.slice(0, 10) })}</span>
               )}

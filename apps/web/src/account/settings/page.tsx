@@ -6,6 +6,7 @@ import { Link, useSearchParams } from 'react-router'
 import { reloadSession, useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
 import { notify } from '../../kit/notify.ts'
+import { numberText } from '../../kit/number.ts'
 import { ApiKeys } from './api-keys.tsx'
 import { Mails } from './mails.tsx'
 import { ChatAccount } from './chat-account.tsx'
@@ -30,7 +31,7 @@ export default function SettingsPage() {
         <div>
           <h2>{user.username}</h2>
           <p className="dim">
-            <span className="num">{t('settings.points', { points: user.points.toLocaleString('en-US') })}</span>
+            <span className="num">{t('settings.points', { points: numberText(user.points) })}</span>
             {user.discord_name && ` · ${user.discord_name}`}
           </p>
         </div>

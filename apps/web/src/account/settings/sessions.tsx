@@ -1,18 +1,17 @@
 import type { OwnSession } from '@netlet/contract'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
-import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText } from '../../i18n/failures.ts'
-import { notify } from '../../kit/notify.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
 import classes from './api-keys.module.css'
+import { ConfirmForm } from './confirm-form.tsx'
 
-/** Where the account is signed in; each session but this one can be ended. */
+/** Where the account is signed in; each session but this one can be ended, for the password. */
 export function Sessions() {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery(read(accounts.sessions))
@@ -29,11 +28,11 @@ export function Sessions() {
 
 function Session({ session }: { session: OwnSession }) {
   const t = useT()
-  const end = useMutation({
-    mutationFn: () => call(accounts.endSession, { params: { id: session.id } }),
-    onError: error => notify('bad', failureText(error)),
-    onSettled: () => refresh(accounts.sessions)
-  })
+  const [asked, setAsked] = useState(false)
+  const end = async (password: string) => {
+    await call(accounts.endSession, { params: { id: session.id }, body: { password } })
+    await refresh(accounts.sessions)
+  }
   const place = [session.ip, session.location].filter(Boolean).join(', ')
   return (
     <li>
@@ -42,17 +41,17 @@ function Session({ session }: { session: OwnSession }) {
         <span>{place}</span>
         <span>{session.is_current ? t('sessions.current') : <Ago at={session.last_seen_at} />}</span>
       </div>
-      {!session.is_current && (
+      {!session.is_current && !asked && (
         <Button
           size="xs"
           variant="default"
           aria-label={`${t('sessions.end')}: ${session.device ?? t('sessions.unknown')}`}
-          loading={end.isPending}
-          onClick={() => end.mutate()}
+          onClick={() => setAsked(true)}
         >
           {t('sessions.end')}
         </Button>
       )}
+      {asked && <ConfirmForm label={t('sessions.end')} onConfirm={end} onCancel={() => setAsked(false)} />}
     </li>
   )
 }

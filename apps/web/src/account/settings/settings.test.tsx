@@ -86,13 +86,20 @@ describe('the settings page', () => {
     expect(requestsOf(accounts.changeEmail)).toMatchObject([{ body }])
   })
 
-  it('lists the sessions, and ends another one', async () => {
-    answer(accounts.endSession, null)
+  it('lists the sessions, and ends another one for the password', async () => {
+    answerRefused(accounts.endSession, 'wrong_password', wrong)
     const { user } = open()
     expect(await screen.findByText('This browser')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Log out: Firefox' })).toBeNull()
     await user.click(screen.getByRole('button', { name: 'Log out: Chrome' }))
-    await waitFor(() => expect(requestsOf(accounts.endSession)).toMatchObject([{ params: { id: '2' } }]))
+    const list = within(screen.getByRole('list', { name: 'Where you are logged in' }))
+    await user.type(list.getByLabelText('Your password, once more', { selector: 'input' }), 'Secret#123')
+    await user.click(list.getByRole('button', { name: 'Log out' }))
+    expect(await list.findByText('The password is not correct')).toBeTruthy()
+    answer(accounts.endSession, null)
+    await user.click(list.getByRole('button', { name: 'Log out' }))
+    const sent = { params: { id: '2' }, body: { password: 'Secret#123' } }
+    await waitFor(() => expect(requestsOf(accounts.endSession)).toMatchObject([sent, sent]))
   })
 
   it('deletes the account for the password, and leaves; says what is still owed', async () => {

@@ -35,9 +35,18 @@ export default defineResource({
     fields: [moneyField('mount'), textField('code', { mono: true }), integerField('point')],
     create: rewards.createGiftCard,
     update: rewards.updateGiftCard,
-    editable: card => !card.is_exchanged
+    undo: true,
+    whyNotEdit: card => (card.is_exchanged ? 'whyNot.exchanged' : undefined)
   },
-  remove: { route: rewards.deleteGiftCard },
-  batch: [{ name: 'gift_card.delete', icon: IconTrash, danger: true, confirm: deletion }],
+  remove: {
+    route: rewards.deleteGiftCard,
+    whyNot: card => (card.is_exchanged ? 'whyNot.exchanged' : undefined),
+    confirm: (t, { code, mount, point }) => ({
+      title: t('list.deleteTitle'),
+      body: [t('list.deleteBody'), t('gift-cards.removal', { code, mount, point })].join('\n'),
+      danger: true
+    })
+  },
+  batch: [{ name: 'gift_card.delete', icon: IconTrash, danger: true, confirm: deletion, planned: true }],
   csv: true
 })

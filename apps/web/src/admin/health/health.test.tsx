@@ -24,7 +24,7 @@ const platform: NonNullable<Health['platform']> = {
     missed: 0,
     last_events: [{ topic: 'orders/paid', at: AT }]
   },
-  events: { waiting: 0, oldest_waiting: null, attention: 0 },
+  events: { waiting: 0, oldest_waiting: null, waits_for: null, unresolved: 0 },
   reconciliation: { ...looked, found: 0 },
   products: looked,
   prices: { ...looked, differ: 0 }
@@ -74,14 +74,14 @@ describe('the health page', () => {
     expect(screen.queryByRole('button', { name: 'Take over webhooks' })).toBeNull()
   })
 
-  it('says what needs somebody, in words', async () => {
+  it('says what needs attention, in words', async () => {
     open({
       ...good,
       platform: {
         ...platform,
         shop: { ...platform.shop, currency: 'VND', missing_scopes: ['write_products'] },
         webhooks: { ...platform.webhooks, present: ['orders/paid'], missed: 3 },
-        events: { waiting: 7, oldest_waiting: '2026-11-22T09:30:00.000Z', attention: 2 },
+        events: { waiting: 7, oldest_waiting: '2026-11-22T09:30:00.000Z', waits_for: 'no such column', unresolved: 2 },
         prices: { ...looked, differ: 1 }
       },
       jobs: { queues: [{ name: 'send-mail', waiting: 0, active: 0, oldest: null, dead: 5 }] },
@@ -98,8 +98,9 @@ describe('the health page', () => {
       'The access token lacks these permissions: write_products',
       'The platform does not send: products/update',
       '3 payments of the last day came without a webhook.',
-      '2 payments need a hand.',
+      '2 payments are unresolved.',
       '7 events of the platform have waited for more than ten minutes.',
+      'Why they wait: no such column',
       '1 prices differ from those of the platform.',
       'Server fr-1 does not answer.',
       'Server fr-2 does not hold what it should: Its disk is full',
@@ -147,6 +148,12 @@ describe('the health page', () => {
     await waitFor(() => expect(requestsOf(settings.takeOverWebhooks)).toHaveLength(1))
   })
 
+  it('name the column of what can be done in the chosen language', async () => {
+    await setLanguage('zh-CN')
+    open(good, [drift])
+    expect(await screen.findByRole('columnheader', { name: '操作' })).toBeTruthy()
+  })
+
   it('lists prices that differ with both ways out, and says why one failed', async () => {
     answer(catalog.takePlatformPrice, null)
     answerRefused(catalog.writePlatformPrice, 'platform_unavailable', { params: { message: 'no such variant' } })
@@ -165,7 +172,7 @@ describe('the health page', () => {
     await setLanguage('zh-CN')
     const { unmount } = open()
     expect(await screen.findByText('一切正常。')).toBeTruthy()
-    expect(screen.getByRole('button', { name: '重新读取商品' })).toBeTruthy()
+    expect(screen.getByRole('button', { name: '重新读取产品' })).toBeTruthy()
     unmount()
   })
 

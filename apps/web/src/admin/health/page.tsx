@@ -1,14 +1,14 @@
 import '../kit/styles.ts'
-import { Button, Skeleton } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { catalog, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { useCommand } from '../kit/index.ts'
+import { May, useCommand, WorkButton } from '../kit/index.ts'
+import { PriceDriftList } from '../price-drift/price-drift.tsx'
 import classes from './health.module.css'
-import { PriceDriftList } from './price-drift.tsx'
 import { problemsOf } from './problems.ts'
 import { RetentionPanel } from './retention-panel.tsx'
 import { Sections } from './sections.tsx'
@@ -16,7 +16,7 @@ import { Sections } from './sections.tsx'
 /** Queues and mail change all the time, and nobody publishes that. */
 const EVERY = 15_000
 
-/** How the shop and what it depends on are doing, what needs somebody, and what can be done about it. */
+/** How the shop and what it depends on are doing, what needs attention, and what can be done about it. */
 export default function HealthPage() {
   const t = useT()
   const { data, error, refetch } = useQuery({ ...read(settings.health), refetchInterval: EVERY })
@@ -37,20 +37,26 @@ export default function HealthPage() {
   return (
     <div className={classes.page}>
       <div className={classes.actions}>
-        <Button
-          leftSection={<IconRefresh size={18} aria-hidden />}
-          loading={check.running}
-          onClick={() => void check.run({})}
-        >
-          {t('health.check')}
-        </Button>
-        <Button variant="default" loading={reread.running} onClick={() => void reread.run({})}>
-          {t('health.reread')}
-        </Button>
+        <May make={settings.checkHealth}>
+          <WorkButton
+            leftSection={<IconRefresh size={18} aria-hidden />}
+            working={check.running}
+            onClick={() => void check.run({})}
+          >
+            {t('health.check')}
+          </WorkButton>
+        </May>
+        <May make={catalog.rereadProducts}>
+          <WorkButton variant="default" working={reread.running} onClick={() => void reread.run({})}>
+            {t('health.reread')}
+          </WorkButton>
+        </May>
         {foreign.length > 0 && (
-          <Button variant="default" color="red" loading={takeOver.running} onClick={() => void takeOver.run({})}>
-            {t('health.takeOver')}
-          </Button>
+          <May make={settings.takeOverWebhooks}>
+            <WorkButton variant="default" color="red" working={takeOver.running} onClick={() => void takeOver.run({})}>
+              {t('health.takeOver')}
+            </WorkButton>
+          </May>
         )}
       </div>
       {data ? (

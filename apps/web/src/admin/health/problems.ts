@@ -35,8 +35,11 @@ export function problemsOf(health: Health, t: T): string[] {
       webhooks.foreign.length > 0 && t('health.problem.foreign', { origins: webhooks.foreign.join(', ') }),
       missing.length > 0 && t('health.problem.missing', { topics: missing.join(', ') }),
       webhooks.missed > 0 && t('health.problem.missed', { count: webhooks.missed }),
-      events.attention > 0 && t('health.problem.attention', { count: events.attention }),
+      events.unresolved > 0 && t('health.problem.unresolved', { count: events.unresolved }),
       late(events.oldest_waiting) && t('health.problem.events', { count: events.waiting }),
+      late(events.oldest_waiting) &&
+        events.waits_for !== null &&
+        t('health.problem.eventsWaitFor', { reason: events.waits_for }),
       prices.differ > 0 && t('health.problem.prices', { count: prices.differ })
     )
   }

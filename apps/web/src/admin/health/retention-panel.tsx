@@ -5,6 +5,7 @@ import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { numberText, unitText } from '../../kit/number.ts'
 import { Ago } from '../../kit/time.tsx'
 import classes from './health.module.css'
 
@@ -15,7 +16,12 @@ export function RetentionPanel() {
   const columns: Column<RetentionFigures>[] = [
     { key: 'what', title: t('retention.what'), render: row => <What entry={row} />, lead: true },
     { key: 'kept', title: t('retention.kept'), render: row => <Kept entry={row} /> },
-    { key: 'rows', title: t('retention.rows'), render: row => row.rows?.toLocaleString('en-US') ?? '–', align: 'end' },
+    {
+      key: 'rows',
+      title: t('retention.rows'),
+      render: ({ rows }) => (rows === null ? '–' : numberText(rows)),
+      align: 'end'
+    },
     { key: 'oldest', title: t('retention.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : '–') },
     { key: 'removed', title: t('retention.removed'), render: row => <Removed entry={row} /> }
   ]
@@ -52,7 +58,7 @@ function Removed({ entry: { removed, removed_at: at } }: { entry: RetentionFigur
   if (!at) return '–'
   return (
     <>
-      {removed.toLocaleString('en-US')}, <Ago at={at} />
+      {numberText(removed)}, <Ago at={at} />
     </>
   )
 }
@@ -63,5 +69,5 @@ function Kept({ entry: { keep_hours: hours } }: { entry: RetentionFigures }) {
   const language = useLanguage()
   if (hours === 0) return t('retention.untilExpiry')
   const [value, unit] = hours >= 48 ? [hours / 24, 'day'] : hours >= 1 ? [hours, 'hour'] : [hours * 60, 'minute']
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(Math.round(value))
+  return unitText(Math.round(value), language, { unit, unitDisplay: 'long' })
 }

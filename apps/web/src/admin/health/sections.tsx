@@ -1,29 +1,18 @@
 import type { Health } from '@netlet/contract'
-import type { ReactNode } from 'react'
 import { useT } from '../../i18n/admin.ts'
+import { numberText } from '../../kit/number.ts'
 import { Ago } from '../../kit/time.tsx'
+import { FactList, type Fact } from '../kit/index.ts'
+import { nameOf } from '../tasks/name.ts'
 import classes from './health.module.css'
 
-type Facts = readonly (readonly [name: string, value: ReactNode])[]
-
 /** One part of the shop: its facts, or that they could not be read. */
-function Section({ title, facts }: { title: string; facts: Facts | null }) {
+function Section({ title, facts }: { title: string; facts: readonly Fact[] | null }) {
   const t = useT()
   return (
     <section className={`card ${classes.section}`} aria-label={title}>
       <h3>{title}</h3>
-      {facts ? (
-        <dl>
-          {facts.map(([name, value]) => (
-            <div key={name} style={{ display: 'contents' }}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      ) : (
-        <p className="dim">{t('health.unread')}</p>
-      )}
+      {facts ? <FactList layout="rows" facts={facts} /> : <p className="dim">{t('health.unread')}</p>}
     </section>
   )
 }
@@ -33,8 +22,7 @@ function When({ at }: { at: string | null | undefined }) {
   return at ? <Ago at={at} /> : <span className="dim">{t('health.never')}</span>
 }
 
-const megabytes = (bytes: number): string =>
-  `${(bytes / 1_048_576).toLocaleString('en-US', { maximumFractionDigits: 0 })} MB`
+const megabytes = (bytes: number): string => `${numberText(Math.round(bytes / 1_048_576))} MB`
 
 export function Sections({ health: { platform, jobs, servers, mail, database, http } }: { health: Health }) {
   const t = useT()
@@ -60,7 +48,7 @@ export function Sections({ health: { platform, jobs, servers, mail, database, ht
             [t('health.address'), platform.webhooks.address],
             [t('health.subscriptions'), `${platform.webhooks.present.length} / ${platform.webhooks.wanted.length}`],
             ...platform.webhooks.last_events.map(({ topic, at }) => [topic, <When key={topic} at={at} />] as const),
-            [t('health.waiting'), platform.events.waiting.toLocaleString('en-US')]
+            [t('health.waiting'), numberText(platform.events.waiting)]
           ]
         }
       />
@@ -69,7 +57,10 @@ export function Sections({ health: { platform, jobs, servers, mail, database, ht
         facts={
           jobs &&
           (jobs.queues.length > 0
-            ? jobs.queues.map(({ name, waiting, active, dead }) => [name, t('health.queue', { waiting, active, dead })])
+            ? jobs.queues.map(({ name, waiting, active, dead }) => [
+                nameOf(t, name),
+                t('health.queue', { waiting, active, dead })
+              ])
             : [[t('health.waiting'), '0']])
         }
       />
@@ -87,8 +78,8 @@ export function Sections({ health: { platform, jobs, servers, mail, database, ht
         title={t('health.mail')}
         facts={
           mail && [
-            [t('health.waiting'), mail.waiting.toLocaleString('en-US')],
-            [t('health.failed'), mail.failed.toLocaleString('en-US')]
+            [t('health.waiting'), numberText(mail.waiting)],
+            [t('health.failed'), numberText(mail.failed)]
           ]
         }
       />

@@ -1,22 +1,20 @@
 import type { BulkRow, BulkRun } from '@netlet/contract'
-import { Button, NativeSelect, Progress } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { ApiError, type Endpoint } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { bulk } from '../../api/routes.ts'
-import en from '../../i18n/admin.en.json'
-import { useT, type Key } from '../../i18n/admin.ts'
+import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { ErrorState } from '../../kit/states.tsx'
+import { actionName, CancelRun, countsOf, goesOn, RunProgress } from './bulk-progress.tsx'
 import classes from './bulk-run.module.css'
-import { useCommand } from './use-command.ts'
+import { WithReason } from './with-reason.tsx'
 
 /** Milliseconds between two looks at a run that goes on. */
 const WATCH = 1000
 const ROWS = 10
-
-const goesOn = (run: BulkRun | undefined) => run?.state === 'queued' || run?.state === 'running'
 
 type Props = {
   id: number
@@ -31,9 +29,8 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
   const { data, error, refetch } = useQuery({
     ...read(bulk.run, { params: { id } }),
     staleTime: 0,
-    refetchInterval: query => (goesOn(query.state.data) ? WATCH : false)
+    refetchInterval: ({ state: { data: run } }) => (run && goesOn(run) ? WATCH : false)
   })
-  const cancel = useCommand(bulk.cancel, { invalidate: [bulk.run] })
   const done = data?.done ?? 0
   const changed = useRef(invalidate)
   changed.current = invalidate
@@ -52,8 +49,6 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
         </div>
       </section>
     )
-  const total = data?.total ?? 0
-  const percent = total ? Math.floor((done / total) * 100) : 0
   return (
     <section className={`card ${classes.run}`} aria-label={t('run.label')}>
       <div className={classes.runHead}>
@@ -62,51 +57,27 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
           {data && t(`run.${data.state}`)}
         </span>
         <span className="dim num" role="status">
-          {data &&
-            t('run.counts', {
-              done: done.toLocaleString('en-US'),
-              total: total.toLocaleString('en-US'),
-              refused: data.refused.toLocaleString('en-US')
-            })}
+          {data && countsOf(t, data)}
         </span>
         <span className={classes.runButtons}>
-          {goesOn(data) && (
-            <Button
-              size="compact-sm"
-              variant="default"
-              loading={cancel.running}
-              onClick={() => void cancel.run({ params: { id } })}
-            >
-              {t('run.cancel')}
-            </Button>
-          )}
+          {data && <CancelRun run={data} />}
           <Button size="compact-sm" variant="default" onClick={onClose}>
             {t('list.close')}
           </Button>
         </span>
       </div>
-      <Progress
-        value={percent}
-        color={data?.refused ? 'yellow.8' : 'lagoon'}
-        aria-label={t('run.progress')}
-        size="sm"
-        animated={goesOn(data)}
-      />
+      <RunProgress run={data} label={t('run.progress')} />
       {data?.msg && <p className={classes.runFailure}>{reasonOf(data)}</p>}
       {data && data.total > 0 && <Results run={data} />}
     </section>
   )
 }
 
-/** A run of a newer server may do what this page has no word for. */
-const actionName = (t: (key: Key) => string, action: string) =>
-  `bulk.${action}` in en ? t(`bulk.${action}` as Key) : '未知操作类型'
-
 function Results({ run }: { run: BulkRun }) {
   const t = useT()
   const [state, setState] = useState<BulkRow['state'] | ''>('')
   const [page, setPage] = useState(1)
-  const { data, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     ...read(bulk.rows, {
       params: { id: run.id },
       query: { limit: ROWS, offset: (page - 1) * ROWS, ...(state ? { state } : {}) }
@@ -116,10 +87,10 @@ function Results({ run }: { run: BulkRun }) {
     refetchInterval: goesOn(run) ? WATCH : false
   })
   // Also at its end, when nobody asks by the clock any more.
-  useEffect(() => void refetch(), [run.done, run.state, refetch])
+  useEffect(() => void refresh(bulk.rows), [run.done, run.state])
   const total = data?.total ?? 0
   return (
-    <details className={classes.results} open={run.refused > 0 || undefined}>
+    <details className={classes.results} open={run.refused > 0 || error !== null || undefined}>
       <summary>{t('run.results')}</summary>
       <NativeSelect
         className={classes.which}
@@ -137,6 +108,7 @@ function Results({ run }: { run: BulkRun }) {
           setPage(1)
         }}
       />
+      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
       <ul className={classes.resultList} aria-label={t('run.results')}>
         {data?.data.map(row => (
           <li key={row.id}>
@@ -150,13 +122,17 @@ function Results({ run }: { run: BulkRun }) {
       </ul>
       {total > ROWS && (
         <div className={classes.runFoot}>
-          <Button size="compact-sm" variant="default" disabled={page === 1} onClick={() => setPage(page - 1)}>
-            {t('list.previous')}
-          </Button>
+          <WithReason why={page === 1 ? t('list.isFirst') : undefined}>
+            <Button size="compact-sm" variant="default" onClick={() => setPage(page - 1)}>
+              {t('list.previous')}
+            </Button>
+          </WithReason>
           <span className="num">{t('list.page', { page })}</span>
-          <Button size="compact-sm" variant="default" disabled={page * ROWS >= total} onClick={() => setPage(page + 1)}>
-            {t('list.next')}
-          </Button>
+          <WithReason why={page * ROWS >= total ? t('list.isLast') : undefined}>
+            <Button size="compact-sm" variant="default" onClick={() => setPage(page + 1)}>
+              {t('list.next')}
+            </Button>
+          </WithReason>
         </div>
       )}
     </details>

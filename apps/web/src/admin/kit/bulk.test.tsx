@@ -39,9 +39,18 @@ const pageOf = (...data: BulkRow[]) => ({
   next: null
 })
 
+/** The server's plan: all of the ids, or all that match, can be deleted. */
+const plans = (matching: number, version = `of ${matching}`) =>
+  answer(bulk.plan, ({ body }) => {
+    const { selection } = body as { selection: { ids?: number[] } }
+    const rows = selection.ids?.length ?? matching
+    return { rows, version, outcomes: { effects: [{ effect: 'done' as const, rows }], refusals: [] } }
+  })
+
 function open(at = '/list') {
   keepNothing()
   answer(rewards.giftCards, ({ query }) => cardsOf(1240, query))
+  plans(1240)
   return renderScreen(<GiftCards />, { at })
 }
 const tick = (id: number) => screen.findByRole('checkbox', { name: `Select CARD-${id}` })
@@ -56,6 +65,45 @@ const begin = (more: Partial<BulkRun> = {}) => {
   answer(bulk.run, { ...run, ...more })
   answer(bulk.rows, pageOf(row(1240), row(1239, { state: 'pending' })))
 }
+
+describe('what becomes of the selected ones', () => {
+  it('is said with figures before gift cards are deleted', async () => {
+    begin()
+    const { user } = open()
+    answer(bulk.plan, {
+      rows: 2,
+      version: 'of 2',
+      outcomes: { effects: [{ effect: 'done', rows: 1 }], refusals: [{ reason: 'gift_card_exchanged', rows: 1 }] }
+    })
+    await user.click(await tick(1240))
+    await user.click(await tick(1239))
+    await batch(user, 'Delete')
+    const question = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    expect(
+      question.getByText(
+        /Of 2, 1 will be deleted: customers cannot get these any more\.\s+Refused as things stand: 1\.\s+– 1 exchanged already/
+      )
+    ).toBeTruthy()
+    await user.click(question.getByRole('button', { name: 'NO' }))
+    expect(requestsOf(bulk.start)).toEqual([])
+  })
+
+  it('is all that can be said where each of them would be refused: there is no YES', async () => {
+    const { user } = open()
+    answer(bulk.plan, {
+      rows: 1,
+      version: 'of 1',
+      outcomes: { effects: [], refusals: [{ reason: 'gift_card_exchanged', rows: 1 }] }
+    })
+    await user.click(await tick(1240))
+    await batch(user, 'Delete')
+    const told = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    expect(told.getByText(/Refused as things stand: 1/)).toBeTruthy()
+    expect(told.queryByRole('button', { name: 'YES' })).toBeNull()
+    await user.click(told.getByRole('button', { name: 'Close' }))
+    expect(requestsOf(bulk.start)).toEqual([])
+  })
+})
 
 describe('the selection', () => {
   it('goes over pages, and is what a batch is for', async () => {
@@ -83,17 +131,126 @@ describe('the selection', () => {
     await user.click(screen.getByRole('button', { name: 'Select all 1,240 that match' }))
     expect(screen.getByText('1,240 selected')).toBeTruthy()
     await batch(user, 'Delete')
+    await user.type(await screen.findByRole('textbox', { name: 'Type 1,240 to go on' }), '1,240')
     await yes(user)
     await waitFor(() =>
       expect(requestsOf(bulk.start)).toMatchObject([
         {
           body: {
             action: 'gift_card.delete',
-            selection: { query: { search: 'CARD', is_exchanged: '0' }, expected: 1240 }
+            selection: { query: { search: 'CARD', is_exchanged: '0' }, expected: 1240, version: 'of 1240' }
           }
         }
       ])
     )
+  })
+
+  it('of more rows than the list counts is counted before it is asked about, and deletes no more than that', async () => {
+    begin()
+    keepNothing()
+    answer(rewards.giftCards, ({ query }) => cardsOf(10_000, query, { total_exact: false }))
+    answer(bulk.plan, { rows: 27_304, version: 'of 27304', outcomes: null })
+    const { user } = renderScreen(<GiftCards />, { at: '/list?search=CARD' })
+    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await user.click(screen.getByRole('button', { name: 'Select all 10,000+ that match' }))
+    await batch(user, 'Delete')
+    expect(await screen.findByText(/Delete \?\s+27,304 selected/)).toBeTruthy()
+    await user.type(await screen.findByRole('textbox', { name: 'Type 27,304 to go on' }), '27304')
+    await yes(user)
+    await waitFor(() =>
+      expect(requestsOf(bulk.start)).toMatchObject([
+        {
+          body: {
+            action: 'gift_card.delete',
+            selection: { query: { search: 'CARD' }, expected: 27_304, version: 'of 27304' }
+          }
+        }
+      ])
+    )
+  })
+
+  it('that more rows match than were asked about is asked anew, with their number', async () => {
+    begin()
+    const { user } = open('/list?search=CARD')
+    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await user.click(screen.getByRole('button', { name: 'Select all 1,240 that match' }))
+    answerRefused(bulk.start, 'bulk_more_match', { params: { count: 1250, expected: 1240 } })
+    await batch(user, 'Delete')
+    await user.type(await screen.findByRole('textbox', { name: 'Type 1,240 to go on' }), '1240')
+    plans(1250)
+    await yes(user)
+    const again = await screen.findByRole('textbox', { name: 'Type 1,250 to go on' })
+    expect(
+      screen.getByText(
+        /^1250 rows match by now, not 1240\..*Delete \?\s+1,250 selected\s+Of 1,250, 1,250 will be deleted/s
+      )
+    ).toBeTruthy()
+    begin()
+    await user.type(again, '1250')
+    await yes(user)
+    await waitFor(() =>
+      expect(requestsOf(bulk.start).map(({ body }) => body)).toMatchObject([
+        { selection: { query: { search: 'CARD' }, expected: 1240 } },
+        { selection: { query: { search: 'CARD' }, expected: 1250 } }
+      ])
+    )
+    await screen.findByRole('region', { name: 'Bulk action' })
+  })
+
+  it('that other rows match than were asked about, as many as these, is asked anew', async () => {
+    begin()
+    const { user } = open('/list?search=CARD')
+    plans(3, 'those of before')
+    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await user.click(screen.getByRole('button', { name: 'Select all 1,240 that match' }))
+    answerRefused(bulk.start, 'bulk_other_match')
+    await batch(user, 'Delete')
+    await screen.findByText(/^Delete \?\s+3 selected/)
+    plans(3, 'those of now')
+    await yes(user)
+    await screen.findByText(/^Other rows match by now, as many as before\. Please look.*Delete \?\s+3 selected/s)
+    begin()
+    await yes(user)
+    await waitFor(() =>
+      expect(requestsOf(bulk.start).map(({ body }) => body)).toMatchObject([
+        { selection: { query: { search: 'CARD' }, expected: 3, version: 'those of before' } },
+        { selection: { query: { search: 'CARD' }, expected: 3, version: 'those of now' } }
+      ])
+    )
+    await screen.findByRole('region', { name: 'Bulk action' })
+  })
+
+  it('of more than ten rows asks to type how many are deleted, and deletes none before', async () => {
+    begin()
+    const { user } = open()
+    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await user.click(screen.getByRole('button', { name: 'Page 2' }))
+    await user.click(await tick(1230))
+    await batch(user, 'Delete')
+    const dialog = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    dialog.getByText(/^Delete \?\s+11 selected\s+Of 11, 11 will be deleted/)
+    const number = dialog.getByRole('textbox', { name: 'Type 11 to go on' })
+    for (const wrong of ['', '1', '12{Enter}', 'eleven']) {
+      await user.clear(number)
+      if (wrong) await user.type(number, wrong)
+      expect(dialog.getByRole('button', { name: 'YES' })).toHaveProperty('disabled', true)
+    }
+    expect(requestsOf(bulk.start)).toEqual([])
+    await user.clear(number)
+    await user.type(number, '11{Enter}')
+    await waitFor(() => expect(requestsOf(bulk.start)).toHaveLength(1))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+
+  it('of ten rows is asked about as before', async () => {
+    begin()
+    const { user } = open()
+    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await batch(user, 'Delete')
+    const dialog = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    expect(dialog.queryByRole('textbox')).toBeNull()
+    await yes(user)
+    await waitFor(() => expect(requestsOf(bulk.start)).toHaveLength(1))
   })
 
   it('ends with the query that it was made in', async () => {
@@ -166,6 +323,18 @@ describe('a bulk run', () => {
     const { user } = open('/list?run=12')
     await user.selectOptions(await screen.findByRole('combobox', { name: 'Which results' }), 'refused')
     await waitFor(() => expect(requestsOf(bulk.rows).at(-1)?.query).toMatchObject({ state: 'refused' }))
+  })
+
+  it('says that its results could not be read, and reads them again when asked', async () => {
+    begin({ state: 'done', done: 3, succeeded: 2, refused: 1 })
+    answerRefused(bulk.rows, 'unavailable')
+    const { user } = open('/list?run=12')
+    const panel = within(await screen.findByRole('region', { name: 'Bulk action' }))
+    const again = await panel.findByRole('button', { name: 'Try again' })
+    answer(bulk.rows, pageOf(row(1240)))
+    await user.click(again)
+    expect(await panel.findByText('CARD-1240')).toBeTruthy()
+    expect(panel.queryByRole('button', { name: 'Try again' })).toBeNull()
   })
 
   it('that failed says why', async () => {

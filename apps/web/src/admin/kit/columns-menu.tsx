@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
 import { ToolbarPopover } from './toolbar-popover.tsx'
+import { WithReason } from './with-reason.tsx'
 import { useWords } from './words.ts'
 
 type Choice = { key: string; shown: boolean }
@@ -31,33 +32,35 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
       <ul className={classes.choices}>
         {arranged.map(({ key, shown: on }, at) => (
           <li key={key}>
-            <Checkbox
-              size="xs"
-              label={words(key)}
-              checked={on}
-              // One stays, or there is no list.
-              disabled={on && shown === 1}
-              onChange={() => onChange(arranged.map(one => (one.key === key ? { key, shown: !on } : one)))}
-            />
+            <WithReason why={on && shown === 1 ? t('columns.last') : undefined}>
+              <Checkbox
+                size="xs"
+                label={words(key)}
+                checked={on}
+                onChange={() => onChange(arranged.map(one => (one.key === key ? { key, shown: !on } : one)))}
+              />
+            </WithReason>
             <span className={classes.moves}>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                disabled={at === 0}
-                aria-label={t('columns.up', { name: words(key) })}
-                onClick={() => move(at, -1)}
-              >
-                <IconArrowUp size={15} aria-hidden />
-              </ActionIcon>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                disabled={at === arranged.length - 1}
-                aria-label={t('columns.down', { name: words(key) })}
-                onClick={() => move(at, 1)}
-              >
-                <IconArrowDown size={15} aria-hidden />
-              </ActionIcon>
+              <WithReason why={at === 0 ? t('columns.isFirst') : undefined}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t('columns.up', { name: words(key) })}
+                  onClick={() => move(at, -1)}
+                >
+                  <IconArrowUp size={15} aria-hidden />
+                </ActionIcon>
+              </WithReason>
+              <WithReason why={at === arranged.length - 1 ? t('columns.isLast') : undefined}>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t('columns.down', { name: words(key) })}
+                  onClick={() => move(at, 1)}
+                >
+                  <IconArrowDown size={15} aria-hidden />
+                </ActionIcon>
+              </WithReason>
             </span>
           </li>
         ))}

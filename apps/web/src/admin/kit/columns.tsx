@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import { money as moneyText } from '../../kit/money.ts'
+import { numberText } from '../../kit/number.ts'
 import { Day } from '../../kit/time.tsx'
 import classes from './kit.module.css'
 import type { Column } from './resource.ts'
@@ -22,7 +23,14 @@ export const code = <const C extends string>(key: C, look: Look = {}): Column<Re
   column(key, row => (row[key] ? <span className="mono">{row[key]}</span> : none), look)
 
 export const integer = <const C extends string>(key: C, look: Look = {}): Column<Record<C, number | null>, C> =>
-  column(key, row => row[key]?.toLocaleString('en-US') ?? none, { align: 'end', ...look })
+  column(
+    key,
+    row => {
+      const value = row[key]
+      return value === null ? none : numberText(value)
+    },
+    { align: 'end', ...look }
+  )
 
 /** An exact amount as the wire has it. */
 export const money = <const C extends string>(

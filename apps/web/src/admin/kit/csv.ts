@@ -7,11 +7,13 @@ const TIMEOUT = 30_000
 export const stamp = (now: Date): string => now.toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
 
 /** Fetches a call that answers with CSV. @throws ApiError where it answers with anything else */
-export async function fetchCsv(route: Endpoint, query: object): Promise<Blob> {
+export async function fetchCsv(route: Endpoint, { query, body }: { query?: object; body?: object }): Promise<Blob> {
   let response: Response
   try {
     response = await fetch(address(route.path, {}, query), {
+      method: route.method,
       credentials: 'same-origin',
+      ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
       signal: AbortSignal.timeout(TIMEOUT)
     })
   } catch (error) {

@@ -3,7 +3,13 @@ import { rewards } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { GiftCardForm } from '../../kit/schemas.ts'
 import GiftCards from '../gift-cards/page.tsx'
+import LevelCodes from '../level-codes/page.tsx'
+import Users from '../users/page.tsx'
 import { Orders } from '../orders/orders.tsx'
+import ProductTags from '../product-tags/page.tsx'
+import ProductTypes from '../product-types/page.tsx'
+import { Products } from '../products/list.tsx'
+import PromoCodes from '../promo-codes/page.tsx'
 import { date, defineResource, integer, money, textField, textFilter, yesNo } from './index.ts'
 
 const base = { key: 'gift-cards', list: rewards.giftCards, nameOf: () => '' } as const
@@ -38,7 +44,13 @@ describe('a resource', () => {
 
   it.each([
     ['gift cards', GiftCards.resource],
-    ['orders', Orders.resource]
+    ['orders', Orders.resource],
+    ['promo codes', PromoCodes.resource],
+    ['level codes', LevelCodes.resource],
+    ['products', Products.resource],
+    ['product types', ProductTypes.resource],
+    ['product tags', ProductTags.resource],
+    ['users', Users.resource]
   ])('%s: everything that the screen says has a word', (_, resource) => {
     const names = [
       'label',

@@ -1,5 +1,8 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { instantOf, localTime } from './local-time.ts'
 import type { Field, FieldProps, Option } from './resource.ts'
+import { TimeInput } from './time-input.tsx'
 
 // Each maker gives a field whose name must be in the form's schema. What is typed is sent as it is: the contract's
 // schema reads it on both sides.
@@ -14,6 +17,31 @@ export const textField = <const N extends string>(name: N, { mono = false } = {}
   Input: plain(mono ? { spellCheck: false, classNames: { input: 'mono' } } : {})
 })
 
+/** A secret, which is written and never shown; left empty it stays as it is. */
+export const secretField = <const N extends string>(name: N): Field<N> => ({
+  name,
+  optional: true,
+  Input: function Secret(props: FieldProps) {
+    // The browser offers no password of the operator's own here. Mantine marks its other fields as invalid, not this one.
+    return <PasswordInput autoComplete="new-password" aria-invalid={props.error ? true : undefined} {...props} />
+  },
+  shown: () => ''
+})
+
+/** On or off, sent as 1 or 0; off where a row does not say. */
+export const switchField = <const N extends string>(name: N): Field<N> => ({
+  name,
+  optional: true,
+  Input: function OnOff({ value, onChange, withAsterisk: _required, ...props }: FieldProps) {
+    const set = onChange as (value: string) => void
+    return (
+      <Switch {...props} checked={value === '1'} onChange={event => set(event.currentTarget.checked ? '1' : '0')} />
+    )
+  },
+  shown: value => (value === true || value === 1 ? '1' : '0'),
+  sent: value => (value === '1' ? 1 : 0)
+})
+
 export const moneyField = <const N extends string>(name: N): Field<N> => ({
   name,
   Input: plain({ inputMode: 'decimal', leftSection: '$' })
@@ -22,6 +50,24 @@ export const moneyField = <const N extends string>(name: N): Field<N> => ({
 export const integerField = <const N extends string>(name: N): Field<N> => ({
   name,
   Input: plain({ inputMode: 'numeric' })
+})
+
+/** One of a few values; `words` is where their names stand, as for the filter `oneOf`. None is chosen before. */
+export const choiceField = <const N extends string>(name: N, values: readonly string[], words: string): Field<N> => ({
+  name,
+  Input: function Choice(props: FieldProps) {
+    const t = useT()
+    const options = values.map(value => ({ value, label: t(`${words}.${value}` as Key) }))
+    return <NativeSelect data={[{ value: '', label: '', disabled: true }, ...options]} {...props} />
+  }
+})
+
+/** A number that may be left out; what then counts stands in the empty input. */
+export const numberField = <const N extends string>(name: N, { standard }: { standard: number }): Field<N> => ({
+  name,
+  Input: plain({ inputMode: 'numeric' }),
+  placeholder: () => String(standard),
+  sent: value => (value.trim() === '' ? undefined : value)
 })
 
 /** One of what a call offers, by its id, or none of it: `useNone` says what that means. */
@@ -42,21 +88,26 @@ export const idField = <const N extends string>(
 /** The same field where nothing has to be entered. */
 export const optional = <const N extends string>(field: Field<N>): Field<N> => ({ ...field, optional: true })
 
-const two = (value: number) => String(value).padStart(2, '0')
+/** All that the input holds. */
+const toMinute = (value: unknown) => localTime(value, 'minute')
 
 /** An instant in the reader's own time zone; sent as a Unix timestamp in milliseconds. */
 export const timeField = <const N extends string>(name: N): Field<N> => ({
   name,
-  Input: plain({ type: 'datetime-local' }),
-  shown: value => {
-    const at = new Date(typeof value === 'string' ? value : '')
-    if (Number.isNaN(at.getTime())) return ''
-    const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-    return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`
+  Input: function Time({ value, ...props }: FieldProps) {
+    return <TimeInput precision="minute" value={typeof value === 'string' ? value : ''} {...props} />
   },
-  sent: value => {
-    const at = new Date(value).getTime()
+  shown: toMinute,
+  sent: (value, row) => {
+    // What was not edited keeps its seconds.
+    const at = new Date(value !== '' && value === toMinute(row[name]) ? String(row[name]) : value).getTime()
     // Not a number: the schema says that a date is missing.
     return Number.isNaN(at) ? '' : at
   }
+})
+
+/** The same, sent as an ISO 8601 text. */
+export const instantField = <const N extends string>(name: N): Field<N> => ({
+  ...timeField(name),
+  sent: value => instantOf(value) ?? ''
 })

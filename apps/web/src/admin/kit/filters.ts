@@ -1,5 +1,5 @@
 import { useT, type Key } from '../../i18n/admin.ts'
-import type { Filter, Option } from './resource.ts'
+import type { AskingFilter, Filter, Option } from './resource.ts'
 
 // Each maker gives a filter whose name must be in the list's query.
 
@@ -22,7 +22,19 @@ export const idFilter = <const N extends string>(key: N, useOptions: () => reado
   accepts: value => /^[1-9]\d{0,14}$/.test(value)
 })
 
+/** A day, as `2026-03-01`. */
+export const dayFilter = <const N extends string>(key: N): Filter<N> => ({
+  key,
+  type: 'date',
+  accepts: value => value === '' || /^\d{4}-\d{2}-\d{2}$/.test(value)
+})
+
 export const textFilter = <const N extends string>(key: N): Filter<N> => ({
   key,
   accepts: value => value.length <= 200
 })
+
+/** One of a few choices, each of which asks for other filters of the list. */
+export const askingFilter = <const N extends string, const A extends string>(
+  filter: AskingFilter<N, A>
+): AskingFilter<N, A> => filter

@@ -1,14 +1,17 @@
 import { Button, Drawer } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type ComponentType } from 'react'
 import { ApiError, call, type Endpoint } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { rules } from '../../kit/form.ts'
-import { guardLeaving } from '../../kit/leaving.ts'
+import { notify } from '../../kit/notify.ts'
+import { FormAlert, type Difference } from './form-alert.tsx'
 import classes from './kit.module.css'
-import type { Field, FormSchema, Question } from './resource.ts'
+import { useOpenForm } from './open-form.ts'
+import type { Asking, Field, FormSchema, PlanProps } from './resource.ts'
+import { WorkButton } from './work-button.tsx'
 
 export type FormTask = {
   /** Names this form while it is open: a change of it is another form. */
@@ -22,8 +25,9 @@ export type FormTask = {
   submit: string
   /** It takes something away. */
   danger?: boolean | undefined
-  /** What is asked before it is sent. */
-  question?: Question | undefined
+  plan?: ComponentType<PlanProps> | undefined
+  /** What is asked before these values are sent. */
+  ask?: ((sent: Record<string, unknown>) => Asking) | undefined
 }
 
 type Props = {
@@ -31,63 +35,28 @@ type Props = {
   task: FormTask | null
   labelOf: (name: string) => string
   onClose: () => void
-  /** Brings back the address of a form that the browser's own buttons left. */
-  onReturn: (id: string) => void
-  onSaved: () => void
+  onSaved: (reply: unknown, saved: Saved) => void
+}
+export type Former = Record<string, unknown>
+export type Saved = {
+  /** What the form would have sent before the edit; undefined where a row was added, or nothing changed. */
+  former?: Former | undefined
+  /** What it sent. */
+  sent?: Former
+  /** Nobody has left the form while its call was out. */
+  open: boolean
 }
 
 /** A form beside the list. It is not left with changes in it before that was asked. */
-export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props) {
+export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
   const t = useT()
-  // Stays as it was while it fades out, and while its changes are asked about.
-  const [shown, setShown] = useState(task)
-  const [asking, setAsking] = useState(false)
-  const dirty = useRef(false)
-  // Always the same function: only a change of the form itself may mark it, not one of what is around it.
-  const mark = useCallback((isDirty: boolean) => {
-    dirty.current = isDirty
-  }, [])
-  const last = useRef(shown)
-  if (shown) last.current = shown
-  const content = shown ?? last.current
-  useEffect(() => {
-    if (task?.id === shown?.id) return
-    if (!shown || task || !dirty.current) {
-      dirty.current = false
-      setShown(task)
-      return
-    }
-    // Left by the browser's back button.
-    onReturn(shown.id)
-    void leave()
-    // oxlint-disable-next-line react/exhaustive-deps -- only a change of the address is what counts
-  }, [task?.id])
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent) => {
-      if (dirty.current) event.preventDefault()
-    }
-    window.addEventListener('beforeunload', warn)
-    return () => window.removeEventListener('beforeunload', warn)
-  }, [])
-
-  const mayDiscard = async () => {
-    if (!dirty.current) return true
-    if (asking) return false
-    setAsking(true)
-    const yes = await confirm({ title: t('form.discardTitle'), body: t('form.discardBody'), danger: true })
-    setAsking(false)
-    if (yes) dirty.current = false
-    return yes
-  }
-  const leave = async () => {
-    if (await mayDiscard()) onClose()
-  }
-  useEffect(() => guardLeaving(mayDiscard))
+  const { content, opened, asking, mark, leave, isOpen, saved } = useOpenForm(task, { onClose })
   return (
     <Drawer
-      opened={Boolean(task) || dirty.current}
-      onClose={() => void leave()}
+      opened={opened}
+      onClose={leave}
       closeOnEscape={!asking}
+      returnFocus={false}
       title={content?.title}
       position="right"
       size="md"
@@ -103,11 +72,12 @@ export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props)
           task={content}
           labelOf={labelOf}
           onDirty={mark}
-          onCancel={() => void leave()}
-          onSaved={() => {
-            dirty.current = false
-            onSaved()
-            onClose()
+          onCancel={leave}
+          isOpen={isOpen}
+          onSaved={(reply, edit) => {
+            const open = isOpen()
+            saved()
+            onSaved(reply, { ...edit, open })
           }}
         />
       )}
@@ -115,22 +85,27 @@ export function FormDrawer({ task, labelOf, onClose, onReturn, onSaved }: Props)
   )
 }
 
-type Difference = { name: string; was: string; is: string }
-type TaskFormProps = Pick<Props, 'labelOf' | 'onSaved'> & {
+type TaskFormProps = Pick<Props, 'labelOf'> & {
   task: FormTask
+  isOpen: () => boolean
+  onSaved: (reply: unknown, edit: Omit<Saved, 'open'>) => void
   onDirty: (dirty: boolean) => void
   onCancel: () => void
 }
 
 const shownOf = ({ name, shown }: Field, row: Record<string, unknown> | undefined): string => {
   const value = row?.[name]
-  if (shown) return shown(value)
+  if (shown) return shown(value, row ?? {})
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) {
+const toldOf = (field: Field, row: Record<string, unknown> | undefined): string =>
+  field.told ? field.told(row?.[field.name]) : shownOf(field, row)
+
+function TaskForm({ task, labelOf, isOpen, onDirty, onCancel, onSaved }: TaskFormProps) {
   const t = useT()
-  const { fields, schema, row, route } = task
+  const { schema, row, route, plan: Plan } = task
+  const fields = task.fields.filter(({ only }) => !only || (only === 'edit') === Boolean(row))
   const valuesOf = (row: Record<string, unknown> | undefined) =>
     Object.fromEntries(fields.map(field => [field.name, shownOf(field, row)]))
   const [failure, setFailure] = useState('')
@@ -139,7 +114,9 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
   const base = useRef(row)
   const check = rules(schema as never)
   const sentOf = (values: Record<string, string>) =>
-    Object.fromEntries(fields.map(({ name, sent }) => [name, sent ? sent(values[name] ?? '') : values[name]]))
+    Object.fromEntries(
+      fields.map(({ name, sent }) => [name, sent ? sent(values[name] ?? '', base.current ?? {}) : values[name]])
+    )
   const form = useForm<Record<string, string>>({
     mode: 'controlled',
     initialValues: valuesOf(row),
@@ -148,36 +125,35 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
 
-  const alert = useRef<HTMLDivElement>(null)
-  // The button that was pressed could not keep the focus while the call was out.
-  useEffect(() => {
-    if (failure) alert.current?.focus()
-  }, [failure])
   const focusFirst = (errors: object) => {
     const first = fields.find(({ name }) => name in errors)
     if (first) form.getInputNode(first.name)?.focus()
   }
   /** What somebody else changed since this form was opened. */
   const compare = (current: Record<string, unknown>) => {
-    const before = valuesOf(base.current)
-    const after = valuesOf(current)
+    const before = base.current
     base.current = current as typeof row
     return fields
-      .map(({ name }) => ({ name, was: before[name] ?? '', is: after[name] ?? '' }))
-      .filter(({ was, is }) => was !== is)
+      .filter(field => shownOf(field, before) !== shownOf(field, current))
+      .map(field => ({ name: field.name, was: toldOf(field, before), is: toldOf(field, current) }))
   }
   const save = async (values: Record<string, string>) => {
-    if (task.question && !(await confirm(task.question))) return
     setSaving(true)
     setFailure('')
     setStale([])
     try {
       const version = base.current?.['version']
       const body = { ...sentOf(values), ...(version === undefined ? {} : { version }) }
-      const input = { body, ...(row ? { params: { id: row.id } } : {}) }
-      await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(route, input)
-      onSaved()
+      const question = await task.ask?.(body)
+      const input = { body: { ...body, ...question?.adds }, ...(row ? { params: { id: row.id } } : {}) }
+      // Who left meanwhile has not asked for it any more.
+      if (!isOpen() || (question && !(await confirm(question)))) return
+      const former = base.current && sentOf(valuesOf(base.current))
+      const same = former && JSON.stringify(former) === JSON.stringify(sentOf(values))
+      const reply = await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(route, input)
+      onSaved(reply, { former: same ? undefined : former, sent: body })
     } catch (error) {
+      if (!isOpen()) return notify('bad', failureText(error))
       const found = fieldTexts(error)
       const own = Object.fromEntries(Object.entries(found).filter(([name]) => fields.some(one => one.name === name)))
       form.setErrors(own)
@@ -198,33 +174,17 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
         errors => focusFirst(errors)
       )}
     >
-      {failure && (
-        <div ref={alert} role="alert" tabIndex={-1} className={classes.alert}>
-          <p>{failure}</p>
-          {stale.length > 0 && (
-            <>
-              <p>{t('form.stale')}</p>
-              <ul>
-                {stale.map(({ name, was, is }) => (
-                  <li key={name}>{t('form.staleField', { field: labelOf(name), was: was || '–', is: is || '–' })}</li>
-                ))}
-              </ul>
-              <Button
-                size="compact-sm"
-                variant="default"
-                onClick={() => {
-                  form.setInitialValues(valuesOf(base.current))
-                  form.setValues(valuesOf(base.current))
-                  setStale([])
-                  setFailure('')
-                }}
-              >
-                {t('form.takeTheirs')}
-              </Button>
-            </>
-          )}
-        </div>
-      )}
+      <FormAlert
+        failure={failure}
+        stale={stale}
+        labelOf={labelOf}
+        onTake={() => {
+          form.setInitialValues(valuesOf(base.current))
+          form.setValues(valuesOf(base.current))
+          setStale([])
+          setFailure('')
+        }}
+      />
       {fields.map(({ name, Input, optional, placeholder, help }, index) => (
         <Input
           key={form.key(name)}
@@ -236,13 +196,14 @@ function TaskForm({ task, labelOf, onDirty, onCancel, onSaved }: TaskFormProps) 
           {...form.getInputProps(name)}
         />
       ))}
+      {Plan && <Plan values={form.values} row={row} set={(name, value) => form.setFieldValue(name, value)} />}
       <div className={classes.drawerFoot}>
         <Button variant="default" onClick={onCancel}>
           {t('form.cancel')}
         </Button>
-        <Button type="submit" loading={saving} {...(task.danger ? { color: 'red.9' } : {})}>
+        <WorkButton type="submit" working={saving} {...(task.danger ? { color: 'red.9' } : {})}>
           {task.submit}
-        </Button>
+        </WorkButton>
       </div>
     </form>
   )

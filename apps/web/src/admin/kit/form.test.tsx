@@ -1,9 +1,12 @@
-import { screen, waitFor, within } from '@testing-library/react'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { Link, Route, Routes } from 'react-router'
 import { describe, expect, it } from 'vitest'
-import { rewards } from '../../api/routes.ts'
+import { fleet, rewards } from '../../api/routes.ts'
 import { mayLeave } from '../../kit/leaving.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerRefused, hold, holdRefused, requestsOf } from '../../testing/answers.ts'
+import { pageOf, server } from '../../testing/shapes.ts'
 import GiftCards from '../gift-cards/page.tsx'
+import ServersPage from '../servers/page.tsx'
 import { card, cardsOf, keepNothing, renderScreen } from './screen.fixture.tsx'
 
 function open(at: string) {
@@ -129,6 +132,62 @@ describe('the form of a resource', () => {
     await user.click(within(question).getByRole('button', { name: 'NO' }))
     await waitFor(() => expect(asked()).toEqual({ form: 'edit.2' }))
     expect(field('Code').value).toBe('CARD-2X')
+    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
+    await goBack()
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(asked()).toEqual({}))
+    await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Code' })).toBeNull())
+  })
+
+  it('is not closed by the answer to another one that was left while its call was out', async () => {
+    const arrive = hold(rewards.updateGiftCard)
+    const { user, asked } = open('/list?form=edit.2')
+    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
+    await user.click(submit('Save'))
+    await user.click(submit('Cancel'))
+    const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+    await user.click(within(question).getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(asked()).toEqual({}))
+    await user.click(await screen.findByRole('button', { name: 'Edit: CARD-3' }))
+    await screen.findByRole('dialog', { name: /CARD-3/ })
+    await user.type(field('Code'), 'Y')
+    act(() => arrive(card(2)))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    expect(asked()).toEqual({ form: 'edit.3' })
+    expect(field('Code').value).toBe('CARD-3Y')
+  })
+
+  it('says that it could not be saved, also where it was left meanwhile', async () => {
+    const { user, asked } = open('/list?form=edit.2')
+    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
+    const end = holdRefused(rewards.updateGiftCard, 'code_taken')
+    await user.click(submit('Save'))
+    await user.click(submit('Cancel'))
+    const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+    await user.click(within(question).getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(asked()).toEqual({}))
+    act(end)
+    expect(await screen.findByText('This code already exists')).toBeTruthy()
+  })
+
+  it('is not left for another path by the browser either', async () => {
+    keepNothing()
+    answer(rewards.giftCards, ({ query }) => cardsOf(3, query))
+    const { user, goBack } = renderScreen(
+      <Routes>
+        <Route path="/before" element={<Link to="/list?form=edit.2">to the form</Link>} />
+        <Route path="/list" element={<GiftCards />} />
+      </Routes>,
+      { at: '/before' }
+    )
+    await user.click(await screen.findByRole('link', { name: 'to the form' }))
+    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
+    await goBack()
+    const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+    await user.click(within(question).getByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
+    expect(window.location.pathname).toBe('/list')
+    expect(field('Code').value).toBe('CARD-2X')
   })
 
   it('asks before another screen is opened from the palette', async () => {
@@ -138,7 +197,10 @@ describe('the form of a resource', () => {
     await user.type(code, 'X')
     const answers: boolean[] = []
     for (const words of ['NO', 'YES']) {
-      const left = mayLeave()
+      let left: Promise<boolean> = Promise.resolve(true)
+      act(() => {
+        left = mayLeave()
+      })
       const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
       await user.click(within(question).getByRole('button', { name: words }))
       answers.push(await left)
@@ -147,9 +209,59 @@ describe('the form of a resource', () => {
     expect(answers).toEqual([false, true])
   })
 
-  it('says that the row of an address is gone', async () => {
+  it('finds the row of an address wherever the list has it', async () => {
+    keepNothing()
+    answer(rewards.giftCards, ({ query }) =>
+      query['id'] === '99' ? { ...cardsOf(1, query), data: [card(99)] } : cardsOf(300, query)
+    )
+    renderScreen(<GiftCards />, { at: '/list?form=edit.99' })
+    expect((await screen.findByRole<HTMLInputElement>('textbox', { name: 'Code' })).value).toBe('CARD-99')
+  })
+
+  it('says that the row of an address could not be read, and reads it again when asked', async () => {
+    keepNothing()
+    answer(fleet.servers, pageOf())
+    answer(fleet.groups, pageOf())
+    answerRefused(fleet.server, 'unavailable')
+    const { user, asked } = renderScreen(<ServersPage />, { at: '/list?form=edit.4' })
+    const again = await screen.findByRole('button', { name: 'Try again' })
+    expect(asked()).toEqual({ form: 'edit.4' })
+    answer(fleet.server, server)
+    await user.click(again)
+    expect(await screen.findByRole('dialog', { name: `Edit: ${server.name}` })).toBeTruthy()
+  })
+
+  it('says that the row of an address is gone only where there is none', async () => {
     const { asked } = open('/list?form=edit.99')
     expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
     await waitFor(() => expect(asked()).toEqual({}))
+    expect(requestsOf(rewards.giftCards).at(-1)?.query).toMatchObject({ id: '99' })
+  })
+
+  it('says so of an address that names no row, and asks the server for none', async () => {
+    const { asked } = open('/list?form=edit.first')
+    expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
+    await waitFor(() => expect(asked()).toEqual({}))
+    expect(requestsOf(rewards.giftCards).filter(({ query }) => 'id' in query)).toEqual([])
+  })
+
+  it('says what failed where neither the list nor the row can be read, and opens the row when asked again', async () => {
+    keepNothing()
+    answerRefused(rewards.giftCards, 'unavailable')
+    const { user, asked } = renderScreen(<GiftCards />, { at: '/list?form=edit.99' })
+    const failed = within(await screen.findByRole('dialog', { name: 'Edit' }))
+    expect(asked()).toEqual({ form: 'edit.99' })
+    answer(rewards.giftCards, ({ query }) =>
+      query['id'] ? { ...cardsOf(1, query), data: [card(99)] } : cardsOf(3, query)
+    )
+    await user.click(failed.getByRole('button', { name: 'Try again' }))
+    expect(await screen.findByRole('dialog', { name: 'Edit: CARD-99' })).toBeTruthy()
+    expect(asked()).toEqual({ form: 'edit.99' })
+  })
+
+  it('asks for no row that the page shows', async () => {
+    open('/list?form=edit.2')
+    expect(await screen.findByRole('dialog', { name: 'Edit: CARD-2' })).toBeTruthy()
+    expect(requestsOf(rewards.giftCards).filter(({ query }) => 'id' in query)).toEqual([])
   })
 })

@@ -1,29 +1,46 @@
+import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
+import { ApiError, call, type Endpoint } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { useT } from '../../i18n/admin.ts'
+import { useFocusReturn } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
-import { FormDrawer, type FormTask } from './form-drawer.tsx'
+import { ErrorState } from '../../kit/states.tsx'
+import { FormDrawer, type Former, type FormTask, type Saved } from './form-drawer.tsx'
 import type { List } from './list-state.ts'
+import { useMayChange } from './may.tsx'
 import type { Resource, Row, Tools } from './resource.ts'
+import type { Undo } from './undo.ts'
+import { sayDone } from './use-command.ts'
 import { useWords } from './words.ts'
 
-type Props<R extends Row> = { resource: Resource<R>; list: List; rows: R[] | undefined; tools: Tools }
+type Place = Pick<List, 'form' | 'go'>
+type Props<R extends Row> = {
+  resource: Resource<R>
+  list: Place
+  /** What the screen shows; undefined while it is not known yet. */
+  rows: R[] | undefined
+  tools: Tools
+}
 
 /** The form that the address asks for: a new row, a row's edit, or a row's action that needs values. */
 export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) {
   const t = useT()
   const words = useWords(resource.key)
   const [action = '', id] = list.form.split('.')
-  const { row, missing } = useRow(resource, id ? Number(id) : null, rows)
-  const form = formOf(resource, action)
+  const { row, missing, failure, refetch } = useRow(resource, id ? Number(id) : null, rows)
   const own = resource.rowActions.find(one => one.name === action)
+  const may = useMayChange(resource)
+  const allowed = own ? row && may.act(row, own) : action === 'new' ? may.create : row && may.edit(row)
+  const form = allowed ? formOf(resource, action) : undefined
+  const wrong = missing ? t('form.gone') : allowed === false ? t('form.notAllowed') : ''
   useEffect(() => {
-    if (!missing) return
-    notify('info', t('form.gone'))
+    if (!wrong || !list.form) return
+    notify('info', wrong)
     list.go({ form: '' }, 'replace')
     // oxlint-disable-next-line react/exhaustive-deps -- said once
-  }, [missing])
+  }, [wrong !== '', list.form])
   const task: FormTask | null =
     form && (action === 'new' || row)
       ? {
@@ -35,22 +52,64 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
               : `${action === 'edit' ? t('list.edit') : words(action)}: ${resource.nameOf(row as R)}`,
           submit: own ? words(action) : t(action === 'new' ? 'form.add' : 'form.save'),
           danger: own?.danger,
-          question: own && 'form' in own ? own.confirm?.(t, row as R) : undefined,
-          row: action === 'new' ? undefined : row
+          ask: sent =>
+            own
+              ? 'form' in own
+                ? own.confirm?.(t, row as R, sent)
+                : undefined
+              : action === 'edit'
+                ? resource.form?.confirm?.(t, row as R, sent)
+                : undefined,
+          row: action === 'new' ? undefined : row,
+          plan: own ? undefined : resource.form?.plan
         }
       : null
+  const saved = (reply?: unknown, { former, sent = {}, open }: Saved = { open: true }) => {
+    const undo = action === 'edit' && row ? undoOf(resource, row, { reply, former, sent }) : undefined
+    const invalidate = [resource.list, ...(resource.also ?? [])]
+    // An edit answers with the row as it is now, by the name that it has now.
+    const edited = action === 'edit' && row && reply && typeof reply === 'object' ? { ...row, ...reply } : row
+    sayDone(own?.success?.(t), { undo, what: edited && resource.nameOf(edited), invalidate })
+    tools.refresh()
+    // What follows would take the place of what was opened meanwhile.
+    if (open && own && 'form' in own) own.done?.(reply, tools)
+  }
+  useFocusReturn(failure !== null, id ? Number(id) : null)
+  const Dialog = resource.dialog
+  const ways = { onClose: () => list.go({ form: '' }), onSaved: saved }
   return (
-    <FormDrawer
-      task={task}
-      labelOf={words}
-      onClose={() => list.go({ form: '' })}
-      onReturn={form => list.go({ form })}
-      onSaved={() => {
-        notify('good', own?.success?.(t) ?? t('list.done'))
-        tools.refresh()
-      }}
-    />
+    <>
+      {failure && (
+        <Drawer
+          opened
+          onClose={ways.onClose}
+          returnFocus={false}
+          title={own ? words(action) : t('list.edit')}
+          position="right"
+          size="md"
+          zIndex={250}
+          attributes={{ header: { role: 'presentation' } }}
+          closeButtonProps={{ 'aria-label': t('list.close') }}
+        >
+          <ErrorState error={failure} onRetry={() => void refetch()} />
+        </Drawer>
+      )}
+      {Dialog && <Dialog task={action === 'edit' && row && allowed ? { id: list.form, row } : null} {...ways} />}
+      <FormDrawer task={task} labelOf={words} {...ways} />
+    </>
   )
+}
+
+/** The edit that takes an edit back: the former values, if nobody has changed what it left. */
+function undoOf<R extends Row>(
+  { form }: Resource<R>,
+  row: R,
+  { reply, former, sent }: { reply: unknown; former: Former | undefined; sent: Former }
+): Undo | undefined {
+  const version = (reply as { version?: unknown } | null | undefined)?.version
+  if (!form?.undo || !form.update || !former || typeof version !== 'string') return undefined
+  if (form.undo !== true && !form.undo({ former, sent })) return undefined
+  return { route: form.update, input: { params: { id: row.id }, body: { ...former, version } } }
 }
 
 function formOf<R extends Row>({ form, rowActions }: Resource<R>, action: string) {
@@ -60,17 +119,36 @@ function formOf<R extends Row>({ form, rowActions }: Resource<R>, action: string
   return found && 'form' in found ? found.form : undefined
 }
 
-/** The row with this id; `missing` where it is neither on the page nor to be found. */
+/** The row with this id, also where it is not on the page; null: there is none any more. */
 function useRow<R extends Row>({ list, find }: Resource<R>, id: number | null, rows: R[] | undefined) {
   // It may leave the page while its form is open: the form goes on with what it began with.
   const known = useRef(new Map<number, R>())
   for (const one of rows ?? []) known.current.set(one.id, one)
   const here = id === null ? undefined : known.current.get(id)
   const wanted = id !== null && !here
-  const { data, isError } = useQuery({
+  const valid = Number.isSafeInteger(id) && Number(id) > 0
+  const { data, error, refetch } = useQuery({
     queryKey: [...keyOf(list), 'row', id],
-    queryFn: () => find?.(id ?? 0),
-    enabled: wanted && Boolean(find)
+    queryFn: () => (find ?? findIn<R>(list))(id ?? 0),
+    // Most often it is on the page that is being read.
+    enabled: wanted && valid && (Boolean(find) || rows !== undefined)
   })
-  return { row: here ?? (wanted ? data : undefined), missing: wanted && (find ? isError : rows !== undefined) }
+  const found = here ?? (wanted ? data : undefined)
+  const isGone = error instanceof ApiError && error.status === 404
+  return {
+    row: found ?? undefined,
+    missing: wanted && (!valid || data === null || isGone),
+    failure: wanted && !found && !isGone ? error : null,
+    refetch
+  }
 }
+
+/** Asks a list for one of its rows. */
+const findIn =
+  <R extends Row>(list: Endpoint) =>
+  async (id: number): Promise<R | null> => {
+    const { data } = await (call as (route: Endpoint, input: object) => Promise<{ data: R[] }>)(list, {
+      query: { id, limit: 1 }
+    })
+    return data.find(one => one.id === id) ?? null
+  }

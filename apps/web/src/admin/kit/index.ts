@@ -2,10 +2,42 @@
  * The console's building blocks: a screen is a declaration of columns, filters, fields and actions over one list of the
  * contract. Screens import from here; what is beside this file is the kit's own.
  */
+export { AuditLink, auditPath } from './audit-link.tsx'
+export { actionName, CancelRun, countsOf, goesOn, RunProgress } from './bulk-progress.tsx'
 export { code, column, date, integer, money, yesNo } from './columns.tsx'
 export { fetchCsv, saveFile, stamp } from './csv.ts'
 export { defineResource } from './define-resource.tsx'
-export { idField, integerField, moneyField, optional, textField, timeField } from './fields.tsx'
-export { idFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
-export type { Selected, T, Tools } from './resource.ts'
-export { deletion, useCommand } from './use-command.ts'
+export {
+  choiceField,
+  idField,
+  instantField,
+  integerField,
+  moneyField,
+  numberField,
+  optional,
+  secretField,
+  switchField,
+  textField,
+  timeField
+} from './fields.tsx'
+export { FactList, type Fact } from './facts.tsx'
+export { FormAlert, type Difference } from './form-alert.tsx'
+export { areaField, hiddenField, idsField } from './long-fields.tsx'
+export { askingFilter, dayFilter, idFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
+export { useLeaveGuard, useQuestionOpen } from './leave-guard.ts'
+export { instantOf, localTime } from './local-time.ts'
+export { useOpenForm } from './open-form.ts'
+export type { DialogProps, FormSchema, PlanProps, Question, Selected, T, Tools } from './resource.ts'
+export { risky } from './risky.ts'
+export { RowPage, RowPageHead } from './row-page.tsx'
+export { RowTools } from './row-tools.tsx'
+export { May } from './may.tsx'
+export { stateBack, type Undo } from './undo.ts'
+export { deletion, sayDone, useCommand } from './use-command.ts'
+export { figures } from './words.ts'
+export { StatList } from './stat-list.tsx'
+export { TabBar } from './tab-bar.tsx'
+export { TimeInput } from './time-input.tsx'
+export { useSettled } from './use-settled.ts'
+export { WithReason } from './with-reason.tsx'
+export { WorkButton } from './work-button.tsx'

@@ -11,7 +11,7 @@ type Keys = {
 const WRITES = 'input:not([type="checkbox"]), textarea, select, [contenteditable="true"]'
 
 /**
- * j and k go through the rows, x selects the one that has the focus, Enter opens it, / leads to the search. Keys that
+ * j and k go through the rows, x selects the one that has the focus, Enter opens it, / leads to the search, Escape back from it. Keys that
  * are typed into a field, or while a dialog or a menu is open, are left to these.
  */
 export function useListKeys({ area, search, onOpen, onSelect }: Keys): void {
@@ -39,5 +39,22 @@ export function useListKeys({ area, search, onOpen, onSelect }: Keys): void {
     }
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)
+  })
+}
+
+const ACTS = 'a, button, input, select, textarea, label, summary, [role="button"]'
+
+/** A click on a row, beside what it holds to be clicked and not at the end of marking text, opens it. */
+export function useRowClick(area: RefObject<HTMLElement | null>, onOpen: ((id: number) => void) | undefined): void {
+  useEffect(() => {
+    const rows = area.current
+    if (!rows || !onOpen) return
+    const listen = ({ target }: MouseEvent) => {
+      const row = (target as HTMLElement).closest<HTMLElement>('[data-row]')
+      if (!row || (target as HTMLElement).closest(ACTS) || window.getSelection()?.toString()) return
+      onOpen(Number(row.dataset['row']))
+    }
+    rows.addEventListener('click', listen)
+    return () => rows.removeEventListener('click', listen)
   })
 }

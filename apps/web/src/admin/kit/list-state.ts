@@ -6,6 +6,8 @@ export type Sort = { by: string; order: 'asc' | 'desc' }
 /** What of a list a person can ask for: it is in the address and in saved views. */
 export type Query = { search: string; filters: Record<string, string>; sort: Sort | null; size: number }
 export type ListState = Query & {
+  /** The filters as the list's call takes them. */
+  asked: Record<string, string>
   page: number
   /** Where the page begins, as the page before it said; '' where it is found by its number. */
   after: string
@@ -22,7 +24,8 @@ export type ListState = Query & {
 export const DEFAULT_SIZE = 10
 export const SIZES = [10, 20, 50, 100]
 
-const FIXED = {
+/** What of an address every list reads, beside its filters. */
+export const FIXED = {
   page: parseAsInteger.withDefault(1),
   size: parseAsInteger.withDefault(DEFAULT_SIZE),
   search: parseAsString,
@@ -54,9 +57,12 @@ export function useListState<R extends Row>({ filters, sort, sizes = SIZES }: Re
   const [raw, setRaw] = useQueryStates(parsers, { history: 'push' })
   return useMemo(() => {
     const chosen: Record<string, string> = {}
-    for (const { key, accepts } of filters) {
+    const asked: Record<string, string> = {}
+    for (const { key, accepts, asks } of filters) {
       const value = (raw as Record<string, unknown>)[key]
-      if (typeof value === 'string' && value && accepts(value)) chosen[key] = value
+      if (typeof value !== 'string' || !value || !accepts(value)) continue
+      chosen[key] = value
+      Object.assign(asked, asks ? asks(value) : { [key]: value })
     }
     const state: ListState = {
       page: Math.max(1, raw.page),
@@ -65,6 +71,7 @@ export function useListState<R extends Row>({ filters, sort, sizes = SIZES }: Re
       sort: sortOf(raw.sort, sort),
       after: raw.after,
       filters: chosen,
+      asked,
       open: raw.open,
       form: raw.form,
       detail: raw.detail,
@@ -91,8 +98,8 @@ export function useListState<R extends Row>({ filters, sort, sizes = SIZES }: Re
 export type List = ReturnType<typeof useListState>
 
 /** What the server is asked for, without the page. */
-export const askedOf = ({ search, filters, sort }: Query): Record<string, string> => ({
-  ...filters,
+export const askedOf = ({ search, asked, sort }: Omit<ListState, 'filters'>): Record<string, string> => ({
+  ...asked,
   ...(search ? { search } : {}),
   ...(sort ? { sort_by: sort.by, sort_order: sort.order } : {})
 })

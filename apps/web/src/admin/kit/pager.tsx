@@ -2,9 +2,11 @@ import { Button, NativeSelect, Pagination } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import shared from '../../kit/data-table.module.css'
+import { numberText } from '../../kit/number.ts'
 import { pageWithin } from '../../kit/use-paging.ts'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
+import { WithReason } from './with-reason.tsx'
 import { countText } from './words.ts'
 
 type Props = {
@@ -30,8 +32,8 @@ export function Pager({ list, page, sizes }: Props) {
       <span className={classes.range}>
         <span className="dim num">
           {t('list.range', {
-            from: first.toLocaleString('en-US'),
-            to: last.toLocaleString('en-US'),
+            from: numberText(first),
+            to: numberText(last),
             total: countText(page.total, exact)
           })}
         </span>
@@ -71,31 +73,28 @@ function Steps({ list, page }: Pick<Props, 'list' | 'page'>) {
   const key = passed.current.get(back)
   // Pages among the counted rows are found by their number, too.
   const reachable = back === 1 || key !== undefined || back * list.size <= page.total
+  const atFirst = list.page === 1 ? t('list.isFirst') : undefined
   const step = (to: number, after: string) => list.go({ page: to, after })
   return (
     <nav className={shared.foot} style={{ border: 0, padding: 0 }} aria-label={t('list.pages')}>
-      <Button size="compact-sm" variant="default" disabled={list.page === 1} onClick={() => step(1, '')}>
-        {t('list.first')}
-      </Button>
-      <Button
-        size="compact-sm"
-        variant="default"
-        disabled={list.page === 1 || !reachable}
-        onClick={() => step(back, key ?? '')}
-      >
-        {t('list.previous')}
-      </Button>
+      <WithReason why={atFirst}>
+        <Button size="compact-sm" variant="default" onClick={() => step(1, '')}>
+          {t('list.first')}
+        </Button>
+      </WithReason>
+      <WithReason why={atFirst ?? (reachable ? undefined : t('list.unreachable'))}>
+        <Button size="compact-sm" variant="default" onClick={() => step(back, key ?? '')}>
+          {t('list.previous')}
+        </Button>
+      </WithReason>
       <span className="num" aria-current="page">
         {t('list.page', { page: list.page })}
       </span>
-      <Button
-        size="compact-sm"
-        variant="default"
-        disabled={!page.next}
-        onClick={() => page.next && step(list.page + 1, page.next)}
-      >
-        {t('list.next')}
-      </Button>
+      <WithReason why={page.next ? undefined : t('list.isLast')}>
+        <Button size="compact-sm" variant="default" onClick={() => page.next && step(list.page + 1, page.next)}>
+          {t('list.next')}
+        </Button>
+      </WithReason>
     </nav>
   )
 }

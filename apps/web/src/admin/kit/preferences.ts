@@ -77,20 +77,47 @@ export function arrange(
   return all.some(one => one.shown) ? all : columns.map(({ key }) => ({ key, shown: true }))
 }
 
-/** What a person keeps of a list. Where it cannot be kept, it holds until the page is left. */
+/** A change of what a person keeps of a list. */
+export type PreferencesChange = (now: ListPreferences) => ListPreferences
+
+/** What the server keeps of the list with this key. */
+export const preferencesQuery = (key: string) => ({
+  ...read(accounts.preferences, { params: { key: `list.${key}` } }),
+  retry: false,
+  staleTime: Infinity
+})
+
+/** Changes are kept one after the other: each begins with what the one before it left. */
+let saving: Promise<unknown> = Promise.resolve()
+let newest = 0
+
+/**
+ * What a person keeps of a list. A change is made to what the server keeps by then, not to what this tab has read:
+ * another tab may have saved a view since, and what could not be read must not be overwritten. Where it cannot be kept,
+ * it holds until the page is left.
+ */
 export function useListPreferences(key: string) {
   const t = useT()
-  const input = { params: { key: `list.${key}` } }
-  const id = input.params.key
-  const { data, isPending } = useQuery({ ...read(accounts.preferences, input), retry: false, staleTime: Infinity })
+  const id = `list.${key}`
+  const { data, isPending } = useQuery(preferencesQuery(key))
   const save = useCallback(
-    async (next: ListPreferences) => {
-      queryClient.setQueryData(keyOf(accounts.preferences, { params: { key: id } }), next)
-      try {
-        await call(accounts.savePreferences, { params: { key: id }, body: { value: next } })
-      } catch (error) {
-        notify('bad', `${t('list.notKept')} ${failureText(error)}`)
+    (change: PreferencesChange) => {
+      const params = { key: id }
+      const queryKey = keyOf(accounts.preferences, { params })
+      queryClient.setQueryData(queryKey, change(readPreferences(queryClient.getQueryData(queryKey))))
+      newest += 1
+      const mine = newest
+      const keep = async () => {
+        try {
+          const value = change(readPreferences(await call(accounts.preferences, { params })))
+          // What was chosen since then is shown already.
+          if (mine === newest) queryClient.setQueryData(queryKey, value)
+          await call(accounts.savePreferences, { params, body: { value } })
+        } catch (error) {
+          notify('bad', `${t('list.notKept')} ${failureText(error)}`)
+        }
       }
+      saving = saving.then(keep)
     },
     [id, t]
   )

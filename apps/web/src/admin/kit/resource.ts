@@ -1,7 +1,9 @@
-import type { BulkAction, QueryOf, ReplyOf } from '@netlet/contract'
+import type { BulkAction, CurrentUser, QueryOf, ReplyOf } from '@netlet/contract'
 import type { ComponentType, ReactNode } from 'react'
+import type { Permission } from '@netlet/contract/permissions'
 import type { Endpoint } from '../../api/client.ts'
 import type { Key } from '../../i18n/admin.ts'
+import type { Undo } from './undo.ts'
 
 /** What every row of a list has. */
 export type Row = { id: number }
@@ -34,8 +36,15 @@ export type Filter<Name extends string = string> = {
   key: Name
   /** The values to choose from; without them the filter is a text. */
   useOptions?: () => readonly Option[]
+  type?: 'date'
   /** Values of the address that are none of the filter's are left out of the query. */
   accepts: (value: string) => boolean
+  /** What the query asks for a value; without it the value under the filter's own key. */
+  asks?: (value: string) => Record<string, string>
+}
+/** A filter of its own making, whose values ask for other filters of the list. */
+export type AskingFilter<Name extends string, Asked extends string> = Omit<Filter<Name>, 'asks'> & {
+  asks: (value: string) => { [A in Asked]?: string }
 }
 
 export type FieldProps = { label: string; withAsterisk: boolean; [more: string]: unknown }
@@ -47,56 +56,119 @@ export type Field<Name extends string = string> = {
   /** Stands in the empty input, and below it. */
   placeholder?: (t: T, row: Record<string, unknown>) => string
   help?: (t: T) => string
-  /** What the input shows of a row's value, and what is sent of the input's. */
-  shown?: (value: unknown) => string
-  sent?: (value: string) => unknown
+  /** What the input shows of a row's value, and what is sent of the input's; `row` is the one that the form shows. */
+  shown?: (value: unknown, row: Record<string, unknown>) => string
+  sent?: (value: string, row: Record<string, unknown>) => unknown
+  /** A row's value in words, where what the input holds says nothing to a reader. */
+  told?: (value: unknown) => string
+  /** Only where a row is added, or only where one is edited. */
+  only?: 'new' | 'edit'
+}
+
+/** What a form shows below its fields of what is entered: what saving it would do. */
+export type PlanProps = {
+  values: Record<string, string>
+  /** The row that is edited; undefined where one is added. */
+  row: ({ id: number } & Record<string, unknown>) | undefined
+  /** Sets a field that has no input of its own. */
+  set: (name: string, value: string) => void
 }
 
 /** A schema of the contract, as forms check by it. */
 export type FormSchema = { readonly _zod: { input: object }; safeParse: (values: unknown) => unknown }
 type InputOf<S> = S extends { readonly _zod: { input: infer I } } ? keyof I & string : never
 
-export type Question = { title: string; body: string; danger?: boolean }
+/**
+ * `typed`: a number that has to be typed before YES, see `risky`. `blocked`: it would be refused, as the body says; there is
+ * no YES.
+ */
+export type Question = { title: string; body: string; danger?: boolean; typed?: number; blocked?: boolean }
+/** `adds`: what a form sends with its values, of the plan that somebody has said yes to. */
+type FormQuestion = Question & { adds?: Record<string, unknown> }
+/** What is asked before something is done; a plan of the server takes its time. */
+export type Asking = FormQuestion | undefined | Promise<FormQuestion | undefined>
+/** `sent`: the values of the form, where there is one. */
+export type Ask<R> = (t: T, row: R, sent: Record<string, unknown>) => Asking
+
+/** The words of the reason why somebody cannot do it with this row; undefined where there is none. */
+export type WhyNot<R> = (row: R, me: CurrentUser | null) => Key | undefined
 
 /** What can be done with one row: a call, a small form whose values are sent, or work of its own. */
 export type RowAction<R, Name extends string = string> = {
   name: Name
   icon: Icon
   danger?: boolean
-  /** Where it can be done; elsewhere it is offered, but not enabled. */
-  when?: (row: R) => boolean
+  /** Why it cannot be done with this row as it is; it is offered then, and says so. */
+  whyNot?: WhyNot<R>
   success?: (t: T) => string
   failure?: string
 } &
   /** Where it gives no question, none is asked. */
   (
-    | { route: Endpoint; confirm?: (t: T, row: R) => Question | undefined }
+    | { route: Endpoint; confirm?: Ask<R>; done?: Answered; undo?: Undoing<R> }
     | {
         form: { schema: FormSchema; fields: readonly Field[]; route: Endpoint }
         /** What is asked before the form is sent: what will happen. */
-        confirm?: (t: T, row: R) => Question
+        confirm?: Ask<R>
+        done?: Answered
       }
-    | { run: (row: R, tools: Tools) => unknown }
+    /** `needs`: the call that the work makes, where it makes one: offered to those alone who may make it. */
+    | { run: (row: R, tools: Tools) => unknown; needs?: Endpoint }
   )
 
 /** What a row's own work may ask of the screen. */
-export type Tools = { t: T; show: (id: number) => void; detail: (id: number) => void; refresh: () => void }
+export type Tools = {
+  t: T
+  show: (id: number) => void
+  detail: (id: number) => void
+  /** Follows a bulk run above the list. */
+  watch: (run: number) => void
+  form: (action: string, id: number) => void
+  /** Leaves for another address, which is told as `from` where this list was. */
+  go: (path: string) => Promise<void>
+  refresh: () => void
+}
+
+/** What takes an action back exactly, of the row before it and the call's answer; nothing where that is not possible. */
+type Undoing<R> = (row: R, reply: unknown) => Undo | undefined
+
+/** What is done with the call's answer. */
+type Answered = (reply: unknown, tools: Tools) => void
 
 /** What can be done to all rows that are selected: a bulk run of the contract, or work of its own. */
-export type Batch = { icon: Icon; danger?: boolean; failure?: string } & (
-  | { name: BulkAction; confirm?: (t: T, count: string) => Question }
-  | { name: string; run: (selection: Selected) => Promise<void> }
-)
-/** The ids that were ticked, or the query that all are meant of. */
-export type Selected = { ids: number[] } | { query: Record<string, string>; expected: number | undefined }
+export type Batch = { icon: Icon; danger?: boolean; failure?: string } &
+  /** `planned`: the server says before what will become of the rows, which stands below the question. */
+  (
+    | { name: BulkAction; confirm?: (t: T, count: string) => Question; planned?: true }
+    | { name: string; run: (selection: Selected) => Promise<void> }
+  )
+/** The ids that were ticked, or the query that all are meant of, with the order in which the list shows them. */
+export type Selected =
+  | { ids: number[] }
+  | { query: Record<string, string>; sort: Record<string, string>; expected: number | undefined }
+
+export type DialogProps<R> = {
+  /** What the address asks for; null: nothing. */
+  task: { id: string; row: R } | null
+  onClose: () => void
+  onSaved: () => void
+}
 
 type FormOf<R, K extends string, S extends FormSchema> = {
   schema: S
   fields: readonly Field<InputOf<S> & Worded<K>>[]
   create?: Endpoint
   update?: Endpoint
-  /** Rows that can be edited; without it all. */
-  editable?: (row: R) => boolean
+  /** Why a row cannot be edited as it is. */
+  whyNotEdit?: WhyNot<R>
+  plan?: ComponentType<PlanProps>
+  /** What is asked before a row's edit is saved: what it will do. Nothing where it gives no question. */
+  confirm?: Ask<R>
+  /**
+   * The former values, sent with the new version, make the row what it was: an edit offers Undo. Where that depends on
+   * what was changed, it says whether this edit does.
+   */
+  undo?: true | ((edit: { former: Record<string, unknown>; sent: Record<string, unknown> }) => boolean)
 }
 
 export type Spec<K extends string, L, R, S extends FormSchema> = {
@@ -105,13 +177,21 @@ export type Spec<K extends string, L, R, S extends FormSchema> = {
   list: L
   columns: readonly Column<R, Worded<K>>[]
   sort?: readonly SortOf<L>[]
-  filters?: readonly Filter<FilterOf<L> & Worded<K>>[]
+  filters?: readonly (Filter<FilterOf<L> & Worded<K>> | AskingFilter<Worded<K>, FilterOf<L>>)[]
+  /** Parameters of the address that other parts of the screen read. What nothing reads is taken out. */
+  address?: readonly string[]
   /** Other calls whose answers change with the list's. */
   also?: readonly Endpoint[]
   form?: FormOf<R, K, S>
-  /** One row, where the list shows another page. */
+  /** The dialog in which a row is edited, where fields one below the other do not do. */
+  dialog?: ComponentType<DialogProps<R>>
+  /** The call that an edit by `dialog` or `editAt` makes. */
+  edits?: Endpoint
+  /** What changing this row takes of whom is signed in, beside what the calls take; undefined: nothing. */
+  takes?: (row: R, me: CurrentUser | null) => Permission | undefined
+  /** One row, where the list shows another page; without it, the list is asked for the id. */
   find?: (id: number) => Promise<R>
-  remove?: { route: Endpoint; when?: (row: R) => boolean; confirm?: (t: T, row: R) => Question }
+  remove?: { route: Endpoint; whyNot?: WhyNot<R>; confirm?: (t: T, row: R) => Asking; undo?: Undoing<R> }
   rowActions?: readonly RowAction<R, Worded<K>>[]
   batch?: readonly Batch[]
   /** What is said to those who start a batch with nothing selected; the contract's words without it. */
@@ -124,7 +204,13 @@ export type Spec<K extends string, L, R, S extends FormSchema> = {
   moving?: (row: R) => boolean
   /** How a row is named where it stands alone. */
   nameOf: (row: R) => string
+  /** The address of a row's own page. */
+  pageOf?: (row: R) => string
   above?: ComponentType
+  /** The screen's own buttons, beside those of the list. */
+  toolbar?: ComponentType
+  /** The address of the view in which a row is edited, where a form beside the list is too small for it. */
+  editAt?: (row: R) => string
   /** What the drawer beside the list shows of a row, and the view that takes the list's place. */
   drawer?: ComponentType<{ id: number; row: R | undefined; tools: Tools }>
   detail?: ComponentType<{ id: number; onBack: () => void; actions: (row: R) => ReactNode }>

@@ -1,12 +1,13 @@
-import { ActionIcon, Loader, Menu } from '@mantine/core'
-import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
-import { useState } from 'react'
-import { useT } from '../../i18n/admin.ts'
+import { IconPencil, IconTrash } from '@tabler/icons-react'
+import { useLocation, useNavigate } from 'react-router'
+import { useMay } from '../../api/may.ts'
+import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import type { List } from './list-state.ts'
-import type { Icon, Resource, Row, RowAction, Tools } from './resource.ts'
-import { deletion, perform } from './use-command.ts'
+import { useMayChange } from './may.tsx'
+import type { Asking, Icon, Question, Resource, Row, RowAction, Tools } from './resource.ts'
+import { deletion, perform, performed } from './use-command.ts'
 import { useWords } from './words.ts'
 
 export type Action = {
@@ -14,17 +15,25 @@ export type Action = {
   label: string
   icon: Icon
   danger: boolean
-  disabled: boolean
+  /** Why it cannot be done now, in words. */
+  whyNot: string | undefined
   run: () => Promise<void>
 }
 
+/** What of a list's state the actions of a row read and change. */
+export type Place = Pick<List, 'open' | 'detail' | 'go'>
+
 /** What can be done with a row, as its menu offers it: the resource's own actions, then edit and delete. */
-export function useRowActions<R extends Row>(resource: Resource<R>, list: List, tools: Tools) {
+export function useRowActions<R extends Row>(resource: Resource<R>, list: Place, tools: Tools) {
   const t = useT()
+  const openEdit = useOpenEdit(resource, list)
   const words = useWords(resource.key)
   const { form, remove } = resource
+  const may = useMayChange(resource)
+  const { me } = useMay()
   const changed = [resource.list, ...(resource.also ?? [])]
 
+  /** Without its figures nothing is asked, and so nothing is deleted. */
   const toRun = (action: RowAction<R>, row: R) => async () => {
     if ('form' in action) return list.go({ form: `${action.name}.${row.id}` })
     if ('run' in action) {
@@ -36,53 +45,61 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: List, 
       }
       return
     }
-    await perform(
-      action.route,
-      { params: { id: row.id } },
-      {
-        confirm: action.confirm?.(t, row),
-        success: action.success?.(t),
-        failure: action.failure,
-        invalidate: changed
-      }
-    )
+    const question = await asked(() => action.confirm?.(t, row, {}), action.failure)
+    if (!question) return
+    const options = {
+      ...question,
+      success: action.success?.(t),
+      failure: action.failure,
+      invalidate: changed,
+      undo: (reply: unknown) => action.undo?.(row, reply),
+      what: resource.nameOf(row)
+    }
+    const answer = await performed(action.route, { params: { id: row.id } }, options)
+    if (answer) action.done?.(answer.reply, tools)
   }
 
+  const reason = (key: Key | undefined) => (key === undefined ? undefined : t(key))
+
   return (row: R): Action[] => [
-    ...resource.rowActions.map(action => ({
-      name: action.name,
-      label: words(action.name),
-      icon: action.icon,
-      danger: action.danger ?? false,
-      disabled: !(action.when?.(row) ?? true),
-      run: toRun(action, row)
-    })),
-    ...(form?.update
+    ...resource.rowActions
+      .filter(action => may.act(row, action))
+      .map(action => ({
+        name: action.name,
+        label: words(action.name),
+        icon: action.icon,
+        danger: action.danger ?? false,
+        whyNot: reason(action.whyNot?.(row, me)),
+        run: toRun(action, row)
+      })),
+    ...(may.edit(row)
       ? [
           {
             name: 'edit',
             label: t('list.edit'),
             icon: IconPencil,
             danger: false,
-            disabled: !(form.editable?.(row) ?? true),
-            run: () => Promise.resolve(list.go({ form: `edit.${row.id}` }))
+            whyNot: reason(form?.whyNotEdit?.(row, me)),
+            run: () => Promise.resolve(openEdit(row))
           }
         ]
       : []),
-    ...(remove
+    ...(remove && may.remove(row)
       ? [
           {
             name: 'delete',
             label: t('list.delete'),
             icon: IconTrash,
             danger: true,
-            disabled: !(remove.when?.(row) ?? true),
+            whyNot: reason(remove.whyNot?.(row, me)),
             run: async () => {
               const input = { params: { id: row.id } }
-              const done = await perform(remove.route, input, {
-                confirm: remove.confirm?.(t, row) ?? deletion(t),
-                invalidate: changed
-              })
+              const question = await asked(() => remove.confirm?.(t, row))
+              if (!question) return
+              const confirm = question.confirm ?? deletion(t)
+              const undo = (reply: unknown) => remove.undo?.(row, reply)
+              const options = { confirm, invalidate: changed, undo, what: resource.nameOf(row) }
+              const done = await perform(remove.route, input, options)
               if (done && (list.open === row.id || list.detail === row.id))
                 list.go({ open: null, detail: null }, 'replace')
             }
@@ -92,56 +109,20 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: List, 
   ]
 }
 
-/** A row's actions: few stand side by side, many in a menu. */
-export function RowActions({ name, actions }: { name: string; actions: Action[] }) {
-  const t = useT()
-  const [busy, setBusy] = useState(false)
-  // While one runs its button stays as it is, or the focus could not come back to it from a question.
-  const start = (action: Action) => {
-    if (busy) return
-    setBusy(true)
-    void action.run().finally(() => setBusy(false))
+/** Opens what a row is edited in: its own view, or the form beside the list. */
+export function useOpenEdit<R extends Row>({ editAt }: Resource<R>, list: Place) {
+  const navigate = useNavigate()
+  const { search } = useLocation()
+  return (row: R): void =>
+    editAt ? void navigate(editAt(row), { state: { list: search } }) : list.go({ form: `edit.${row.id}` })
+}
+
+/** The question before an action. Null where what it says could not be found out, which has been shown then. */
+async function asked(ask: () => Asking, failure?: string): Promise<{ confirm: Question | undefined } | null> {
+  try {
+    return { confirm: await ask() }
+  } catch (error) {
+    notify('bad', failureText(error, failure))
+    return null
   }
-  if (actions.length === 0) return null
-  if (actions.length <= 2)
-    return (
-      <span style={{ display: 'inline-flex', gap: '0.15rem' }}>
-        {actions.map(action => (
-          <ActionIcon
-            key={action.name}
-            variant="subtle"
-            color={action.danger ? 'red.9' : 'gray'}
-            aria-label={`${action.label}: ${name}`}
-            title={action.label}
-            aria-busy={busy}
-            disabled={action.disabled}
-            onClick={() => start(action)}
-          >
-            <action.icon size={17} aria-hidden />
-          </ActionIcon>
-        ))}
-      </span>
-    )
-  return (
-    <Menu position="bottom-end" withInitialFocusPlaceholder={false} width={220} shadow="md" withinPortal>
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-busy={busy} aria-label={t('list.actionsOf', { name })}>
-          {busy ? <Loader size={16} color="gray" aria-hidden /> : <IconDots size={18} aria-hidden />}
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {actions.map(action => (
-          <Menu.Item
-            key={action.name}
-            leftSection={<action.icon size={16} aria-hidden />}
-            disabled={action.disabled}
-            style={action.danger ? { color: 'var(--nl-bad)' } : undefined}
-            onClick={() => start(action)}
-          >
-            {action.label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  )
 }

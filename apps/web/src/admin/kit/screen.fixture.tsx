@@ -1,19 +1,31 @@
 import { MantineProvider } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
-import { act, render } from '@testing-library/react'
+import { act, render, screen } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import { Suspense, type ReactNode } from 'react'
 import { BrowserRouter, Route, Routes } from 'react-router'
 import type { GiftCard, Page } from '@netlet/contract'
 import { queryClient } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
+import { sessionQuery } from '../../api/session.ts'
 import { Hosts } from '../../kit/hosts.tsx'
+import { watchHistory } from '../../kit/leaving.ts'
 import { answer } from '../../testing/answers.ts'
+import { admin } from '../../testing/shapes.ts'
 
-/** Renders a screen of the console at an address of the browser itself: its list's state is kept there. */
-export function renderScreen(ui: ReactNode, { at = '/list', route = '*' } = {}) {
-  window.history.replaceState(null, '', at)
+// Before the guards: where one keeps the page, nobody else hears of it.
+let moved: (() => void) | undefined
+window.addEventListener('popstate', () => moved?.(), { capture: true })
+watchHistory()
+
+/**
+ * Renders a screen of the console at an address of the browser itself: its list's state is kept there.
+ * @param as the administrator who is signed in; by default an owner. `from`: the list that led there
+ */
+export function renderScreen(ui: ReactNode, { at = '/list', route = '*', as = admin, from = '' } = {}) {
+  queryClient.setQueryData(sessionQuery.queryKey, as)
+  window.history.replaceState(from ? { usr: { from } } : null, '', at)
   notifications.clean()
   const view = render(
     <MantineProvider env="test">
@@ -37,9 +49,10 @@ export function renderScreen(ui: ReactNode, { at = '/list', route = '*' } = {}) 
     /** The browser's own button. */
     goBack: () =>
       act(async () => {
-        const moved = new Promise(resolve => window.addEventListener('popstate', resolve, { once: true }))
+        const { promise, resolve } = Promise.withResolvers<void>()
+        moved = resolve
         window.history.back()
-        await moved
+        await promise
       })
   }
 }
@@ -76,3 +89,11 @@ export function cardsOf(total: number, query: Record<string, string>, more: Part
     ...more
   }
 }
+
+/** The entries of the menu that is open: the name of each, and whether it is possible. */
+export const offeredActions = async (): Promise<[string, boolean][]> =>
+  (await screen.findAllByRole('menuitem')).map(item => {
+    const spoken = item.cloneNode(true) as HTMLElement
+    for (const hidden of spoken.querySelectorAll('[aria-hidden="true"]')) hidden.remove()
+    return [spoken.textContent, item.getAttribute('aria-disabled') !== 'true']
+  })

@@ -4,24 +4,32 @@ import { useMediaQuery } from '@mantine/hooks'
 import type { RowSelectionState } from '@tanstack/react-table'
 import { NuqsAdapter } from 'nuqs/adapters/react-router/v8'
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { useLocation, useNavigate } from 'react-router'
+import { useMay } from '../../api/may.ts'
 import { refresh } from '../../api/query.ts'
 import { useT } from '../../i18n/admin.ts'
+import { useFocusReturn } from '../../kit/focus-return.ts'
+import { notify } from '../../kit/notify.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import { useOnline } from '../../kit/use-online.ts'
 import { BulkRunPanel } from './bulk-run.tsx'
 import { ColumnsMenu } from './columns-menu.tsx'
 import { Forms } from './forms.tsx'
-import { useListKeys } from './keyboard.ts'
+import { useListKeys, useRowClick } from './keyboard.ts'
+import { useKnownAddress } from './known-address.ts'
 import classes from './kit.module.css'
 import { askedOf, SIZES, useListState, type List } from './list-state.ts'
+import { useMayChange } from './may.tsx'
 import { Pager, useLastPage } from './pager.tsx'
 import { arrange, useListPreferences } from './preferences.ts'
 import type { Resource, Row, Selected, Tools } from './resource.ts'
-import { RowActions, useRowActions } from './row-actions.tsx'
+import { useOpenEdit, useRowActions } from './row-actions.tsx'
+import { RowActions } from './row-menu.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Cards, Grid } from './table.tsx'
 import { Toolbar } from './toolbar.tsx'
-import { useListPage, useOnline } from './use-list.ts'
+import { useListPage } from './use-list.ts'
 import { ViewsMenu } from './views-menu.tsx'
 import { useWords } from './words.ts'
 
@@ -44,11 +52,17 @@ export function ResourceScreen<R extends Row>(props: Props<R>) {
 function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
   const t = useT()
   const list = useListState(resource, search)
+  useKnownAddress(resource)
+  const here = useLocation()
+  const navigate = useNavigate()
   const changed = useMemo(() => [resource.list, ...(resource.also ?? [])], [resource])
   const tools: Tools = {
     t,
     show: id => list.go({ open: id }),
     detail: id => list.go({ detail: id, open: null }),
+    watch: run => list.go({ run }),
+    go: async path => navigate(path, { state: { from: here.pathname + here.search } }),
+    form: (action, id) => list.go({ form: `${action}.${id}` }),
     refresh: () => void refresh(...changed)
   }
   const actionsOf = useRowActions(resource, list, tools)
@@ -70,7 +84,7 @@ function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
     return (
       <>
         <Detail key={list.detail} id={list.detail} onBack={() => list.go({ detail: null })} actions={actions} />
-        <Forms resource={resource} list={list} rows={undefined} tools={tools} />
+        <Forms resource={resource} list={list} rows={[]} tools={tools} />
       </>
     )
   return (
@@ -128,11 +142,19 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
     area.current?.querySelector<HTMLElement>(`[data-row="${left.current}"]`)?.focus()
     left.current = null
   }, [shown, left])
+  const openEdit = useOpenEdit(resource, list)
+  const may = useMayChange(resource)
+  const { me } = useMay()
   const open = (id: number) => {
     const row = rows?.find(one => one.id === id)
     if (!row) return
-    if (resource.drawer) list.go({ open: id })
-    else if (resource.form?.update && (resource.form.editable?.(row) ?? true)) list.go({ form: `edit.${id}` })
+    if (resource.pageOf) void tools.go(resource.pageOf(row))
+    else if (resource.drawer) list.go({ open: id })
+    else if (may.edit(row)) {
+      const whyNot = resource.form?.whyNotEdit?.(row, me)
+      if (whyNot) notify('info', t(whyNot))
+      else openEdit(row)
+    }
   }
   const toggle = (id: number) => {
     if (!resource.batch || all) return
@@ -140,11 +162,15 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
     onSelect(ticked ? others : { ...selection, [String(id)]: true })
   }
   useListKeys({ area, search: searchRef, onOpen: open, onSelect: toggle })
+  // A look costs nothing; a form does not open by a click that went astray.
+  const looks = resource.drawer !== undefined || resource.pageOf !== undefined
+  useRowClick(area, looks ? open : undefined)
 
   const ids = Object.keys(selection).map(Number)
   const selected = (): Selected => {
-    const { sort_by: _by, sort_order: _order, ...query } = askedOf(list)
-    return all ? { query, expected: exact ? page.data?.total : undefined } : { ids }
+    const { sort_by, sort_order, ...query } = askedOf(list)
+    const sort = { ...(sort_by ? { sort_by } : {}), ...(sort_order ? { sort_order } : {}) }
+    return all ? { query, sort, expected: exact ? page.data?.total : undefined } : { ids }
   }
   const Drawer = resource.drawer
   return (
@@ -154,12 +180,12 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
         <ColumnsMenu
           resource={resource.key}
           arranged={arranged}
-          onChange={columns => void save({ ...preferences, columns })}
+          onChange={columns => save(now => ({ ...now, columns }))}
         />
       </Toolbar>
       {(!online || (page.error && rows)) && (
         <div className={classes.notice} role="status">
-          <span>{online ? failureText(page.error) : t('list.offline')}</span>
+          <span>{online ? failureText(page.error, resource.failure) : t('list.offline')}</span>
           <Button size="compact-sm" variant="default" onClick={() => void page.refetch()}>
             {t('list.retry')}
           </Button>
@@ -184,7 +210,14 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
           list.go({ run: id })
         }}
       />
-      <div ref={area} className={`card ${classes.list}`} aria-busy={page.isFetching}>
+      <div
+        ref={area}
+        className={`card ${classes.list}`}
+        aria-busy={page.isFetching}
+        // The rows of what was asked before: seen, and not worked on.
+        data-former={page.isPlaceholderData || undefined}
+        data-look={looks || undefined}
+      >
         {page.error && !rows ? (
           <ErrorState error={page.error} fallback={resource.failure} onRetry={() => void page.refetch()} />
         ) : !rows || pending ? (
@@ -198,7 +231,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
         )}
         {page.data && rows && rows.length > 0 && <Pager list={list} page={page.data} sizes={resource.sizes ?? SIZES} />}
       </div>
-      <Forms resource={resource} list={list} rows={rows} tools={tools} />
+      <Forms resource={resource} list={list} rows={rows ?? (page.error ? [] : undefined)} tools={tools} />
       {Drawer && (
         <SideDrawer list={list} title={words('one')}>
           {id => <Drawer key={id} id={id} row={rows?.find(one => one.id === id)} tools={tools} />}
@@ -232,10 +265,12 @@ function SideDrawer({ list, title, children }: SideDrawerProps) {
   const t = useT()
   const last = useRef(list.open)
   if (list.open !== null) last.current = list.open
+  useFocusReturn(list.open !== null, list.open)
   return (
     <Drawer
       opened={list.open !== null}
       onClose={() => list.go({ open: null })}
+      returnFocus={false}
       title={title}
       position="right"
       size="lg"

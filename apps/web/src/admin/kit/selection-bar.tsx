@@ -1,15 +1,21 @@
 import { Button, Loader, Menu } from '@mantine/core'
 import { IconChevronDown, IconStack2 } from '@tabler/icons-react'
 import { useRef, useState } from 'react'
-import { call } from '../../api/client.ts'
+import type { RunAction } from '@netlet/contract'
+import { RUN_PERMISSIONS } from '@netlet/contract/permissions'
+import { ApiError, call } from '../../api/client.ts'
+import { useMay } from '../../api/may.ts'
 import { bulk } from '../../api/routes.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { formMessage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { numberText } from '../../kit/number.ts'
+import { outcomeLines } from './bulk-outcomes.ts'
 import classes from './kit.module.css'
 import type { Batch, Resource, Row, Selected } from './resource.ts'
+import { risky } from './risky.ts'
 import { countText } from './words.ts'
 
 type Props<R extends Row> = {
@@ -39,9 +45,11 @@ export function SelectionBar<R extends Row>({
   onRun
 }: Props<R>) {
   const t = useT()
-  const count = all ? countText(total ?? 0, exact) : ids.length.toLocaleString('en-US')
+  const count = all ? countText(total ?? 0, exact) : numberText(ids.length)
   const some = all || ids.length > 0
-  const { busy, start } = useBatch(resource, { some, count, selected, onRun })
+  const { busy, start } = useBatch(resource, { some, rows: all ? (total ?? 0) : ids.length, selected, onRun })
+  const { may } = useMay()
+  const offered = (resource.batch ?? []).filter(({ name }) => may(RUN_PERMISSIONS[name as RunAction]))
   const batch = useRef<HTMLButtonElement>(null)
   /** The button that was pressed goes with what it does: the focus moves on to what the selection is for. */
   const select = (change: () => void) => () => {
@@ -65,8 +73,14 @@ export function SelectionBar<R extends Row>({
           {t('list.clear')}
         </Button>
       )}
-      {resource.batch && (
-        <Menu position="bottom-end" withInitialFocusPlaceholder={false} shadow="md" width={220}>
+      {offered.length > 0 && (
+        <Menu
+          position="bottom-end"
+          withInitialFocusPlaceholder={false}
+          shadow="md"
+          width={220}
+          middlewares={{ size: { padding: 8 } }}
+        >
           <Menu.Target>
             <Button
               size="compact-sm"
@@ -80,15 +94,15 @@ export function SelectionBar<R extends Row>({
               {t('list.batch')}
             </Button>
           </Menu.Target>
-          <Menu.Dropdown>
-            {resource.batch.map(({ name, icon: Icon, danger }) => (
+          <Menu.Dropdown className={classes.menu}>
+            {offered.map(action => (
               <Menu.Item
-                key={name}
-                leftSection={<Icon size={16} aria-hidden />}
-                style={danger ? { color: 'var(--nl-bad)' } : undefined}
-                onClick={() => void start(name)}
+                key={action.name}
+                leftSection={<action.icon size={16} aria-hidden />}
+                style={action.danger ? { color: 'var(--nl-bad)' } : undefined}
+                onClick={() => void start(action)}
               >
-                {t(`bulk.${name}` as Key)}
+                {t(`bulk.${action.name}` as Key)}
               </Menu.Item>
             ))}
           </Menu.Dropdown>
@@ -98,22 +112,46 @@ export function SelectionBar<R extends Row>({
   )
 }
 
-type BatchState = { some: boolean; count: string; selected: () => Selected; onRun: (id: number) => void }
+/** A bulk run has no order to keep. */
+const rowsOf = (selected: Selected) =>
+  'ids' in selected ? selected : { query: selected.query, expected: selected.expected }
 
-/** Starts a batch action by its name. */
-function useBatch<R extends Row>(resource: Resource<R>, { some, count, selected, onRun }: BatchState) {
+const isOtherMatch = (error: unknown): error is ApiError =>
+  error instanceof ApiError && ['bulk_more_match', 'bulk_other_match'].includes(error.refusal.reason ?? '')
+
+type BatchState = { some: boolean; rows: number; selected: () => Selected; onRun: (id: number) => void }
+
+/** Starts a batch action, after what it asks. */
+function useBatch<R extends Row>(resource: Resource<R>, { some, rows, selected, onRun }: BatchState) {
   const t = useT()
   const [busy, setBusy] = useState(false)
-  const work = async (action: Batch) => {
+  /** `other`: the refusal of a run that other rows matched by then than were asked about; it is asked anew. */
+  const work = async (action: Batch, other?: ApiError): Promise<void> => {
     if ('run' in action) return action.run(selected())
-    const question = action.confirm?.(t, count)
-    if (question && !(await confirm(question))) return
-    const run = await call(bulk.start, { body: { action: action.name, selection: selected() } })
-    onRun(run.id)
+    let selection = rowsOf(selected())
+    if (action.confirm) {
+      // Of all that match, the plan says how many these are, where the list did not count them, and which.
+      const planned = action.planned || 'query' in selection
+      const plan = planned ? await call(bulk.plan, { body: { action: action.name, selection } }) : null
+      const count = plan?.rows ?? rows
+      const question = action.confirm(t, numberText(count))
+      const lines = plan && action.planned ? outcomeLines(t, action.name, plan) : []
+      const body = [...(other ? [failureText(other)] : []), question.body, ...lines].join('\n')
+      // Delivering in spite of what a payment lacked cannot be taken back.
+      const danger = question.danger || plan?.outcomes?.effects.some(({ effect }) => effect === 'unsettled') || false
+      const blocked =
+        action.planned === true && plan?.outcomes?.effects.length === 0 && plan.outcomes.refusals.length > 0
+      if (!(await confirm(risky({ ...question, body, danger, blocked }, count)))) return
+      if ('query' in selection) selection = { ...selection, expected: count, ...(plan && { version: plan.version }) }
+    }
+    try {
+      onRun((await call(bulk.start, { body: { action: action.name, selection } })).id)
+    } catch (error) {
+      if (action.confirm && isOtherMatch(error)) return work(action, error)
+      throw error
+    }
   }
-  const start = async (name: string) => {
-    const action = resource.batch?.find(one => one.name === name)
-    if (!action) return notify('bad', '未知操作类型')
+  const start = async (action: Batch) => {
     if (busy) return
     if (!some) return notify('bad', resource.noneSelected ?? formMessage('must_select'))
     setBusy(true)

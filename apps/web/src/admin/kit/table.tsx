@@ -17,6 +17,7 @@ import shared from '../../kit/data-table.module.css'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import type { Column, Resource, Row } from './resource.ts'
+import { WithReason } from './with-reason.tsx'
 import { useWords } from './words.ts'
 
 const features = tableFeatures({
@@ -129,12 +130,12 @@ export function Grid<R extends Row>(props: Props<R>) {
             >
               {selectable && (
                 <td className={classes.tick}>
-                  <Checkbox
+                  <RowTick
                     size="xs"
-                    aria-label={t('list.selectRow', { name: resource.nameOf(row.original) })}
-                    checked={all || row.getIsSelected()}
-                    disabled={all}
-                    onChange={() => row.toggleSelected()}
+                    name={resource.nameOf(row.original)}
+                    all={all}
+                    ticked={row.getIsSelected()}
+                    onTick={() => row.toggleSelected()}
                   />
                 </td>
               )}
@@ -179,12 +180,12 @@ export function Cards<R extends Row>(props: Props<R>) {
             >
               <div className={classes.cardHead}>
                 {resource.batch && (
-                  <Checkbox
+                  <RowTick
                     size="sm"
-                    aria-label={t('list.selectRow', { name: resource.nameOf(row.original) })}
-                    checked={all || row.getIsSelected()}
-                    disabled={all}
-                    onChange={() => row.toggleSelected()}
+                    name={resource.nameOf(row.original)}
+                    all={all}
+                    ticked={row.getIsSelected()}
+                    onTick={() => row.toggleSelected()}
                   />
                 )}
                 {cells
@@ -216,27 +217,38 @@ export function Cards<R extends Row>(props: Props<R>) {
   )
 }
 
+type RowTickProps = { size: 'xs' | 'sm'; name: string; all: boolean; ticked: boolean; onTick: () => void }
+
+function RowTick({ size, name, all, ticked, onTick }: RowTickProps) {
+  const t = useT()
+  const tick = (
+    <Checkbox size={size} aria-label={t('list.selectRow', { name })} checked={all || ticked} onChange={onTick} />
+  )
+  return all ? <WithReason why={t('list.allSelected')}>{tick}</WithReason> : tick
+}
+
 function PageTick<R extends Row>({ table, all, label }: { table: ListTable<R>; all: boolean; label?: string }) {
   const t = useT()
   const { rows } = table.getRowModel()
   const ticked = rows.filter(row => row.getIsSelected()).length
   return (
-    <Checkbox
-      size="xs"
-      label={label}
-      aria-label={label ? undefined : t('list.selectPage')}
-      checked={all || (rows.length > 0 && ticked === rows.length)}
-      indeterminate={!all && ticked > 0 && ticked < rows.length}
-      disabled={all}
-      onChange={event => {
-        const { checked } = event.currentTarget
-        const next = { ...table.state.rowSelection }
-        for (const row of rows)
-          if (checked) next[row.id] = true
-          else delete next[row.id]
-        table.setRowSelection(next)
-      }}
-    />
+    <WithReason why={all ? t('list.allSelected') : undefined}>
+      <Checkbox
+        size="xs"
+        label={label}
+        aria-label={label ? undefined : t('list.selectPage')}
+        checked={all || (rows.length > 0 && ticked === rows.length)}
+        indeterminate={!all && ticked > 0 && ticked < rows.length}
+        onChange={event => {
+          const { checked } = event.currentTarget
+          const next = { ...table.state.rowSelection }
+          for (const row of rows)
+            if (checked) next[row.id] = true
+            else delete next[row.id]
+          table.setRowSelection(next)
+        }}
+      />
+    </WithReason>
   )
 }
 

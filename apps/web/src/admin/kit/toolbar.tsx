@@ -5,6 +5,7 @@ import { address } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
 import { askedOf, sortOf, sortText, type List } from './list-state.ts'
+import { useMayChange } from './may.tsx'
 import type { Filter, Resource, Row } from './resource.ts'
 import { useWords } from './words.ts'
 
@@ -19,6 +20,7 @@ type Props<R extends Row> = {
 /** Search, filters, and what else leads to the rows that somebody wants. */
 export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, children }: Props<R>) {
   const t = useT()
+  const may = useMayChange(resource)
   const words = useWords(resource.key)
   const [typed, setTyped] = useState(list.search)
   // The address may have changed by itself: back, forward, a saved view.
@@ -26,6 +28,7 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
   const active = Object.keys(list.filters).length
   const [opened, setOpened] = useState(false)
   const shown = opened || active > 0
+  const Own = resource.toolbar
   return (
     <>
       <div className={classes.toolbar}>
@@ -46,6 +49,13 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
             leftSection={<IconSearch size={16} aria-hidden />}
             value={typed}
             onChange={event => setTyped(event.currentTarget.value)}
+            onKeyDown={event => {
+              if (event.key !== 'Escape') return
+              // Back to the rows: the field says what they were asked for.
+              event.preventDefault()
+              setTyped(list.search)
+              event.currentTarget.blur()
+            }}
           />
           <Button type="submit" variant="default">
             {t('list.search')}
@@ -78,7 +88,8 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
               CSV
             </Button>
           )}
-          {resource.form?.create && (
+          {Own && <Own />}
+          {may.create && (
             <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => list.go({ form: 'new' })}>
               {words('add')}
             </Button>
@@ -152,6 +163,7 @@ function Typed({ filter, label, value, onChange }: FilterProps) {
     <TextInput
       size="xs"
       label={label}
+      {...(filter.type ? { type: filter.type } : {})}
       value={typed}
       onChange={event => setTyped(event.currentTarget.value)}
       onBlur={done}

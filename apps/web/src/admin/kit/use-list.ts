@@ -1,14 +1,27 @@
-import { keepPreviousData, onlineManager, useQuery } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Page } from '@netlet/contract'
 import { call } from '../../api/client.ts'
 import { usePollInterval } from '../../api/feed-connected.ts'
-import { keyOf } from '../../api/query.ts'
-import { askedOf, type ListState } from './list-state.ts'
+import type { Endpoint } from '../../api/client.ts'
+import { keyOf, queryClient } from '../../api/query.ts'
+import { askedOf, DEFAULT_SIZE, type ListState } from './list-state.ts'
+import { preferencesQuery } from './preferences.ts'
 import type { Resource, Row } from './resource.ts'
 
 /** Milliseconds between two looks while a row that is shown will change by itself. */
 const WATCH = 5000
+
+const pageQuery = <R extends Row>(list: Endpoint, query: object) => ({
+  queryKey: keyOf(list, { query }),
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    (call as (route: object, input: object, options: object) => Promise<Page<R>>)(list, { query }, { signal })
+})
+
+/** Reads what a list's screen shows where its address asks for nothing, before the screen is there. */
+export function readFirstPage(key: string, list: Endpoint): void {
+  void queryClient.prefetchQuery(pageQuery(list, { limit: DEFAULT_SIZE, offset: 0 }))
+  void queryClient.prefetchQuery(preferencesQuery(key))
+}
 
 /** The page of a list that its state asks for. */
 export function useListPage<R extends Row>({ list, moving }: Resource<R>, state: ListState) {
@@ -19,17 +32,8 @@ export function useListPage<R extends Row>({ list, moving }: Resource<R>, state:
     ...askedOf(state)
   }
   return useQuery({
-    queryKey: keyOf(list, { query }),
-    queryFn: ({ signal }) =>
-      (call as (route: object, input: object, options: object) => Promise<Page<R>>)(list, { query }, { signal }),
+    ...pageQuery<R>(list, query),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) => (moving && data?.data.some(moving) ? watch : false)
   })
 }
-
-/** Whether the browser has a connection at all. */
-export const useOnline = () =>
-  useSyncExternalStore(
-    listener => onlineManager.subscribe(listener),
-    () => onlineManager.isOnline()
-  )

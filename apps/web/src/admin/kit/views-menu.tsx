@@ -5,7 +5,7 @@ import { useT, type Key } from '../../i18n/admin.ts'
 import { notify } from '../../kit/notify.ts'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
-import { openView, type ListPreferences, type View } from './preferences.ts'
+import { openView, type ListPreferences, type PreferencesChange, type View } from './preferences.ts'
 import type { Resource, Row } from './resource.ts'
 import { ToolbarPopover } from './toolbar-popover.tsx'
 
@@ -13,7 +13,7 @@ type Props<R extends Row> = {
   resource: Resource<R>
   list: List
   preferences: ListPreferences
-  save: (next: ListPreferences) => Promise<void>
+  save: (change: PreferencesChange) => void
 }
 
 /** Searches, filters and sorts under a name, kept for the person. */
@@ -39,8 +39,7 @@ export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: 
     const view: View = { name: name.trim(), search, filters, sort, size }
     if (!view.name) return
     // The same name again is that view, changed.
-    const others = views.filter(one => one.name !== view.name)
-    void save({ ...preferences, views: [...others, view] })
+    save(now => ({ ...now, views: [...now.views.filter(one => one.name !== view.name), view] }))
     setName('')
   }
   return (
@@ -56,7 +55,7 @@ export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: 
               variant="subtle"
               color="gray"
               aria-label={t('views.delete', { name: view.name })}
-              onClick={() => void save({ ...preferences, views: views.filter(one => one !== view) })}
+              onClick={() => save(now => ({ ...now, views: now.views.filter(one => one.name !== view.name) }))}
             >
               <IconTrash size={16} aria-hidden />
             </ActionIcon>

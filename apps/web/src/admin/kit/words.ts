@@ -1,5 +1,6 @@
 import { useCallback } from 'react'
 import { useT, type Key } from '../../i18n/admin.ts'
+import { numberText } from '../../kit/number.ts'
 
 /** The words of one resource: `words('code')` is `gift-cards.code` of the console's catalogue. */
 export function useWords(resource: string) {
@@ -11,4 +12,11 @@ export function useWords(resource: string) {
 }
 
 /** 'Exactly this many', or at least as many as were counted: '10,000+'. */
-export const countText = (total: number, exact: boolean): string => total.toLocaleString('en-US') + (exact ? '' : '+')
+export const countText = (total: number, exact: boolean): string => numberText(total) + (exact ? '' : '+')
+
+/** Figures as sentences show them: 65361 is '65,361'. */
+export const figures = <K extends string>(values: Record<K, number>): Record<K, string> =>
+  Object.fromEntries(Object.entries<number>(values).map(([name, value]) => [name, numberText(value)])) as Record<
+    K,
+    string
+  >

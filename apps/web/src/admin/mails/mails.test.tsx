@@ -1,11 +1,12 @@
 import { screen, within } from '@testing-library/react'
-import { MAIL_FAILURES, type MailPreview, type SentMail } from '@netlet/contract'
+import { MAIL_FAILURES, type MailDetail, type MailPreview, type SentMail } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import { accounts, mail } from '../../api/routes.ts'
 import en from '../../i18n/admin.en.json'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, pageOf } from '../../testing/shapes.ts'
+import { renderScreen } from '../kit/screen.fixture.tsx'
 import MailsPage from './page.tsx'
 
 const skipped: SentMail = {
@@ -57,8 +58,9 @@ describe('the mails of the shop', () => {
   })
 
   it('are shown as templates in both languages, in a frame that can do nothing', async () => {
-    const { user } = open()
+    const { user, where } = open()
     await user.click(screen.getByRole('tab', { name: 'Templates' }))
+    expect(where()).toBe('/dashboard/index/mails?tab=preview')
     const list = within(await screen.findByRole('list', { name: 'Templates' }))
     const frame = await screen.findByTitle<HTMLIFrameElement>('Preview of order-expired en')
     expect(frame.getAttribute('sandbox')).toBe('')
@@ -66,4 +68,34 @@ describe('the mails of the shop', () => {
     await user.click(list.getByRole('button', { name: /您的代理已到期/ }))
     expect(await screen.findByTitle('Preview of order-expired zh-CN')).toBeTruthy()
   })
+
+  it('of the log are shown as they were sent, read once each time they are opened', async () => {
+    const shown = openMail({
+      content: { subject: 'Your proxies have expired', text: 'They have expired.', html: '<h1>Expired</h1>' }
+    })
+    const dialog = within(await screen.findByRole('dialog'))
+    const frame = await dialog.findByTitle<HTMLIFrameElement>('Your proxies have expired')
+    expect(frame.getAttribute('sandbox')).toBe('')
+    expect(frame.getAttribute('srcdoc')).toBe('<h1>Expired</h1>')
+    expect(dialog.getByText('English')).toBeTruthy()
+    await shown.user.click(dialog.getByText('Text'))
+    expect(dialog.getByText('They have expired.').tagName).toBe('PRE')
+    expect(requestsOf(mail.mail)).toMatchObject([{ params: { id: '3' } }])
+  })
+
+  it.each([
+    ['sent', '2026-06-15T08:00:00.000Z', 'What this mail said is not kept any more.'],
+    ['skipped', null, 'This mail was never made, so that nothing of it is kept.'],
+    ['waiting', null, 'This mail has not been handed to the mail service yet.']
+  ] as const)('say why nothing is shown of one that is %s', async (state, sent_at, words) => {
+    openMail({ state, sent_at, content: null })
+    expect(await screen.findByText(words)).toBeTruthy()
+  })
 })
+
+function openMail(more: Partial<MailDetail>) {
+  answer(accounts.preferences, null)
+  answer(mail.mails, pageOf(skipped))
+  answer(mail.mail, { ...skipped, content: null, ...more })
+  return renderScreen(<MailsPage />, { at: '/dashboard/index/mails?open=3' })
+}

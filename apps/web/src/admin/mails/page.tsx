@@ -1,18 +1,22 @@
 import '../../kit/styles/forms.ts'
 import { Tabs } from '@mantine/core'
+import { useSearchParams } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
+import { TabBar } from '../kit/index.ts'
 import { MailLog } from './log.tsx'
 import { Previews } from './previews.tsx'
 
 /** What was sent to whom, and what each mail looks like. */
 export default function MailsPage() {
   const t = useT()
+  const [params, setParams] = useSearchParams()
+  const tab = params.get('tab') === 'preview' ? 'preview' : 'log'
   return (
-    <Tabs defaultValue="log" keepMounted={false}>
-      <Tabs.List>
+    <Tabs value={tab} onChange={id => id && setParams(id === 'log' ? {} : { tab: id })} keepMounted={false}>
+      <TabBar value={tab}>
         <Tabs.Tab value="log">{t('mails.log')}</Tabs.Tab>
         <Tabs.Tab value="preview">{t('mails.preview')}</Tabs.Tab>
-      </Tabs.List>
+      </TabBar>
       <Tabs.Panel value="log" pt="md">
         <MailLog />
       </Tabs.Panel>

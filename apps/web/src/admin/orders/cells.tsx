@@ -2,12 +2,13 @@ import type { Order } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
-import { catalog, fleet } from '../../api/routes.ts'
+import { catalog } from '../../api/routes.ts'
+import { OrderLink } from './order-link.tsx'
 import classes from './orders.module.css'
 
 export const OrderCell = ({ order }: { order: Order }) => (
   <div className={classes.order}>
-    <strong className="mono">{order.order_id}</strong>
+    <OrderLink id={order.id} number={order.order_id} />
     {order.shopify_order_number && <span className="mono">{order.shopify_order_number}</span>}
   </div>
 )
@@ -27,18 +28,8 @@ export const ProductCell = ({ order }: { order: Order }) => (
   </div>
 )
 
-/** The product types to filter by. */
+/** The product types to filter by: all of them, as the server gives a page at most. */
 export function useCollections() {
-  const { data } = useQuery(read(catalog.collections, { query: { limit: 100 } }))
+  const { data } = useQuery(read(catalog.collections, { query: { limit: 10_000 } }))
   return (data?.data ?? []).map(({ id, collection_name }) => ({ value: String(id), label: collection_name }))
-}
-
-export function useServers() {
-  const { data } = useQuery(read(fleet.servers, { query: { limit: 100 } }))
-  return (data?.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
-}
-
-export function useServerGroups() {
-  const { data } = useQuery(read(fleet.groups, { query: { limit: 100 } }))
-  return (data?.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
 }

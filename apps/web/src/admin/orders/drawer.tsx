@@ -3,31 +3,38 @@ import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import type { Tools } from '../kit/index.ts'
-import { Facts, History } from './facts.tsx'
+import { Facts } from './facts.tsx'
+import { pathOfOrder } from './paths.ts'
+import { Timeline } from './timeline.tsx'
 
 type Props = { id: number; row: Order | undefined; tools: Tools }
 
-/** An order beside the list. */
+/** So much of the timeline is enough for a quick look. */
+const LATEST = 5
+
+/** A quick look at an order, beside the list; its page has the rest. */
 export function OrderDrawer({ id, row, tools }: Props) {
+  const t = useT()
   const { data, error, refetch } = useQuery({
-    ...read(orders.proxyDetail, { params: { id }, query: { limit: 1 } }),
+    ...read(orders.order, { params: { id } }),
     // The list has it already, and follows it.
     enabled: !row
   })
-  const order = row ?? data?.order
+  const order = row ?? data
   if (error && !order) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!order) return <Skeleton height={320} />
   return (
     <div className="stack">
       <Facts order={order} />
       <div>
-        <Button variant="default" size="sm" onClick={() => tools.detail(id)}>
-          {tools.t('orders.details')}
+        <Button variant="default" size="sm" onClick={() => void tools.go(pathOfOrder(id))}>
+          {t('orders.openPage')}
         </Button>
       </div>
-      <History order={order} />
+      <Timeline order={order} latest={LATEST} />
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { ORDER_FAILURES, TASK_FAILURES, type Order } from '@netlet/contract'
+import { ORDER_FAILURES, TASK_FAILURES, type Order, type TimelineEntry } from '@netlet/contract'
 import { act, render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
@@ -7,24 +7,25 @@ import { setLanguage } from '../../i18n/language.ts'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { order } from '../../testing/shapes.ts'
-import { History } from './facts.tsx'
-
-const at = '2026-06-15T12:00:00.000Z'
+import { admin, order } from '../../testing/shapes.ts'
+import { entry } from './order.fixture.ts'
+import { Timeline } from './timeline.tsx'
 
 describe("an order's history", () => {
   it('says why a delivery and a task failed, in words with their parameters', async () => {
-    answer(orders.events, [
-      { kind: 'task_failed', detail: { code: 'agent_refused', message: 'no such prefix' }, at },
-      { kind: 'fail', detail: { from: 'paid', to: 'failed', code: 'underpaid', paid: '5.00', due: '10.00' }, at },
-      { kind: 'paid_again', detail: { platform_order: '#7', amount: '10.00' }, at },
-      { kind: 'fail', detail: { code: 'of_a_newer_server', count: 3 }, at },
-      { kind: 'task_begun', detail: { task: 'reset' }, at }
-    ])
-    renderAt(<History order={order} />)
+    const happened: [string, TimelineEntry['detail']][] = [
+      ['task_failed', { code: 'agent_refused', message: 'no such prefix' }],
+      ['fail', { from: 'paid', to: 'failed', code: 'underpaid', paid: '5.00', due: '10.00' }],
+      ['paid_again', { platform_order: '#7', amount: '10.00' }],
+      ['fail', { code: 'of_a_newer_server', count: 3 }],
+      ['task_begun', { task: 'reset' }]
+    ]
+    const data = happened.map(([kind, detail], id) => entry({ id, kind, detail }))
+    answer(orders.timeline, { data, next: null })
+    renderAt(<Timeline order={order} />, { user: admin })
     expect(await screen.findByText('A server refused the proxies: no such prefix')).toBeTruthy()
-    expect(screen.getByText('Paid → Failed, Too little money: paid 5.00 of 10.00')).toBeTruthy()
-    expect(screen.getByText("platform's order: #7, amount: 10.00")).toBeTruthy()
+    expect(screen.getByText('Paid → Failed, Too little money: paid $5.00 of $10.00')).toBeTruthy()
+    expect(screen.getByText("platform's order: #7, amount: $10.00")).toBeTruthy()
     expect(screen.getByText('of_a_newer_server, count: 3')).toBeTruthy()
     expect(screen.getByText('action: Reset password')).toBeTruthy()
   })
@@ -55,6 +56,14 @@ describe('why an order failed', () => {
     } finally {
       await act(() => setLanguage('en'))
     }
+  })
+
+  it('says of a reset that it waits for a server, while it does', () => {
+    const { rerender } = render(<OrderStateBadge order={{ ...order, task: 'reset', task_waits: true }} />)
+    expect(screen.getByText('Waiting for the server: done as soon as it is back')).toBeTruthy()
+    rerender(<OrderStateBadge order={{ ...order, task: 'reset' }} />)
+    expect(screen.getByText('Passwords are being reset')).toBeTruthy()
+    expect(screen.queryByText('Waiting for the server: done as soon as it is back')).toBeNull()
   })
 
   it('is the English of the server where a newer one sends a code without words', async () => {

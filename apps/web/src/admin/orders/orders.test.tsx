@@ -1,10 +1,11 @@
-import type { Order, Server } from '@netlet/contract'
-import { screen, waitFor, within } from '@testing-library/react'
+import type { Order } from '@netlet/contract'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { fleet, orders } from '../../api/routes.ts'
+import { catalog, fleet, orders } from '../../api/routes.ts'
+import { momentText } from '../../kit/time.tsx'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
-import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import { keepNothing, offeredActions, renderScreen } from '../kit/screen.fixture.tsx'
 import OrdersPage from './page.tsx'
 
 const ROUTE = '/dashboard/index/orders/:username?'
@@ -18,30 +19,6 @@ const statistics = {
   dailyAmount: '0.00'
 }
 const unpaid = { ...order, id: 8, order_id: '20260615-UNPAID', pay_status: 0 as const, state: 'placed' as const }
-
-const server: Server = {
-  id: 4,
-  name: 'paris',
-  ip: '192.0.2.4',
-  description: '',
-  server_status: 1,
-  port: 22,
-  has_password: true,
-  agent_port: 8443,
-  has_certificate: true,
-  proxy_port: 1080,
-  cidrs: [],
-  step: 'in step',
-  unreachable_since: null,
-  failing_since: null,
-  status: 'active',
-  sells: true,
-  last_error: null,
-  trouble: null,
-  provisioning: null,
-  created_at: '2026-06-15T08:00:00.000Z',
-  version: 'v4'
-}
 
 function open(at = '/dashboard/index/orders', rows = [order]) {
   keepNothing()
@@ -59,6 +36,8 @@ describe('the orders of the console', () => {
   it("search for the address's user until something else is searched for", async () => {
     const { user, asked } = open('/dashboard/index/orders/alice')
     await rowOf(order.order_id)
+    for (const name of ['Today (UTC)', 'This month (UTC)', "Today's revenue (UTC)"])
+      expect(screen.getByText(name)).toBeTruthy()
     expect(requestsOf(orders.list).at(-1)?.query).toEqual({ limit: '10', offset: '0', search: 'alice' })
     const field = screen.getByRole<HTMLInputElement>('searchbox')
     expect(field.value).toBe('alice')
@@ -91,8 +70,7 @@ describe('the orders of the console', () => {
   it('offer for an unpaid one only what can be done with it', async () => {
     const { user } = open('/dashboard/index/orders', [unpaid])
     await user.click(await screen.findByRole('button', { name: `Actions: ${unpaid.order_id}` }))
-    const offered = await screen.findAllByRole<HTMLButtonElement>('menuitem')
-    expect(offered.map(({ textContent, disabled }) => [textContent, !disabled])).toEqual([
+    expect(await offeredActions()).toEqual([
       ['Details', true],
       ['Reset password', false],
       ['Check proxy', false],
@@ -103,9 +81,22 @@ describe('the orders of the console', () => {
       ['Cancel unpaid order', true],
       ['Copy proxy info', false],
       ['Extend expiry', false],
+      ['Credit time', false],
       ['Refund', false],
-      ['Delete', true]
+      // What is reserved for it has to be given back first.
+      ['Delete', false]
     ])
+  })
+
+  it('are shown beside the list at a click on a row, and not at one on what it holds', async () => {
+    answer(orders.timeline, { data: [], next: null })
+    const { user, asked } = open()
+    const row = await rowOf(order.order_id)
+    await user.click(within(row).getByRole('checkbox'))
+    expect(asked()).toEqual({})
+    await user.click(within(row).getByText('8/8'))
+    await waitFor(() => expect(asked()).toEqual({ open: '7' }))
+    expect(await screen.findByRole('dialog', { name: 'Order' })).toBeTruthy()
   })
 
   it('are not reset where the answer is NO', async () => {
@@ -141,31 +132,138 @@ describe('the orders of the console', () => {
     expect(await screen.findByText('获取订单统计数据失败')).toBeTruthy()
   })
 
-  it('say in the detail view that there is no such order', async () => {
-    keepNothing()
-    answerRefused(orders.proxyDetail, 'not_found')
-    renderScreen(<OrdersPage />, { at: '/dashboard/index/orders?detail=404', route: ROUTE })
-    expect(await screen.findByText('Not found')).toBeTruthy()
-    expect(screen.getByRole('button', { name: 'Back to the list' })).toBeTruthy()
+  it('lead to the page of an order, by its number and by its menu', async () => {
+    const { user } = open('/dashboard/index/orders?search=al')
+    const link = await screen.findByRole('link', { name: order.order_id })
+    expect(link.getAttribute('href')).toBe('/dashboard/index/order/7')
+    await choose(user, `Actions: ${order.order_id}`, 'Details')
+    await waitFor(() => expect(window.location.pathname).toBe('/dashboard/index/order/7'))
+  })
+
+  it('credit days with a reason, to the end that was shown, once it was said when they end', async () => {
+    answer(orders.credit, order)
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Credit time')
+    const form = within(await screen.findByRole('dialog', { name: /^Credit time/ }))
+    await user.type(form.getByRole('textbox', { name: 'Days' }), '400')
+    await user.click(form.getByRole('button', { name: 'Credit time' }))
+    expect(await form.findByText('Please enter whole days, 1 to 366')).toBeTruthy()
+    expect(form.getByText('Please enter a reason')).toBeTruthy()
+    await user.clear(form.getByRole('textbox', { name: 'Days' }))
+    await user.type(form.getByRole('textbox', { name: 'Days' }), '3')
+    await user.type(form.getByRole('textbox', { name: 'Reason' }), 'A slow night')
+    await user.click(form.getByRole('button', { name: 'Credit time' }))
+    const question = within(await screen.findByRole('dialog', { name: 'Credit time?' }))
+    expect(question.getByText(/gets 3 more days/)).toBeTruthy()
+    expect(requestsOf(orders.credit)).toEqual([])
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    await waitFor(() =>
+      expect(requestsOf(orders.credit)).toMatchObject([
+        { params: { id: '7' }, body: { days: '3', note: 'A slow night', ends_at: order.expired_at } }
+      ])
+    )
+  })
+
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+  /** As a field for a date and a time takes it. */
+  const typed = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+  const openExpiry = async (row: Order) => {
+    answer(orders.extend, row)
+    const { user } = open('/dashboard/index/orders', [row])
+    await choose(user, `Actions: ${row.order_id}`, 'Extend expiry')
+    const form = within(await screen.findByRole('dialog', { name: /^Extend expiry/ }))
+    const field = form.getByLabelText<HTMLInputElement>(/Expires/)
+    const save = () => user.click(form.getByRole('button', { name: 'Extend expiry' }))
+    const set = (value: string) => fireEvent.change(field, { target: { value } })
+    return { user, form, field, set, save }
+  }
+
+  it('send the end as it was where it was not edited, with its seconds', async () => {
+    const ends = new Date(Date.now() + 5 * 86_400_000 + 48_123).toISOString()
+    const { save } = await openExpiry({ ...order, expired_at: ends })
+    await save()
+    await waitFor(() =>
+      expect(requestsOf(orders.extend).map(({ body }) => body)).toEqual([
+        { expired_at: Date.parse(ends), ends_at: ends }
+      ])
+    )
+  })
+
+  it.each([
+    ['a lease is shortened', 20, 'Shorten this lease?', /loses \d+(\.\d)? days/],
+    ['a lease would last for years', 800, 'Set an end so far ahead?', /\d+(\.\d)? more days/]
+  ])('ask with both ends before %s', async (_what, days, title, figures) => {
+    const ends = inDays(200).toISOString()
+    const { user, set, save } = await openExpiry({ ...order, expired_at: ends })
+    set(typed(inDays(days)))
+    await save()
+    const question = within(await screen.findByRole('dialog', { name: title }))
+    expect(question.getByText(figures).textContent).toContain(momentText(ends, 'en'))
+    expect(requestsOf(orders.extend)).toEqual([])
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(orders.extend)).toHaveLength(1))
+  })
+
+  it('say when an order ends by now, where it was renewed while its expiry form was open', async () => {
+    const [shown, renewed] = [inDays(60).toISOString(), inDays(90).toISOString()]
+    const { form, set, save } = await openExpiry({ ...order, expired_at: shown })
+    answerRefused(orders.extend, 'stale', { data: { current: { ...order, expired_at: renewed }, changed: [] } })
+    set(typed(inDays(61)))
+    await save()
+    const alert = await form.findByRole('alert')
+    expect(alert.textContent).toMatch(new RegExp(`Expires.*${shown.slice(0, 10)}.*${renewed.slice(0, 10)}`))
   })
 
   it('say that an export failed', async () => {
-    answerRefused(orders.export, 'unavailable', { msg: '' })
+    answerRefused(orders.exportSelected, 'unavailable', { msg: '' })
     const { user } = open()
     await user.click(await screen.findByRole('checkbox', { name: `Select ${order.order_id}` }))
     await choose(user, 'Batch', 'Export')
     expect(await screen.findByText('导出订单数据失败')).toBeTruthy()
-    expect(requestsOf(orders.export)).toMatchObject([{ query: { order_ids: '7' } }])
+    // Not in the address, which holds a few thousand ids at most.
+    expect(requestsOf(orders.exportSelected)).toMatchObject([{ query: {}, body: { order_ids: [7] } }])
+  })
+
+  it('offer every product type to filter by', async () => {
+    answer(catalog.collections, pageOf())
+    open('/dashboard/index/orders?product_type=3')
+    await rowOf(order.order_id)
+    await waitFor(() => expect(requestsOf(catalog.collections)[0]?.query['limit']).toBe('10000'))
+  })
+
+  it('are exported, all of them, in the order in which the list shows them', async () => {
+    keepNothing()
+    answer(orders.statistics, statistics)
+    answer(orders.list, { ...pageOf(order), total: 2 })
+    answer(catalog.collections, pageOf())
+    const { user } = renderScreen(<OrdersPage />, {
+      at: '/dashboard/index/orders?pay_status=1&sort=amount.asc',
+      route: ROUTE
+    })
+    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await user.click(screen.getByRole('button', { name: 'Select all 2 that match' }))
+    await choose(user, 'Batch', 'Export')
+    await waitFor(() =>
+      expect(requestsOf(orders.list).at(-1)?.query).toEqual({
+        pay_status: '1',
+        sort_by: 'amount',
+        sort_order: 'asc',
+        format: 'csv'
+      })
+    )
+    expect(requestsOf(orders.exportSelected)).toEqual([])
   })
 
   it('move to another server after a question that says what happens', async () => {
-    answer(fleet.servers, pageOf({ ...server, id: 4, name: 'paris' }, { ...server, id: 5, name: 'lyon' }))
+    answer(fleet.serverNames, pageOf({ id: 4, name: 'paris' }, { id: 5, name: 'lyon' }))
     answer(fleet.groups, pageOf({ id: 2, name: 'France', description: '', servers: [], version: 'v2' }))
     answer(orders.move, order)
     const { user } = open()
     await choose(user, `Actions: ${order.order_id}`, 'Move to other addresses')
     const form = within(await screen.findByRole('dialog', { name: /^Move to other addresses/ }))
     await form.findAllByRole('option', { name: 'lyon' })
+    expect(requestsOf(fleet.serverNames)[0]?.query['limit']).toBe('250')
+    expect(requestsOf(fleet.groups)[0]?.query['limit']).toBe('10000')
     await user.selectOptions(form.getByRole('combobox', { name: 'To server' }), 'lyon')
     await user.click(form.getByRole('button', { name: 'Move to other addresses' }))
     const question = within(await screen.findByRole('dialog', { name: 'Move the addresses?' }))
@@ -193,14 +291,16 @@ describe('the orders of the console', () => {
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.reopen)).toHaveLength(1))
     await user.click(await screen.findByRole('button', { name: 'Actions: WORKS' }))
-    expect((await screen.findByRole<HTMLButtonElement>('menuitem', { name: 'Reopen' })).disabled).toBe(true)
+    const description = 'It did not end undelivered or with time left.'
+    expect(await screen.findByRole('menuitem', { name: 'Reopen', description })).toBeTruthy()
   })
 
   it('offer for a refunded one only what can be done with it', async () => {
-    const { user } = open('/dashboard/index/orders', [{ ...order, state: 'refunded', delivery_num: 0 }])
+    const { user } = open('/dashboard/index/orders', [
+      { ...order, state: 'refunded', delivery_num: 0, holds_addresses: false }
+    ])
     await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
-    const offered = await screen.findAllByRole<HTMLButtonElement>('menuitem')
-    const enabled = offered.filter(({ disabled }) => !disabled).map(({ textContent }) => textContent)
+    const enabled = (await offeredActions()).filter(([, possible]) => possible).map(([name]) => name)
     // Renewals of it may be left to give back.
     expect(enabled).toEqual(['Details', 'Refund', 'Delete'])
   })
@@ -217,25 +317,103 @@ describe('the orders of the console', () => {
     const { user } = open('/dashboard/index/orders', [short])
     await choose(user, `Actions: ${order.order_id}`, 'Deliver')
     const question = within(await screen.findByRole('dialog', { name: 'Deliver what was not paid for?' }))
-    expect(question.getByText(/New York: 1 of 8.*Paid 1\.00 of 12\.00.*All 8 addresses/)).toBeTruthy()
+    expect(question.getByText(/New York: 1 of 8.*Paid \$1\.00 of \$12\.00.*All 8 addresses/)).toBeTruthy()
     expect(requestsOf(orders.deliver)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.deliver)).toHaveLength(1))
   })
 
   it('are deleted after a question that names the order and its state', async () => {
-    const { user } = open()
+    const { user } = open('/dashboard/index/orders', [{ ...order, state: 'refunded', holds_addresses: false }])
     await choose(user, `Actions: ${order.order_id}`, 'Delete')
     const question = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
-    expect(question.getByText(new RegExp(`${order.order_id} \\(Active, live proxies: 8\\)`))).toBeTruthy()
+    expect(question.getByText(new RegExp(`${order.order_id} \\(Refunded\\).*holds no proxies`))).toBeTruthy()
+  })
+
+  it('are not offered to be deleted while they hold proxies, and say why', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
+    const entry = await screen.findByRole('menuitem', { name: 'Delete', description: /^It still holds proxies/ })
+    await user.click(entry)
+    expect(screen.queryByRole('dialog')).toBeNull()
+    expect(requestsOf(orders.remove)).toEqual([])
   })
 
   it('say in the refund form what is left, what a full refund does, and which payment is meant', async () => {
     const { user } = open('/dashboard/index/orders', [{ ...order, refunded_amount: '1.36' }])
     await choose(user, `Actions: ${order.order_id}`, 'Refund')
     const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
-    expect(await form.findByPlaceholderText('all: 10.64')).toBeTruthy()
+    expect(await form.findByPlaceholderText('all: $10.64')).toBeTruthy()
     expect(form.getByText(/A full refund of the purchase ends the lease/)).toBeTruthy()
     expect(form.getByText(/Which payment of the order/)).toBeTruthy()
+  })
+  it.each([
+    ['lease', 8, 0, /\$5\.15 of payment #1001.*live proxies \(8\) stop working/s],
+    ['term', 0, 30, /its 30 days are taken back/],
+    ['term_and_lease', 8, 30, /30 days are taken back.*live proxies \(8\) stop working.*are given back/s],
+    ['grace', 0, 0, /time is over already.*no renewal can bring them back/s],
+    ['nothing', 0, 0, /The lease goes on as it is/]
+  ] as const)(
+    'ask before money goes back with what really does, and what ends: %s',
+    async (ends, proxies, days, words) => {
+      answer(orders.refundPlan, {
+        version: '3-1-1.36',
+        amount: '5.15',
+        currency: 'USD',
+        platform_order: '#1001',
+        ends,
+        proxies,
+        days,
+        held_until: null
+      })
+      answer(orders.refund, { amount: '5.15', platform_order: '#1001' })
+      const { user } = open()
+      await choose(user, `Actions: ${order.order_id}`, 'Refund')
+      const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
+      await user.type(form.getByRole('textbox', { name: /Amount/ }), '{Enter}')
+      const question = within(await screen.findByRole('dialog', { name: 'Give $5.15 back?' }))
+      expect(question.getByText(words)).toBeTruthy()
+      expect(requestsOf(orders.refundPlan)).toMatchObject([{ params: { id: '7' }, query: {} }])
+      expect(requestsOf(orders.refund)).toEqual([])
+      await user.click(question.getByRole('button', { name: 'YES' }))
+      expect(await screen.findByText('The refund was started on the platform')).toBeTruthy()
+      expect(requestsOf(orders.refund)).toMatchObject([{ body: { version: '3-1-1.36' } }])
+    }
+  )
+
+  it('say in the chosen language until when addresses stay held', async () => {
+    const held = '2026-06-15T08:00:05.000Z'
+    answer(orders.refundPlan, {
+      version: '3-1-1.36',
+      amount: '5.15',
+      currency: 'USD',
+      platform_order: '#1001',
+      ends: 'grace',
+      proxies: 0,
+      days: 0,
+      held_until: held
+    })
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Refund')
+    const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
+    await user.type(form.getByRole('textbox', { name: /Amount/ }), '{Enter}')
+    const question = within(await screen.findByRole('dialog', { name: 'Give $5.15 back?' }))
+    expect(question.getByText(/stay held/).textContent).toContain(`until ${momentText(held, 'en')}.`)
+  })
+
+  it('say of an amount that is none what it has to be', async () => {
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Refund')
+    const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
+    const amount = form.getByRole('textbox', { name: /Amount/ })
+    for (const [value, words] of [
+      ['-1', 'Must be an amount with at most 2 decimals'],
+      ['0', 'Must be more than 0']
+    ] as const) {
+      fireEvent.change(amount, { target: { value } })
+      await user.click(form.getByRole('button', { name: 'Refund' }))
+      expect(await form.findByText(words)).toBeTruthy()
+    }
+    expect(requestsOf(orders.refundPlan)).toEqual([])
   })
 })

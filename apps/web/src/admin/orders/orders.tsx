@@ -1,14 +1,12 @@
-import type { Order, OrderState } from '@netlet/contract'
-import { fromCents, toCents } from '@netlet/contract/money'
+import type { Order } from '@netlet/contract'
+import { ORDER_STATES } from '@netlet/contract/states'
 import {
   IconActivity,
   IconArrowsTransferUp,
-  IconCalendarPlus,
   IconCopy,
   IconDownload,
   IconKey,
   IconListDetails,
-  IconReceiptRefund,
   IconReplace,
   IconTrash,
   IconRotateClockwise,
@@ -16,7 +14,7 @@ import {
   IconX
 } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
-import { orders } from '../../api/routes.ts'
+import { orders, payments } from '../../api/routes.ts'
 import { t as adminT, useT } from '../../i18n/admin.ts'
 import { t as sharedT } from '../../i18n/index.ts'
 import { t as accountT } from '../../i18n/account.ts'
@@ -24,56 +22,40 @@ import { toClipboard } from '../../kit/clipboard.ts'
 import { money as amount } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { orderFailure } from '../../kit/order-failure.ts'
-import { hasProxies, mayAsk, mayExtend } from '../../kit/order-may.ts'
+import { whyNoProxies, whyNotAsk } from '../../kit/order-may.ts'
 import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { ExtendForm, MoveOrderForm, RefundForm } from '../../kit/schemas.ts'
+import { MoveOrderForm } from '../../kit/schemas.ts'
 import {
   column,
   date,
+  dayFilter,
   defineResource,
   deletion,
   fetchCsv,
   idField,
   idFilter,
   integer,
-  moneyField,
   oneOf,
-  optional,
   saveFile,
   stamp,
-  textField,
   textFilter,
-  timeField,
   type Selected,
   type T
 } from '../kit/index.ts'
-import { OrderCell, ProductCell, UserCell, useCollections, useServerGroups, useServers } from './cells.tsx'
-import { OrderDetail } from './detail.tsx'
+import { useServerGroups, useServers } from '../servers/options.ts'
+import { OrderCell, ProductCell, UserCell, useCollections } from './cells.tsx'
+import { credit } from './credit.tsx'
 import { OrderDrawer } from './drawer.tsx'
+import { extend } from './expiry.tsx'
+import { pathOfOrder } from './paths.ts'
+import { refund } from './refund.ts'
 import { StatisticsCards } from './statistics-cards.tsx'
+import { hindrance, whyNotMove } from './why-not.ts'
 
 /** Milliseconds: a large order takes its time. */
 const COPY_TIMEOUT = 30_000
 const RESET_FAILED = '批量重置代理失败'
-
-// Named here and not taken from the contract, whose list would bring the validation library's schemas with it.
-const STATES: Record<OrderState, true> = {
-  placed: true,
-  timed_out: true,
-  cancelled: true,
-  paid: true,
-  delivering: true,
-  partly_delivered: true,
-  delivered: true,
-  expired: true,
-  failed: true,
-  refunded: true
-}
-
-const paid = (order: Order) => order.pay_status === 1
-const leftOf = ({ pay_amount, refunded_amount }: Order): string =>
-  fromCents(toCents(pay_amount ?? '0.00') - toCents(refunded_amount))
 
 /** Failures in which the payment did not pay for what is then delivered. */
 const UNPAID_FAILURES = new Set(['underpaid', 'lines_missing', 'wrong_currency', 'test_payment'])
@@ -85,8 +67,8 @@ function deliverQuestion(t: T, order: Order) {
     body: t('orders.deliverBody', {
       order: order.order_id,
       why: orderFailure(accountT, order) ?? '',
-      paid: order.pay_amount ?? '0.00',
-      amount: order.amount,
+      paid: amount(order.pay_amount ?? '0.00'),
+      amount: amount(order.amount),
       count: order.proxy_num
     }),
     danger: true
@@ -94,10 +76,6 @@ function deliverQuestion(t: T, order: Order) {
 }
 
 const queued = (t: T) => t('orders.queued')
-/** What the server moves: addresses of an order whose time runs, or that is still to be delivered. */
-const isHeld = (order: Order) =>
-  paid(order) && !order.is_expired && !['failed', 'expired', 'refunded'].includes(order.state)
-
 async function copyProxies(order: Order): Promise<void> {
   const { proxy_lines } = await call(orders.copyProxies, { params: { id: order.id } }, { timeout: COPY_TIMEOUT })
   if (proxy_lines.length === 0) throw new Error(adminT('orders.noProxies'))
@@ -107,8 +85,8 @@ async function copyProxies(order: Order): Promise<void> {
 
 async function exportOrders(selected: Selected): Promise<void> {
   const csv = await ('ids' in selected
-    ? fetchCsv(orders.export, { order_ids: selected.ids.join(',') })
-    : fetchCsv(orders.list, { ...selected.query, format: 'csv' }))
+    ? fetchCsv(orders.exportSelected, { body: { order_ids: selected.ids } })
+    : fetchCsv(orders.list, { query: { ...selected.query, ...selected.sort, format: 'csv' } }))
   saveFile(`orders_${stamp(new Date())}.csv`, csv)
 }
 
@@ -116,9 +94,9 @@ async function exportOrders(selected: Selected): Promise<void> {
 export const Orders = defineResource({
   key: 'orders',
   list: orders.list,
-  also: [orders.statistics, orders.proxyDetail, orders.events],
+  also: [orders.statistics, orders.order, orders.proxies, orders.proxyDetail, orders.timeline, payments.ofOrder],
   nameOf: order => order.order_id,
-  find: async id => (await call(orders.proxyDetail, { params: { id }, query: { limit: 1 } })).order,
+  find: id => call(orders.order, { params: { id } }),
   problem: isProblem,
   moving: isMoving,
   failure: '搜索失败',
@@ -138,9 +116,10 @@ export const Orders = defineResource({
   ],
   sort: ['id', 'expired_at', 'amount'],
   filters: [
-    oneOf('state', Object.keys(STATES), 'orders.is'),
+    oneOf('state', ORDER_STATES, 'orders.is'),
     oneOf('pay_status', ['1', '0'], 'orders.payment'),
     oneOf('problem', ['1'], 'orders.trouble'),
+    dayFilter('ends_on'),
     idFilter('product_type', useCollections),
     textFilter('order_id'),
     textFilter('username'),
@@ -148,14 +127,13 @@ export const Orders = defineResource({
   ],
   above: StatisticsCards,
   drawer: OrderDrawer,
-  detail: OrderDetail,
   rowActions: [
-    { name: 'details', icon: IconListDetails, run: (order, { detail }) => detail(order.id) },
+    { name: 'details', icon: IconListDetails, run: ({ id }, { go }) => go(pathOfOrder(id)) },
     {
       name: 'reset',
       icon: IconKey,
       route: orders.resetPassword,
-      when: order => mayAsk(order, 'reset'),
+      whyNot: order => hindrance(whyNotAsk(order, 'reset')),
       confirm: (t, order) => ({
         title: t('orders.resetTitle'),
         body: t('orders.resetBody', { order: order.order_id }),
@@ -163,12 +141,18 @@ export const Orders = defineResource({
       }),
       success: queued
     },
-    { name: 'check', icon: IconActivity, route: orders.check, when: order => mayAsk(order, 'check'), success: queued },
+    {
+      name: 'check',
+      icon: IconActivity,
+      route: orders.check,
+      whyNot: order => hindrance(whyNotAsk(order, 'check')),
+      success: queued
+    },
     {
       name: 'change',
       icon: IconReplace,
       route: orders.change,
-      when: order => mayAsk(order, 'change'),
+      whyNot: order => hindrance(whyNotAsk(order, 'change')),
       confirm: (t, order) => ({
         title: t('orders.changeTitle'),
         body: t('orders.changeBody', { order: order.order_id }),
@@ -180,14 +164,14 @@ export const Orders = defineResource({
       name: 'deliver',
       icon: IconTruckDelivery,
       route: orders.deliver,
-      when: order => mayAsk(order, 'deliver'),
+      whyNot: order => hindrance(whyNotAsk(order, 'deliver')),
       confirm: deliverQuestion,
       success: queued
     },
     {
       name: 'move',
       icon: IconArrowsTransferUp,
-      when: isHeld,
+      whyNot: whyNotMove,
       form: {
         schema: MoveOrderForm,
         fields: [
@@ -208,7 +192,7 @@ export const Orders = defineResource({
       name: 'reopen',
       icon: IconRotateClockwise,
       route: orders.reopen,
-      when: order => order.can_reopen,
+      whyNot: order => (order.can_reopen ? undefined : 'whyNot.order.notReopenable'),
       confirm: (t, order) => ({
         title: t('orders.reopenTitle'),
         body: t('orders.reopenBody', { order: order.order_id })
@@ -220,7 +204,7 @@ export const Orders = defineResource({
       icon: IconX,
       danger: true,
       route: orders.cancel,
-      when: order => order.state === 'placed',
+      whyNot: order => (order.state === 'placed' ? undefined : 'whyNot.order.notPlaced'),
       confirm: (t, order) => ({
         title: t('orders.cancelTitle'),
         body: t('orders.cancelBody', { order: order.order_id }),
@@ -228,37 +212,21 @@ export const Orders = defineResource({
       }),
       success: t => t('orders.cancelDone')
     },
-    { name: 'copy', icon: IconCopy, when: hasProxies, run: copyProxies, failure: 'Replication failure' },
     {
-      name: 'extend',
-      icon: IconCalendarPlus,
-      when: mayExtend,
-      form: { schema: ExtendForm, fields: [timeField('expired_at')], route: orders.extend }
+      name: 'copy',
+      icon: IconCopy,
+      whyNot: order => hindrance(whyNoProxies(order)),
+      run: copyProxies,
+      needs: orders.copyProxies,
+      failure: 'Replication failure'
     },
-    {
-      name: 'refund',
-      icon: IconReceiptRefund,
-      danger: true,
-      // Renewals of a refunded one are given back by the platform's number of theirs.
-      when: paid,
-      form: {
-        schema: RefundForm,
-        fields: [
-          {
-            ...optional(moneyField('amount')),
-            shown: () => '',
-            placeholder: (t, order) => t('orders.refundAll', { left: leftOf(order as Order) }),
-            help: t => t('orders.refundHelp')
-          },
-          { ...optional(textField('platform_order')), help: t => t('orders.platformOrderHelp') }
-        ],
-        route: orders.refund
-      },
-      success: t => t('orders.refundDone')
-    }
+    extend,
+    credit,
+    refund
   ],
   remove: {
     route: orders.remove,
+    whyNot: order => (order.holds_addresses ? 'whyNot.order.holdsAddresses' : undefined),
     confirm: (t, order) => ({
       title: t('list.deleteTitle'),
       body: t('orders.deleteBody', {
@@ -273,6 +241,7 @@ export const Orders = defineResource({
   batch: [
     {
       name: 'order.change',
+      planned: true,
       icon: IconReplace,
       failure: RESET_FAILED,
       confirm: (t, count) => ({
@@ -283,14 +252,20 @@ export const Orders = defineResource({
     },
     {
       name: 'order.reset',
+      planned: true,
       icon: IconKey,
       failure: RESET_FAILED,
       confirm: (t, count) => ({ title: t('orders.batchTitle', { count }), body: t('orders.batchReset'), danger: true })
     },
     { name: 'order.check', icon: IconActivity },
-    { name: 'order.deliver', icon: IconTruckDelivery },
+    {
+      name: 'order.deliver',
+      planned: true,
+      icon: IconTruckDelivery,
+      confirm: (t, count) => ({ title: t('orders.deliverCount', { count }), body: t('orders.batchDeliver') })
+    },
     { name: 'export', icon: IconDownload, run: exportOrders, failure: '导出订单数据失败' },
-    { name: 'order.delete', icon: IconTrash, danger: true, confirm: deletion }
+    { name: 'order.delete', planned: true, icon: IconTrash, danger: true, confirm: deletion }
   ],
   csv: true
 })

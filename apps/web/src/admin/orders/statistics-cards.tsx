@@ -4,8 +4,9 @@ import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
+import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import classes from './orders.module.css'
+import { StatList } from '../kit/index.ts'
 
 export function StatisticsCards() {
   const t = useT()
@@ -16,23 +17,19 @@ export function StatisticsCards() {
         <ErrorState error={error} fallback="获取订单统计数据失败" onRetry={() => void refetch()} />
       </div>
     )
-  const figures = [
-    [t('stats.total'), data?.total.toLocaleString('en-US')],
-    [t('stats.paid'), data?.paid.toLocaleString('en-US')],
-    [t('stats.unpaid'), data?.unpaid.toLocaleString('en-US')],
-    [t('stats.today'), data?.today.toLocaleString('en-US')],
+  const stats: [string, string | undefined][] = [
+    [t('stats.total'), data && numberText(data.total)],
+    [t('stats.paid'), data && numberText(data.paid)],
+    [t('stats.unpaid'), data && numberText(data.unpaid)],
+    [t('stats.today'), data && numberText(data.today)],
     [t('stats.totalAmount'), data && money(data.totalAmount)],
     [t('stats.monthlyAmount'), data && money(data.monthlyAmount)],
     [t('stats.dailyAmount'), data && money(data.dailyAmount)]
   ]
   return (
-    <dl className={`card ${classes.stats}`} aria-busy={isPending}>
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value ?? <Skeleton height={24} width={64} />}</dd>
-        </div>
-      ))}
-    </dl>
+    <StatList
+      stats={stats.map(([title, value]) => [title, value ?? <Skeleton height={24} width={64} />])}
+      pending={isPending}
+    />
   )
 }

@@ -3,15 +3,17 @@ import { Link } from 'react-router'
 import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
 import type { Translate } from '../../i18n/words.ts'
+import { moneyIn, withMoney } from '../../kit/money.ts'
 import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
+import { OrderLink } from '../orders/order-link.tsx'
 import classes from './payments.module.css'
 
 /** What came of an event, and how it was ended. */
 export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
   const t = useT()
-  const { outcome, needs_hand, resolution, params } = entry
+  const { outcome, unresolved, resolution, params } = entry
   const disputed = params['reason'] === 'chargeback'
-  const tone = needs_hand
+  const tone = unresolved
     ? 'bad'
     : disputed
       ? 'wait'
@@ -24,22 +26,28 @@ export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
         {disputed ? t('payments.disputed') : outcome ? t(`payments.is.${outcome}` as Key) : '–'}
       </StateBadge>
       {resolution && <span className="dim">{t(`payments.by.${resolution}`)}</span>}
-      {needs_hand && <span className={classes.summary}>{attentionWords(t, entry)}</span>}
+      {unresolved && <span className={classes.summary}>{attentionWords(t, entry)}</span>}
     </StateWithDetails>
   )
 }
 
 /** Why somebody has to look at it. The server's English does for an outcome of a newer one. */
-function attentionWords(t: Translate<typeof en>, { outcome, params, summary }: InboxEntry): string | null {
+function attentionWords(
+  t: Translate<typeof en>,
+  { outcome, params: told, summary, currency }: InboxEntry
+): string | null {
+  const params = withMoney(told, currency)
   const key = `payments.why.${outcome}`
   if (!(key in en)) return summary
   const state = `orders.is.${params['state']}`
   return t(key as Key, state in en ? { ...params, state: t(state as Key) } : params)
 }
 
-/** Leads to our order, found by its number. */
+/** Leads to our order; one that is deleted, or was never there, is searched for by its number. */
 export const OrderCell = ({ entry }: { entry: InboxEntry }) =>
-  entry.order ? (
+  entry.order && entry.order_id ? (
+    <OrderLink id={entry.order_id} number={entry.order} />
+  ) : entry.order ? (
     <Link className="mono" to={`/dashboard/index/orders?search=${encodeURIComponent(entry.order)}`}>
       {entry.order}
     </Link>
@@ -47,10 +55,10 @@ export const OrderCell = ({ entry }: { entry: InboxEntry }) =>
     <span className="dim">–</span>
   )
 
-/** The platform's amount is exact and in its own currency. */
+/** The platform's amount, in its own currency. */
 export const ChargedCell = ({ entry }: { entry: InboxEntry }) =>
   entry.charged === null ? (
     <span className="dim">–</span>
   ) : (
-    <span className="num">{`${entry.charged} ${entry.currency}`}</span>
+    <span className="num">{moneyIn(entry.charged, entry.currency)}</span>
   )

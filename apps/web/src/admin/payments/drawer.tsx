@@ -1,12 +1,12 @@
 import type { InboxEntry } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { read } from '../../api/query.ts'
 import { payments } from '../../api/routes.ts'
-import { useT, type Key } from '../../i18n/admin.ts'
+import { useT } from '../../i18n/admin.ts'
+import { moneyIn } from '../../kit/money.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import type { Tools } from '../kit/index.ts'
+import { FactList, type Fact, type Tools } from '../kit/index.ts'
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import classes from './payments.module.css'
 
@@ -27,7 +27,7 @@ export function PaymentDrawer({ id }: { id: number; row: InboxEntry | undefined;
           {lines.map((line, at) => (
             <li key={`${line.variant} ${at}`}>
               <span>{line.title}</span>
-              <span className="num">{`${line.quantity} × ${line.price}`}</span>
+              <span className="num">{`${line.quantity} × ${moneyIn(line.price, entry.currency)}`}</span>
             </li>
           ))}
         </ul>
@@ -59,29 +59,20 @@ function Facts({ entry, email }: { entry: InboxEntry; email: string | null }) {
       by: resolved_by ?? '',
       note: resolution_note ?? '–'
     })
-  const facts: [Key, ReactNode][] = [
-    ['payments.outcome', <OutcomeBadge entry={entry} />],
-    ['payments.platform_order', entry.platform_order && <span className="mono">{entry.platform_order}</span>],
-    ['payments.order', <OrderCell entry={entry} />],
-    ['payments.user', entry.username],
-    ['payments.email', email],
-    ['payments.charged', <ChargedCell entry={entry} />],
-    ['payments.state', payment && t(`payments.now.${payment}`)],
-    ['payments.refundedAmount', entry.refunded !== '0.00' && entry.refunded],
-    ['payments.topic', <span className="mono">{entry.topic}</span>],
-    ['payments.resolution', ended]
+  const facts: Fact[] = [
+    [t('payments.outcome'), <OutcomeBadge entry={entry} />],
+    [t('payments.platform_order'), entry.platform_order && <span className="mono">{entry.platform_order}</span>],
+    [t('payments.order'), <OrderCell entry={entry} />],
+    [t('payments.user'), entry.username],
+    [t('payments.email'), email],
+    [t('payments.charged'), <ChargedCell entry={entry} />],
+    [t('payments.state'), payment && t(`payments.now.${payment}`)],
+    [
+      t('payments.refundedAmount'),
+      entry.refunded && entry.refunded !== '0.00' && moneyIn(entry.refunded, entry.currency)
+    ],
+    [t('payments.topic'), <span className="mono">{entry.topic}</span>],
+    [t('payments.resolution'), ended]
   ]
-  return (
-    <dl className={classes.facts} aria-label={t('payments.facts')}>
-      {facts.map(
-        ([key, value]) =>
-          value && (
-            <div key={key}>
-              <dt>{t(key)}</dt>
-              <dd>{value}</dd>
-            </div>
-          )
-      )}
-    </dl>
-  )
+  return <FactList label={t('payments.facts')} facts={facts} />
 }

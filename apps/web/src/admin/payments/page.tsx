@@ -7,11 +7,17 @@ import { code, column, date, defineResource, integer, oneOf, textField } from '.
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import { PaymentDrawer } from './drawer.tsx'
 
-const open = (entry: InboxEntry) => entry.needs_hand
-const settlesNothing = (entry: InboxEntry) =>
-  entry.needs_hand && (entry.topic === 'orders/paid' || (entry.outcome === 'dispute_won' && entry.payment === 'held'))
+const open = (entry: InboxEntry) => entry.unresolved
+const whyNotOpen = (entry: InboxEntry) => (open(entry) ? undefined : ('whyNot.dealtWith' as const))
+/** Outcomes by which money is the shop's again, and those of which it may have gone back by other means, also where it counts. */
+const CAME_BACK = new Set<InboxEntry['outcome']>(['dispute_won', 'refund_failed'])
+const LEAVES_MONEY = new Set<InboxEntry['outcome']>(['renewals_unserved', 'refund_failed'])
+const settlesNothing = ({ unresolved, topic, outcome, payment }: InboxEntry) =>
+  unresolved && (topic === 'orders/paid' || (CAME_BACK.has(outcome) && (payment === 'held' || payment === 'ignored')))
+/** Money in the buyer's currency, of which somebody may decide that it is all of the payment. */
+const isUnknown = ({ unresolved, params }: InboxEntry) => unresolved && params['key'] !== undefined
 const leavesMoney = (entry: InboxEntry) =>
-  settlesNothing(entry) || (entry.needs_hand && entry.outcome === 'renewals_unserved')
+  settlesNothing(entry) || isUnknown(entry) || (entry.unresolved && LEAVES_MONEY.has(entry.outcome))
 const note = textField('note')
 
 /** What the platform reported about money, and what an administrator does with what could not simply be delivered. */
@@ -31,25 +37,25 @@ export default defineResource({
     date('received_at')
   ],
   sort: ['id'],
-  filters: [oneOf('needs_hand', ['1', '0'], 'payments.hand'), oneOf('outcome', MONEY_OUTCOMES, 'payments.is')],
+  filters: [oneOf('unresolved', ['1', '0'], 'payments.unresolvedIs'), oneOf('outcome', MONEY_OUTCOMES, 'payments.is')],
   drawer: PaymentDrawer,
   rowActions: [
     {
       name: 'apply',
       icon: IconArrowForwardUp,
-      when: settlesNothing,
+      whyNot: entry => whyNotOpen(entry) ?? (settlesNothing(entry) ? undefined : 'whyNot.noPayment'),
       form: { schema: ApplyPaymentForm, fields: [textField('order', { mono: true })], route: payments.apply }
     },
     {
       name: 'refunded',
       icon: IconReceiptRefund,
-      when: leavesMoney,
+      whyNot: entry => whyNotOpen(entry) ?? (leavesMoney(entry) ? undefined : 'whyNot.noMoney'),
       form: { schema: PaymentNoteForm, fields: [note], route: payments.markRefunded }
     },
     {
       name: 'ignore',
       icon: IconEyeOff,
-      when: open,
+      whyNot: whyNotOpen,
       form: { schema: PaymentNoteForm, fields: [note], route: payments.ignore }
     }
   ],

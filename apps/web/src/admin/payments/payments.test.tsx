@@ -6,7 +6,7 @@ import en from '../../i18n/admin.en.json'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { pageOf } from '../../testing/shapes.ts'
-import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import { keepNothing, offeredActions, renderScreen } from '../kit/screen.fixture.tsx'
 import PaymentsPage from './page.tsx'
 
 const ROUTE = '/dashboard/index/payments'
@@ -18,7 +18,7 @@ const settled: InboxEntry = {
   outcome: 'settled',
   summary: null,
   params: {},
-  needs_hand: false,
+  unresolved: false,
   platform_order: '#1003',
   platform_order_id: '730000000003',
   order: 'NL-settled',
@@ -41,7 +41,7 @@ const short: InboxEntry = {
   outcome: 'lines_missing',
   summary: 'order NL-short was paid for less than was ordered: New York: 7 of 8',
   params: { order_id: 'NL-short', missing: 'New York: 7 of 8' },
-  needs_hand: true,
+  unresolved: true,
   platform_order: '#1004',
   order: 'NL-short',
   payment: 'held',
@@ -54,13 +54,34 @@ function open(at = ROUTE) {
   return renderScreen(<PaymentsPage />, { at, route: ROUTE })
 }
 const rowOf = async (name: string) => (await screen.findByText(name)).closest('tr') as HTMLElement
+
+describe('an amount of money', () => {
+  it.each([
+    ['USD', '$1,234.50'],
+    ['EUR', '1,234.50 EUR']
+  ])('in %s is written %s', async (currency, text) => {
+    keepNothing()
+    answer(payments.inbox, pageOf({ ...settled, charged: '1234.50', currency }))
+    renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
+    expect((await rowOf('#1003')).textContent).toContain(text)
+  })
+
+  it('is written alike in a sentence', async () => {
+    keepNothing()
+    const params = { order_id: 'NL-short', paid: '5.00', due: '1020.00' }
+    answer(payments.inbox, pageOf({ ...short, outcome: 'underpaid', params }))
+    renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
+    expect(await screen.findByText('Order NL-short: paid $5.00 of $1,020.00.')).toBeTruthy()
+  })
+})
+
 const choose = async (user: ReturnType<typeof open>['user'], name: string, entry: string) => {
   await user.click(await screen.findByRole('button', { name: `Actions: ${name}` }))
   await user.click(await screen.findByRole('menuitem', { name: entry }))
 }
 
 describe('the payments of the console', () => {
-  it('say what needs a hand in the chosen language', async () => {
+  it('say what needs attention in the chosen language', async () => {
     await setLanguage('zh-CN')
     try {
       open()
@@ -75,15 +96,13 @@ describe('the payments of the console', () => {
     expect(worded.toSorted()).toEqual(Object.keys(ATTENTION).toSorted())
   })
 
-  it('mark what needs a hand, say why, and lead to the order', async () => {
+  it('mark what needs attention, say why, and lead to the order', async () => {
     open()
     const row = await rowOf('#1004')
     expect(row.hasAttribute('data-problem')).toBe(true)
     expect(within(row).getByText('Lines missing')).toBeTruthy()
     expect(within(row).getByText(/New York: 7 of 8/)).toBeTruthy()
-    expect(within(row).getByRole('link', { name: 'NL-short' }).getAttribute('href')).toBe(
-      '/dashboard/index/orders?search=NL-short'
-    )
+    expect(within(row).getByRole('link', { name: 'NL-short' }).getAttribute('href')).toBe('/dashboard/index/order/7')
     expect((await rowOf('#1003')).hasAttribute('data-problem')).toBe(false)
   })
 
@@ -95,7 +114,7 @@ describe('the payments of the console', () => {
       needed: [{ name: 'New York', quantity: 8, paid: 7 }]
     })
     open(`${ROUTE}?open=4`)
-    expect(await screen.findByText('7 × 2.00')).toBeTruthy()
+    expect(await screen.findByText('7 × $2.00')).toBeTruthy()
     expect(screen.getByText('7 of 8').closest('li')?.dataset['short']).toBe('true')
   })
 
@@ -126,9 +145,25 @@ describe('the payments of the console', () => {
   it('offer nothing for what has ended', async () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Actions: #1003' }))
-    const offered = await screen.findAllByRole<HTMLButtonElement>('menuitem')
-    const enabled = offered.filter(({ disabled }) => !disabled).map(({ textContent }) => textContent)
+    const enabled = (await offeredActions()).filter(([, possible]) => possible).map(([name]) => name)
     expect(enabled).toEqual([])
+  })
+
+  it('let somebody count a dispute in the buyer’s currency as all of its payment, and apply what was ignored before its dispute was won', async () => {
+    keepNothing()
+    const params = { order_id: 'NL-settled', platform_order: '#1003', amount: '15.40 GBP', key: 'dispute:9' }
+    const taken: InboxEntry = { ...settled, topic: 'disputes/create', outcome: 'partly_refunded', params }
+    const won: InboxEntry = { ...short, topic: 'disputes/update', outcome: 'dispute_won', payment: 'ignored' }
+    answer(payments.inbox, pageOf({ ...taken, unresolved: true }, won))
+    const { user } = renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
+    const offered = async (name: string) => {
+      await user.click(await screen.findByRole('button', { name: `Actions: ${name}` }))
+      const possible = (await offeredActions()).flatMap(([action, isPossible]) => (isPossible ? [action] : []))
+      await user.keyboard('{Escape}')
+      return possible
+    }
+    expect(await offered('#1003')).toEqual(['Mark refunded', 'Ignore'])
+    expect(await offered('#1004')).toEqual(['Apply to an order', 'Mark refunded', 'Ignore'])
   })
 
   it('call a chargeback a dispute, and no refund', async () => {

@@ -6,17 +6,25 @@ import {
   IconLayoutSidebarLeftCollapse,
   IconLayoutSidebarLeftExpand,
   IconMaximize,
-  IconMinimize
+  IconMinimize,
+  IconSearch
 } from '@tabler/icons-react'
-import { Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
 import { Outlet, useLocation } from 'react-router'
+import { Boundary } from '../boundary.tsx'
 import { PageSkeleton } from '../page-skeleton.tsx'
 import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { openPalette } from '../../kit/palette.ts'
+import { EmptyState } from '../../kit/states.tsx'
+import { zoneText } from '../../kit/time.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import classes from './dashboard.module.css'
-import { itemAt, menuOf } from './menu.ts'
+import { allowedOf, isAllowed, itemAt, menuOf } from './menu.ts'
 import { SideMenu } from './side-menu.tsx'
+
+const RunningWork = lazy(() => import('../../admin/running-work/running-work.tsx'))
 
 /** Pixels of scrolling after which the way back to the top is offered. */
 const FAR = 300
@@ -47,7 +55,7 @@ export default function Dashboard() {
     if (narrow && open) side.current?.querySelector('a')?.focus()
   }, [narrow, open])
 
-  const menu = user?.is_superuser ? menus.admin : menus.customer
+  const menu = user?.is_superuser ? allowedOf(menus.admin, user) : menus.customer
   const item = itemAt(menu, pathname)
   const title = item ? t(item.title) : t('menu.dashboard')
   const Icon = item?.icon ?? IconLayoutDashboard
@@ -58,8 +66,8 @@ export default function Dashboard() {
       {narrow && open && (
         <button type="button" className={classes.overlay} aria-label={t('shell.closeMenu')} onClick={close} />
       )}
-      <aside ref={side} id="side-menu" className={classes.side} hidden={!open}>
-        <SideMenu menu={menu} />
+      <aside ref={side} id="side-menu" className={classes.side} hidden={!open || full}>
+        <SideMenu menu={menu} current={item?.id} />
       </aside>
       <Content full={full}>
         <div className={classes.head}>
@@ -79,11 +87,25 @@ export default function Dashboard() {
           )}
           <Icon size={22} aria-hidden />
           <h1>{title}</h1>
+          {user?.is_superuser && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="lg"
+              ml="auto"
+              aria-label={t('palette.label')}
+              aria-keyshortcuts="Control+K"
+              title={`${t('palette.label')} (Ctrl+K)`}
+              onClick={openPalette}
+            >
+              <IconSearch size={20} />
+            </ActionIcon>
+          )}
           <ActionIcon
             variant="subtle"
             color="gray"
             size="lg"
-            ml="auto"
+            ml={user?.is_superuser ? undefined : 'auto'}
             aria-pressed={full}
             aria-label={full ? t('shell.leaveFull') : t('shell.full')}
             onClick={() => setFull(!full)}
@@ -91,8 +113,20 @@ export default function Dashboard() {
             {full ? <IconMinimize size={20} /> : <IconMaximize size={20} />}
           </ActionIcon>
         </div>
-        <Suspense fallback={<PageSkeleton />}>
-          <Outlet />
+        {user?.is_superuser && (
+          <Suspense fallback={null}>
+            <RunningWork />
+          </Suspense>
+        )}
+        {/* The console's last page stays until the next one's code has come, which is mostly there already. */}
+        <Suspense key={user?.is_superuser ? 0 : pathname} fallback={<PageSkeleton />}>
+          {!user?.is_superuser || isAllowed(pathname, user) ? (
+            <Boundary key={pathname}>
+              <Outlet />
+            </Boundary>
+          ) : (
+            <EmptyState title={t('shell.notAllowed')} body={t('shell.notAllowedHint')} />
+          )}
         </Suspense>
       </Content>
     </div>
@@ -113,6 +147,7 @@ function useEscape(active: boolean, leave: () => void) {
 
 function Content({ full, children }: { full: boolean; children: ReactNode }) {
   const t = useT()
+  const language = useLanguage()
   const area = useRef<HTMLDivElement>(null)
   const [far, setFar] = useState(false)
   useEffect(() => {
@@ -126,6 +161,7 @@ function Content({ full, children }: { full: boolean; children: ReactNode }) {
   return (
     <div ref={area} className={classes.content}>
       {children}
+      <p className={`dim ${classes.zone}`}>{t('shell.zone', { zone: zoneText(new Date(), language) })}</p>
       {far && (
         <ActionIcon
           className={classes.top}

@@ -1,5 +1,8 @@
+import type { CurrentUser } from '@netlet/contract'
+import type { Permission } from '@netlet/contract/permissions'
 import { matchPath } from 'react-router'
 import type { Key } from '../../i18n/account.ts'
+import { may } from '../../api/may.ts'
 import { pathOf, screens, type MenuScreenId, type Role } from '../manifest.ts'
 import { icons, type Icon } from './icons.ts'
 
@@ -11,13 +14,14 @@ export type Item = {
   icon: Icon
   collections: boolean
   searchable: boolean
+  permission: Permission | undefined
 }
 export type Section = { title: Key | undefined; items: Item[] }
 
 /** The menu of a dashboard: neighbours with the same group are one section. */
 export function menuOf(role: Exclude<Role, 'public'>): Section[] {
   const sections: Section[] = []
-  for (const { id, path, menu, role: own } of screens) {
+  for (const { id, path, menu, permission, role: own } of screens) {
     if (!menu || (menu.of ?? own) !== role) continue
     const item = {
       id,
@@ -26,7 +30,8 @@ export function menuOf(role: Exclude<Role, 'public'>): Section[] {
       pattern: path,
       icon: icons[id as MenuScreenId],
       collections: menu.collections ?? false,
-      searchable: menu.searchable ?? false
+      searchable: menu.searchable ?? false,
+      permission
     }
     const last = sections.at(-1)
     if (last && last.title === menu.group) last.items.push(item)
@@ -35,6 +40,18 @@ export function menuOf(role: Exclude<Role, 'public'>): Section[] {
   return sections
 }
 
-/** The entry that a path belongs to. */
-export const itemAt = (menu: Section[], path: string): Item | undefined =>
-  menu.flatMap(section => section.items).find(({ pattern }) => matchPath(pattern, path))
+/** The entry that a path belongs to, also as a page below it. */
+export function itemAt(menu: Section[], path: string): Item | undefined {
+  const below = screens.find(({ within, path: pattern }) => within && matchPath(pattern, path))?.within
+  return menu.flatMap(section => section.items).find(({ id, pattern }) => id === below || matchPath(pattern, path))
+}
+
+/** What of a menu somebody's role allows. */
+export const allowedOf = (menu: Section[], user: CurrentUser | null): Section[] =>
+  menu
+    .map(section => ({ ...section, items: section.items.filter(({ permission }) => may(user, permission)) }))
+    .filter(section => section.items.length > 0)
+
+/** Does somebody's role allow the screen of a path? */
+export const isAllowed = (path: string, user: CurrentUser | null): boolean =>
+  screens.every(screen => !matchPath(screen.path, path) || may(user, screen.permission))

@@ -30,13 +30,15 @@ export function ProductTable({ products, pending, error, rows, onRetry, onReset 
   if (!pending && !products?.length)
     return (
       <div className={`card ${classes.place}`}>
-        <EmptyState title={t('landing.none')} body={t('landing.noneHint')}>
-          {onReset && (
+        {onReset ? (
+          <EmptyState title={t('landing.none')} body={t('landing.noneHint')}>
             <Button variant="default" onClick={onReset}>
               {t('landing.showAll')}
             </Button>
-          )}
-        </EmptyState>
+          </EmptyState>
+        ) : (
+          <EmptyState title={t('product.none')} body={t('landing.emptyHint')} />
+        )}
       </div>
     )
   return (

@@ -25,7 +25,8 @@ const variant = (id: number, place: string, block: string, stock = 100): Variant
   variant_option3: null,
   server_group: null,
   proxy_time: 30,
-  shopify_variant_id: '1'
+  shopify_variant_id: '1',
+  price_drift: null
 })
 const variants = [variant(1, 'Paris', '/29', 7), variant(2, 'Paris', '/28'), variant(3, 'Oslo', '/29')]
 

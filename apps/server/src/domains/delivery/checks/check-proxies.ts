@@ -38,7 +38,7 @@ export async function checkProxies(
 ): Promise<{ checked: number; left: boolean }> {
   for (let checked = 0; ;) {
     const page = await selectWithCredentials(ctx.db)
-      .where(and(eq(proxies.orderId, orderId), isLive, isUnchecked(since)))
+      .where(and(eq(proxies.orderId, orderId), isWorking, isUnchecked(since)))
       .orderBy(asc(proxies.id))
       .limit(PAGE)
     if (page.length === 0) return { checked, left: false }
@@ -53,7 +53,7 @@ export async function checkProxies(
 export const countChecked = (db: Executor, orderId: number, since: Date): Promise<number> =>
   db.$count(proxies, and(eq(proxies.orderId, orderId), eq(proxies.state, 'live'), gte(proxies.checkedAt, since)))
 
-const isLive = and(eq(proxies.state, 'live'), isNull(orders.deletedAt))
+const isWorking = and(eq(proxies.state, 'live'), isNull(orders.deletedAt))
 const isUnchecked = (since: Date) => or(isNull(proxies.checkedAt), lt(proxies.checkedAt, since))
 
 /** The checks of all proxies are spread over the day: each slot takes its share of them. */
@@ -76,7 +76,7 @@ export async function checkShare(ctx: AppContext, slot: number, deadline: number
   let count = 0
   for (let at = 0; at < due.length && Date.now() < deadline; at += PAGE) {
     const ids = due.slice(at, at + PAGE).map(({ id }) => id)
-    const page = await selectWithCredentials(ctx.db).where(and(inArray(proxies.id, ids), isLive))
+    const page = await selectWithCredentials(ctx.db).where(and(inArray(proxies.id, ids), isWorking))
     await checkPage(ctx, page)
     count += page.length
   }

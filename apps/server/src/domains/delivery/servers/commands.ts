@@ -15,6 +15,7 @@ import { orders } from '../../orders/tables.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, retireProxies } from '../holdings.ts'
 import { leaseMissing } from '../missing.ts'
+import type { MayDeliver } from '../tasks.ts'
 import { leaveServer, moveLive } from './leave-server.ts'
 
 /** How many orders and addresses a drain, a move or giving up would concern. */
@@ -124,7 +125,7 @@ export async function moveOrder(
     const order = await lockOrder(unit, id)
     if (!order || order.deletedAt) return refuse('not_found')
     if (!order.paidAt) return refuse('order_not_paid')
-    if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= unit.now)) return refuse('order_expired')
+    if (order.state === 'expired' || (order.expiredAt && order.expiredAt <= unit.now)) return refuse('order_over')
     if (!isServed(order.state)) return refuse('order_not_delivered')
     const held = (await holdingsOf(unit.tx, id)).filter(holding => !holding.replaced)
     const all = [...new Set(held.flatMap(holding => holding.serverIds))]
@@ -141,16 +142,18 @@ export async function moveOrder(
  * Delivers an order that ended before any of its addresses worked, so that its term starts when it is delivered, or with
  * time left, since a dispute about its payment was won: that time starts now.
  */
-export async function reopen(ctx: AppContext, by: Actor, id: number): Promise<Result<Order>> {
-  const reopened = await command(ctx, by, unit => reopenIn(unit, id))
+export async function reopen(ctx: AppContext, by: Actor, id: number, mayDeliver: MayDeliver): Promise<Result<Order>> {
+  const reopened = await command(ctx, by, unit => reopenIn(unit, id, mayDeliver))
   return reopened.ok ? findOrder(ctx.db, id, null, ctx.now()) : reopened
 }
 
-async function reopenIn(unit: Unit, id: number): Promise<Result<null>> {
+async function reopenIn(unit: Unit, id: number, mayDeliver: MayDeliver): Promise<Result<null>> {
   const { tx } = unit
   const order = await lockOrder(unit, id)
   if (!order || order.deletedAt) return refuse('not_found')
-  if (!canReopen(order)) return refuse('order_was_delivered')
+  if (!canReopen(order, unit.now)) return refuse('order_was_delivered')
+  const held = await mayDeliver(unit, order)
+  if (held) return held
   // What an agent may still have of it is given back when that agent has confirmed, as at any move.
   await markReplaced(
     tx,

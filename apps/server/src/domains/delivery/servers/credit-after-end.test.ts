@@ -5,12 +5,16 @@ import { SYSTEM } from '../../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../../infra/clock.ts'
 import { command } from '../../../infra/command.ts'
 import { serverOutages } from '../../fleet/tables.ts'
+import { lockOrder, orderRetention, renewOrder } from '../../orders/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { writeSettings } from '../../settings/index.ts'
 import { endGraces, expireOrders } from '../index.ts'
+import { reviveDelivery } from '../revive.ts'
+import { outageCredits } from '../tables.ts'
 import { moveOrder, reopen } from './commands.ts'
 import { creditOrder } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack } from './servers.fixture.ts'
+import { mayDeliver } from '../../payments/index.ts'
 
 let stack: ServersStack
 
@@ -88,7 +92,7 @@ test('an order past its grace is listed with the time it lost, and can be reopen
   expect(await stack.order(id)).toMatchObject({ state: 'expired' })
   expect(await preview(away)).toMatchObject({ ...counts, credited: 1, ended_meanwhile: [{ ...row, credited: true }] })
 
-  expect((await reopen(ctx, SYSTEM, id)).ok).toBe(true)
+  expect((await reopen(ctx, SYSTEM, id, mayDeliver)).ok).toBe(true)
   await stack.settle()
   const left = (await end(id)) - ctx.now().getTime()
   expect(left).toBeGreaterThan(5 * HOUR - MINUTE)
@@ -122,4 +126,53 @@ test('outages of servers that an order was on one after the other are credited a
     expect(gained).toBeGreaterThan(9 * HOUR - MINUTE)
     expect(gained).toBeLessThanOrEqual(9 * HOUR)
   }
+}, 60_000)
+
+test('an outage after the end of a term is credited to nobody, however late the job came that ended it', async () => {
+  const { ctx } = stack
+  await ctx.db.delete(outageCredits)
+  await ctx.db.delete(serverOutages)
+  const id = await stack.delivered(8)
+  stack.pass(10 * DAY)
+  const ends = ago(1)
+  await expireIn(id, ends)
+  // No worker for ten hours.
+  stack.pass(9 * HOUR)
+  await expireOrders(ctx)
+  stack.pass(25 * HOUR)
+  await endGraces(ctx)
+  await stack.settle()
+  const before = await outage(stack.first.id, 3, 2, ends)
+  const across = await outage(stack.first.id, 1, -8, ends)
+  for (const one of [before, across]) expect((await credit(id, one)).ok).toBe(true)
+  const credits = await ctx.db.select().from(outageCredits).where(eq(outageCredits.orderId, id))
+  expect(credits.map(({ seconds }) => seconds)).toEqual([3600, 3600])
+  // It was over at its end, and has the two hours from then on that it lost.
+  expect(await stack.order(id)).toMatchObject({ endedAt: ends, expiredAt: new Date(ends.getTime() + 2 * HOUR) })
+}, 60_000)
+
+test('no credit pays for the time between an end and a revival, also where the history of that was removed', async () => {
+  const { ctx } = stack
+  await ctx.db.delete(outageCredits)
+  await ctx.db.delete(serverOutages)
+  const id = await stack.delivered(8)
+  stack.pass(10 * DAY)
+  const ends = ctx.now()
+  await expireIn(id, ends)
+  await expireOrders(ctx)
+  await stack.settle()
+  stack.pass(20 * HOUR)
+  const payment = { amount: '20.00', platformOrderNumber: '#1', days: 400 }
+  await command(ctx, SYSTEM, async unit => {
+    const order = await lockOrder(unit, id)
+    if (!order) throw new Error('no order')
+    await renewOrder(unit, order, payment)
+    await reviveDelivery(unit, order)
+  })
+  await stack.settle()
+  stack.pass(200 * DAY)
+  const [history] = orderRetention
+  const removed = await command(ctx, SYSTEM, unit => history?.remove(unit, ago(90 * 24), 1000) ?? Promise.resolve(0))
+  expect(removed).toBeGreaterThan(0)
+  expect(await preview(await outage(stack.first.id, 0, -20, ends))).toMatchObject({ orders: 0 })
 }, 60_000)

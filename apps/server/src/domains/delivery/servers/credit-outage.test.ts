@@ -1,15 +1,20 @@
-import type { BulkRun, CreditPreview, Outage } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import type { BulkRun, CreditPreview, Outage, OutageEntry, OutageOrder } from '@netlet/contract'
+import { and, eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../../infra/clock.ts'
 import { command } from '../../../infra/command.ts'
+import { ok } from '../../../infra/result.ts'
 import { auditLog } from '../../../infra/tables.ts'
 import { users } from '../../accounts/tables.ts'
 import { serverOutages } from '../../fleet/tables.ts'
+import { leases } from '../../inventory/tables.ts'
 import { orderEvents, orders } from '../../orders/tables.ts'
 import { expireOrders } from '../index.ts'
+import { deliveryRetention } from '../retention.ts'
+import { proxies } from '../tables.ts'
 import { creditOrder, rescueOrders } from './index.ts'
+import { readOutageOrders } from './list-outages.ts'
 import { startServersStack, type ServersStack } from './servers.fixture.ts'
 
 let stack: ServersStack
@@ -42,6 +47,26 @@ test('an outage is given back to every order that had working addresses there, o
   expect((await credit(lasting.id)).code).toBe(409)
 
   stack.pass(3 * HOUR)
+  const known = async (state: string) =>
+    (await stack.admin.get<{ data: OutageEntry[] }>(`/api/servers/outages/?state=${state}&server_id=${first.id}`)).data
+      .data
+  const concerned = async () =>
+    (
+      await stack.admin.get<{ data: OutageOrder[]; total: number }>(
+        `/api/servers/outages/${lasting.id}/orders/?limit=2`
+      )
+    ).data
+  // While it lasts, what each has lost so far; only this test's clock has moved on.
+  const sofar = async (offset: number) => {
+    const read = await readOutageOrders(ctx.db, lasting.id, { limit: 2, offset }, ctx.now())
+    return read.ok ? read.data : undefined
+  }
+  expect(await known('lasts')).toMatchObject([{ id: lasting.id, state: 'lasts', orders: 3, credited: 0 }])
+  expect(await known('open')).toEqual([])
+  const begun = await sofar(0)
+  expect(begun).toMatchObject({ total: 3, data: [{ id: one, part: 'running' }, { id: two }] })
+  expect(begun?.data[0]?.seconds).toBeGreaterThanOrEqual((3 * HOUR) / 1000)
+  expect((await sofar(2))?.data).toMatchObject([{ id: over }])
   // Its customers hear of it, once.
   await stack.health()
   await Promise.all([rescueOrders(ctx), rescueOrders(ctx)])
@@ -57,7 +82,11 @@ test('an outage is given back to every order that had working addresses there, o
   await stack.settle()
   expect(await stack.order(late)).toMatchObject({ state: 'delivered' })
 
-  expect(await preview(lasting.id)).toMatchObject({ orders: 2, customers: 1, credited: 0 })
+  const planned = await preview(lasting.id)
+  expect(planned).toMatchObject({ orders: 2, customers: 1, credited: 0, mails: 2 })
+  expect(planned.lost.total).toBe(planned.lost.least + planned.lost.most)
+  expect(planned.lost.least).toBeGreaterThanOrEqual((3 * HOUR) / 1000)
+  expect(await known('open')).toMatchObject([{ id: lasting.id, state: 'open' }])
   const before = { one: await end(one), two: await end(two), late: await end(late) }
   const run = await credit(lasting.id)
   expect(run.data).toMatchObject({ action: 'order.credit_outage', total: 2 })
@@ -65,6 +94,22 @@ test('an outage is given back to every order that had working addresses there, o
   await Promise.all([stack.finish(run.data), stack.finish(again.data)])
   const input = { outage_id: lasting.id }
   await command(ctx, SYSTEM, unit => creditOrder(unit, one, input))
+  const found = await stack.admin.get<{ data: OutageEntry[] }>(`/api/servers/outages/?search=no-such-server`)
+  expect(found.data.data).toEqual([])
+  expect(await known('credited')).toMatchObject([{ id: lasting.id, state: 'credited', credited: 2 }])
+  expect((await concerned()).data).toMatchObject([{ part: 'credited' }, { part: 'credited' }])
+  const byHand = (is: boolean) =>
+    ctx.db.update(serverOutages).set({ byHand: is }).where(eq(serverOutages.id, lasting.id))
+  await byHand(true)
+  expect(await stack.admin.delete(`/api/servers/outages/${lasting.id}/`)).toMatchObject({
+    code: 409,
+    data: { reason: 'outage_credited', params: { count: 2 } }
+  })
+  await byHand(false)
+  const shown = await stack.admin.get<OutageEntry>(`/api/servers/outages/${lasting.id}/`)
+  expect(shown.data).toMatchObject({ server: { id: first.id }, by_hand: false })
+  expect((await stack.admin.get('/api/servers/outages/999999/')).code).toBe(404)
+  expect((await stack.admin.get('/api/servers/outages/999999/orders/')).code).toBe(404)
 
   for (const [id, was] of [
     [one, before.one],
@@ -131,4 +176,41 @@ test('the time in which two servers of an order were away is credited once', asy
   const before = await end(id)
   for (const outage of away) await command(ctx, SYSTEM, unit => creditOrder(unit, id, { outage_id: outage.id }))
   expect((await end(id)) - before).toBe(2.5 * HOUR)
+}, 60_000)
+
+test('an outage is credited in full after an earlier one was credited on addresses that were given back long ago', async () => {
+  const { ctx } = stack
+  await ctx.db.delete(serverOutages)
+  const first = await stack.addNamed('127.63.2.0/29')
+  const second = await stack.addNamed('127.63.3.0/29')
+  const id = await stack.delivered(await stack.stock())
+  expect(Object.keys(await stack.live(id)).map(Number)).toEqual(expect.arrayContaining([first.id, second.id]))
+  stack.pass(4 * HOUR)
+  const enter = async (serverId: number) => {
+    const [from, to] = [3, 1].map(hours => new Date(ctx.now().getTime() - hours * HOUR))
+    const [outage] = await ctx.db
+      .insert(serverOutages)
+      .values({ serverId, startedAt: from ?? ctx.now(), endedAt: to ?? ctx.now() })
+      .returning()
+    const before = await end(id)
+    await command(ctx, SYSTEM, unit => creditOrder(unit, id, { outage_id: outage?.id ?? 0 }))
+    return (await end(id)) - before
+  }
+  expect(await enter(first.id)).toBe(2 * HOUR)
+  // It left the first server, and goes on for a year.
+  const onFirst = and(eq(proxies.orderId, id), eq(proxies.serverId, first.id))
+  const left = { state: 'retired', updatedAt: ctx.now() } as const
+  const gone = await ctx.db.update(proxies).set(left).where(onFirst).returning({ lease: proxies.leaseId })
+  const leaseIds = gone.flatMap(({ lease }) => lease ?? [])
+  await ctx.db.update(leases).set({ state: 'released', releasedAt: ctx.now() }).where(inArray(leases.id, leaseIds))
+  stack.pass(95 * DAY)
+  const until = new Date(ctx.now().getTime() + 300 * DAY)
+  await ctx.db.update(orders).set({ expiredAt: until }).where(eq(orders.id, id))
+  const forget = (now: number) =>
+    command(ctx, SYSTEM, async unit => ok(await deliveryRetention[0]?.remove(unit, new Date(now - 90 * DAY), 1000)))
+  await forget(ctx.now().getTime())
+  expect(await enter(second.id)).toBe(2 * HOUR)
+  // Once the order is over for as long, nothing is credited any more.
+  await forget(until.getTime() + 100 * DAY)
+  expect(await ctx.db.$count(proxies, onFirst)).toBe(0)
 }, 60_000)

@@ -8,9 +8,9 @@ import type { Executor } from '../../../infra/db/client.ts'
 import { done, ok, type Result } from '../../../infra/result.ts'
 import { users } from '../../accounts/tables.ts'
 import { startRunIn, type RunInput } from '../../bulk/index.ts'
-import { findOutage } from '../../fleet/index.ts'
+import { findOutage, lockOutage, type Outage } from '../../fleet/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
-import { creditTime, lockOrder, orderLabels, orderMail } from '../../orders/index.ts'
+import { creditTime, creditUnserved, lockOrder, orderLabels, orderMail } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { restoreAddresses, reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
@@ -35,8 +35,16 @@ export async function previewCredit(db: Executor, outageId: number, now: Date): 
     .from(users)
     .where(inArray(users.id, [...new Set(ended.slice(0, LISTED).map(({ userId }) => userId))]))
   const emailOf = new Map(buyers.map(({ id, email }) => [id, email]))
+  const lost = served.map(({ seconds }) => seconds)
   return ok({
     orders: served.length,
+    lost: {
+      least: lost.reduce((least, seconds) => Math.min(least, seconds), lost[0] ?? 0),
+      most: lost.reduce((most, seconds) => Math.max(most, seconds), 0),
+      total: lost.reduce((sum, seconds) => sum + seconds, 0)
+    },
+    // One for each order that is served again: what stays over is no news to its customer.
+    mails: served.length,
     customers: new Set(served.map(({ userId }) => userId)).size,
     revived: served.filter(({ phase }) => phase === 'grace').length,
     ended: ended.length,
@@ -73,7 +81,7 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   const { tx, now } = unit
   const order = await lockOrder(unit, orderId)
   if (!order) return refuse('not_found')
-  const outage = await endedOutage(tx, input['outage_id'] ?? 0)
+  const outage = ended(await lockOutage(unit, input['outage_id'] ?? 0, 'key share'))
   if (!outage.ok) return outage
   const { id: outageId, serverId, startedAt, endedAt } = outage.data
   const known = and(eq(outageCredits.outageId, outageId), eq(outageCredits.orderId, orderId))
@@ -84,13 +92,13 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   await tx.insert(outageCredits).values({ outageId, orderId, seconds })
   const revived = phase === 'grace' && (await restoreAddresses(unit, order))
   if (revived) await reviveDelivery(unit, order)
-  // What is over goes on from now; what stays over has this time left from its end.
-  const unserved = new Date(Math.max(order.expiredAt.getTime(), (order.endedAt ?? order.expiredAt).getTime()))
   const goesOn = new Date(Math.max(order.expiredAt.getTime(), now.getTime()))
   const isServed = phase === 'running' || revived
-  const from = { ...order, expiredAt: isServed ? goesOn : unserved }
-  const server = (await serverNames(tx, [serverId])).get(serverId)
-  const expiredAt = await creditTime(unit, from, { seconds, outage: outageId, server })
+  const credited = { seconds, outage: outageId, server: (await serverNames(tx, [serverId])).get(serverId) }
+  // What is over goes on from now; what stays over has this time left from its end.
+  const expiredAt = isServed
+    ? await creditTime(unit, { ...order, expiredAt: goesOn }, credited)
+    : await creditUnserved(unit, order, credited)
   unit.audit('order.credit', orderId, {
     before: { expired_at: iso(order.expiredAt) },
     after: { expired_at: iso(expiredAt), outage: outageId }
@@ -114,8 +122,9 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   return done
 }
 
-async function endedOutage(db: Executor, id: number): Promise<Result<EndedOutage>> {
-  const outage = await findOutage(db, id)
+const endedOutage = async (db: Executor, id: number): Promise<Result<EndedOutage>> => ended(await findOutage(db, id))
+
+function ended(outage: Outage | undefined): Result<EndedOutage> {
   if (!outage) return refuse('not_found')
   const { endedAt } = outage
   return endedAt ? ok({ ...outage, endedAt }) : refuse('outage_lasts')

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Health, Server } from '@netlet/contract'
+import type { Health, Order, Server } from '@netlet/contract'
 import { MINUTE } from '../../../infra/clock.ts'
 import { servers } from '../../fleet/tables.ts'
 import { runTask } from '../tasks.ts'
@@ -33,6 +33,8 @@ async function pass(minutes: number) {
     await rescueOrders(stack.ctx)
   }
 }
+
+const credentialsOf = async (id: number) => ({ password: (await stack.order(id)).proxyPassword })
 
 const shown = async () =>
   (await stack.admin.get<{ data: Server[] }>('/api/servers/servers/')).data.data.find(({ id }) => id === first.id)
@@ -122,3 +124,35 @@ test('a change of addresses to a server whose changes fail gets others, or ends 
   await stack.settle()
   expect(await wrongNow(stack.ctx.db)).toEqual([])
 }, 120_000)
+
+test('a password reset that waits for a failing server says so, and is done when the server is back', async () => {
+  const { ctx, buyer, admin } = stack
+  await setStatus(second, 'paused')
+  await stack.settle()
+  const id = await stack.delivered(8)
+  await setStatus(second, 'active')
+  const shownTo = async (who: typeof buyer, list: string) =>
+    (await who.get<{ data: Order[] }>(list)).data.data.find(order => order.id === id)
+  const shown = async () => [
+    await shownTo(buyer, '/api/orders/order_list/'),
+    await shownTo(admin, '/api/orders/order_list/')
+  ]
+  const { password: before } = await credentialsOf(id)
+  const away = await standBefore(stack, first, diskFull)
+  expect(await buyer.post(`/api/orders/order_list/${id}/reset_proxy_password/`)).toMatchObject({ code: 2000 })
+  const { taskId } = await stack.order(id)
+  await runTask(
+    ctx,
+    { acceptPayment: () => async () => undefined, whyNotDelivered: async () => null },
+    { orderId: id, taskId: taskId ?? '' }
+  )
+  await stack.converge(first.id)
+  for (const order of await shown()) expect(order).toMatchObject({ task: 'reset', task_waits: true, task_fail: null })
+
+  await away()
+  stack.pass(10 * MINUTE)
+  await stack.health()
+  await stack.settle()
+  for (const order of await shown()) expect(order).toMatchObject({ task: null, task_waits: false, task_fail: null })
+  expect((await credentialsOf(id)).password).not.toBe(before)
+})

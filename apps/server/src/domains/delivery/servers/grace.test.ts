@@ -83,7 +83,7 @@ test('renewed in the grace while its server is given up, an order is delivered f
     payAmount: before.payAmount
   })
   const inbox = await stack.admin.get<{ data: { order_id: number; outcome: string }[] }>(
-    '/api/payments/inbox/?needs_hand=1'
+    '/api/payments/inbox/?unresolved=1'
   )
   expect(inbox.data.data).toMatchObject([{ order_id: stuck, outcome: 'renewal_too_late' }])
   await rescueOrders(ctx)

@@ -11,6 +11,7 @@ import { announceMove } from './announce-move.ts'
 import { leaveGivenUp, replaceOn, sharesOn } from './replace.ts'
 import { holdingsOf, sumOf } from '../holdings.ts'
 import type { Place } from '../missing.ts'
+import { reservationOf } from '../start.ts'
 import { proxies } from '../tables.ts'
 
 /** Where addresses go. With neither: other servers of the order's own group. */
@@ -33,18 +34,18 @@ export async function leaveServer(
     .from(servers)
     .where(eq(servers.id, serverId))
   if (!server) return refuse('not_found')
-  const live = isServed(order.state)
+  const served = isServed(order.state)
   if (server.status === 'given_up') {
     if (order.paidAt === null || order.state === 'failed') await release(tx, { orderId })
     else {
-      const worked = await leaveGivenUp(unit, order, serverId, live)
-      if (worked > 0 && live) await announceMove(unit, orderId, worked)
+      const worked = await leaveGivenUp(unit, order, serverId)
+      if (worked > 0 && served) await announceMove(unit, orderId, worked)
     }
     return done
   }
   if (order.state === 'placed') return reserveElsewhere(unit, order, serverId, target)
   // What has ended goes by itself, as soon as its agents confirm.
-  if (!live) return done
+  if (!served) return done
   const moved = await moveLive(unit, order, [serverId], target)
   return moved.ok ? done : moved
 }
@@ -96,15 +97,8 @@ async function reserveElsewhere(unit: Unit, order: OrderRow, serverId: number, t
   await lockInventory(tx)
   const parts: number[] = []
   for (const { leaseId } of shares) parts.push((await splitLease(tx, leaseId, serverId)) ?? leaseId)
-  const { groupId, avoid } = place.data
-  const lease = await reserve(tx, {
-    orderId: order.id,
-    groupId,
-    step: order.cartStep,
-    rules: order.rules,
-    quantity: sumOf(shares, share => share.addresses),
-    avoid
-  })
+  const quantity = sumOf(shares, share => share.addresses)
+  const lease = await reserve(tx, { ...reservationOf(order), ...place.data, quantity })
   if (!lease.ok) return refuse('out_of_stock')
   await release(tx, { leaseIds: parts })
   if (target.groupId !== undefined) await regroup(unit, order, target.groupId)
@@ -112,7 +106,12 @@ async function reserveElsewhere(unit: Unit, order: OrderRow, serverId: number, t
 }
 
 /** Where an order's addresses may come from that leaves these servers. */
-async function placeOf(db: Executor, order: OrderRow, from: number[], target: Target): Promise<Result<Place>> {
+export async function placeOf(
+  db: Executor,
+  order: Pick<OrderRow, 'serverGroupId'>,
+  from: number[],
+  target: Target
+): Promise<Result<Place>> {
   if (target.serverId === undefined) {
     const groupId = target.groupId ?? order.serverGroupId
     const known = await db.$count(serverGroups, and(eq(serverGroups.id, groupId), isNull(serverGroups.deletedAt)))

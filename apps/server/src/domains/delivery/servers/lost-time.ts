@@ -20,7 +20,8 @@ export type Loser = {
 /**
  * Orders that an outage was not credited to yet, and the whole seconds that each would get: the time in which an outage
  * that was or is to be credited kept it from being served, each moment once, less what was credited. So it does not matter
- * in which order outages are credited. After an order's end, and until it was revived, it lost nothing.
+ * in which order outages are credited. After an order's end, and until it was revived, it lost nothing. Of an outage that
+ * lasts (its `endedAt` is `now` then) it is what they have lost so far.
  * @param orderId of this order only
  */
 export async function losersOf(db: Executor, outage: EndedOutage, now: Date, orderId?: number): Promise<Loser[]> {
@@ -41,7 +42,7 @@ export async function losersOf(db: Executor, outage: EndedOutage, now: Date, ord
     ), away as (
       select id as order_id, ${outage.id}::bigint as outage_id from loser union select order_id, outage_id from credited
     ), part as (
-      select loser.id, greatest(s.started_at, p.live_at) as starts, least(s.ended_at,
+      select loser.id, greatest(s.started_at, p.live_at) as starts, least(coalesce(s.ended_at, ${at}),
         case when p.state = 'retired' then p.updated_at end, case when loser.is_over then loser.ended_at end) as ends
       from loser join away on away.order_id = loser.id join ${serverOutages} s on s.id = away.outage_id
         join ${proxies} p on p.order_id = loser.id and p.server_id = s.server_id and p.live_at is not null

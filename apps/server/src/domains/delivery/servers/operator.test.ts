@@ -1,4 +1,4 @@
-import type { BulkRow, BulkRun, Order, Server, ServerImpact } from '@netlet/contract'
+import type { BulkRow, BulkRun, Order, Server, ServerImpact, ServerPlan } from '@netlet/contract'
 import { eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliveryPorts } from '../../../workers.ts'
@@ -64,6 +64,59 @@ test('a drained server sells nothing, and its orders move away while their addre
   expect(await stack.stock()).toBe(8 + 32)
   expect(await wrongNow(ctx.db)).toEqual([])
   await end(one, two)
+}, 60_000)
+
+test('a plan says before what would move, what would not, and which stock would go, and changes nothing', async () => {
+  const { first } = stack
+  const plan = (from: TestServer, query: string) =>
+    stack.admin.get<ServerPlan>(`/api/servers/servers/${from.id}/plan/?action=${query}`)
+  const big = await stack.delivered(24)
+  const other = await stack.delivered(16)
+  const small = await stack.delivered(8)
+  expect([await stack.live(big), await stack.live(other)]).toEqual([{ [first.id]: 24 }, { [second.id]: 16 }])
+  expect(await stack.live(small)).toEqual({ [first.id]: 8 })
+  const staying = [{ order_id: (await stack.order(big)).publicId, addresses: 24 }]
+  const figures = {
+    orders: 2,
+    addresses: 32,
+    moves: { orders: 1, addresses: 8 },
+    stays: { orders: 1, addresses: 24 },
+    staying
+  }
+  expect((await plan(first, 'drain')).data).toMatchObject({ ...figures, stock: [] })
+  expect((await plan(first, 'give_up')).data).toMatchObject(figures)
+  expect((await plan(first, `move&server_id=${second.id}`)).data).toMatchObject({ ...figures, stock: [] })
+  expect((await plan(second, 'pause')).data).toMatchObject({
+    moves: { orders: 0, addresses: 0 },
+    stock: [{ before: 16, after: 0 }]
+  })
+  expect((await plan(first, `move&server_id=${first.id}`)).code).toBe(400)
+  expect((await plan(first, 'move&group_id=999')).code).toBe(400)
+  expect(await plan(first, 'delete')).toMatchObject({
+    code: 409,
+    msg: expect.stringContaining('still leased') as string
+  })
+  expect((await stack.admin.get<Server>(`/api/servers/servers/${first.id}/`)).data.status).toBe('active')
+  expect(await stack.live(big)).toEqual({ [first.id]: 24 })
+  await end(big, other, small)
+}, 60_000)
+
+test('a plan counts live orders, and reservations that are not paid, apart', async () => {
+  const { first } = stack
+  const plan = async (action: string) =>
+    (await stack.admin.get<ServerPlan>(`/api/servers/servers/${first.id}/plan/?action=${action}`)).data
+  const live = await stack.delivered(8)
+  const { id: reserved } = await stack.place(8)
+  const none = { orders: 0, addresses: 0 }
+  const one = { orders: 1, addresses: 8 }
+  const figures = { ...one, unpaid: 1, moves: one, stays: none, staying: [] }
+  expect(await plan('drain')).toMatchObject({ ...figures, reservations: { moves: one, stays: none } })
+  expect(await plan('move')).toMatchObject({ ...figures, reservations: { moves: one, stays: none } })
+  // Giving up ends them, whatever room there is.
+  expect(await plan('give_up')).toMatchObject({ ...figures, reservations: { moves: none, stays: one } })
+  const cancelled = await stack.admin.post(`/api/orders/order_list/${reserved}/cancel/`, {})
+  expect(cancelled.code).toBe(2000)
+  await end(live)
 }, 60_000)
 
 test('what finds no room stays and works, says why, and moves by itself once there is room', async () => {

@@ -54,6 +54,22 @@ test('an order that expired undelivered is reopened, delivered elsewhere, and it
   expect(await wrongNow(ctx.db)).toEqual([])
 }, 60_000)
 
+test('an order that expired while the clock was ahead is reopened with the time that it has left', async () => {
+  const { ctx } = stack
+  const id = await stack.delivered(8)
+  const until = (await stack.order(id)).expiredAt
+  stack.pass(400 * DAY)
+  await expireOrders(ctx)
+  expect(await stack.order(id)).toMatchObject({ state: 'expired' })
+  stack.pass(-400 * DAY)
+  await stack.settle()
+  expect((await reopen(id)).code).toBe(2000)
+  await stack.settle()
+  const order = await stack.order(id)
+  expect(order).toMatchObject({ state: 'delivered', deliveryNum: 8 })
+  expect(Math.abs((order.expiredAt?.getTime() ?? 0) - (until?.getTime() ?? 0))).toBeLessThan(HOUR)
+}, 60_000)
+
 test('an order that was delivered is not reopened', async () => {
   const id = await stack.delivered(8)
   await stack.ctx.db

@@ -12,9 +12,10 @@ import {
   markReplaced,
   release,
   splitLease,
+  splitByRanges,
   type LeaseShare
 } from '../../inventory/index.ts'
-import { finishTask, note, taskStateOf, type OrderRow } from '../../orders/index.ts'
+import { finishTask, isServed, note, taskStateOf, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
 import { leaseMore, type Amount, type Leased, type Place } from '../missing.ts'
@@ -32,7 +33,8 @@ export async function sharesOn(db: Executor, orderId: number, serverId: number):
 /**
  * Gives a locked, live order other addresses for those on one server; what it holds elsewhere stays. They work until the
  * others do, and go back to stock once their agent has confirmed: `advance` sees to it.
- * @param place where the others come from; the server is avoided anyway
+ * @param place where the others come from
+ * @param only the leases that are replaced; by default all that it holds there
  * @param atOnce those that wait for the agent are taken off it now
  * @param amount of a part: those that wait are replaced before those that work
  * @returns how many were replaced, how many of these its customer had been given, and how many are left there
@@ -41,13 +43,19 @@ export async function replaceOn(
   unit: Unit,
   order: OrderRow,
   serverId: number,
-  { place, atOnce, cause, amount }: { place: Place; atOnce: boolean; cause: MoveCause; amount: Amount }
+  {
+    place,
+    atOnce,
+    cause,
+    amount,
+    only
+  }: { place: Place; atOnce: boolean; cause: MoveCause; amount: Amount; only?: number[] }
 ): Promise<{ moved: number; given: number; left: number }> {
   const { tx } = unit
-  const shares = await sharesOn(tx, order.id, serverId)
+  const shares = (await sharesOn(tx, order.id, serverId)).filter(({ leaseId }) => only?.includes(leaseId) ?? true)
   const addresses = sumOf(shares, share => share.addresses)
   if (addresses === 0) return { moved: 0, given: 0, left: 0 }
-  const to = await leaseMore(unit, order, addresses, { ...place, avoid: [...place.avoid, serverId] }, amount)
+  const to = await leaseMore(unit, order, addresses, place, amount)
   if (!to) return { moved: 0, given: 0, left: addresses }
   const held = await holdingsOf(tx, order.id)
   const worksOf = (leaseId: number) => held.find(holding => holding.leaseId === leaseId)?.live ?? 0
@@ -69,12 +77,13 @@ export async function replaceOn(
 }
 
 /**
- * Takes what an order holds on a server that was given up: nobody asks the agent any more. A live order gets other
+ * Takes what an order holds on a server that was given up: nobody asks the agent any more. An order that is served gets other
  * addresses as far as there are some, and else keeps what works and shows what is missing. Repeating it changes nothing.
  * @returns how many addresses stopped working
  */
-export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number, isLive: boolean): Promise<number> {
+export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number): Promise<number> {
   const { tx } = unit
+  const served = isServed(order.state)
   // It leases and releases in one transaction.
   await lockInventory(tx)
   const all = (await leasesOf(tx, order.id)).filter(share => share.serverId === serverId)
@@ -83,11 +92,11 @@ export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number
   const worked = await retireProxies(unit, order.id, eq(proxies.serverId, serverId))
   await dropDesiredUser(unit, serverId, order.id)
   if (parts.length > 0) await release(tx, { leaseIds: parts })
-  const to = isLive && lost > 0 ? await replaceLost(unit, order, lost, serverId) : null
+  const to = served && lost > 0 ? await replaceLost(unit, order, lost, serverId) : null
   if (lost > 0)
     await noteMove(unit, order.id, { from: serverId, to: to?.serverIds ?? [], addresses: lost, cause: 'given_up' })
   await advance(unit, [order.id])
-  if (isLive && lost > (to?.addresses ?? 0)) await tellAdmins(unit, serverId)
+  if (served && lost > (to?.addresses ?? 0)) await tellAdmins(unit, serverId)
   return worked
 }
 
@@ -155,18 +164,37 @@ async function setApart(
     parts.push(part)
     left -= addresses
     if (part === leaseId) continue
-    const ofLease = and(eq(proxies.orderId, order.id), eq(proxies.leaseId, leaseId), eq(proxies.serverId, serverId))
-    if (blocks === null) await tx.update(proxies).set({ leaseId: part }).where(ofLease)
-    else
-      for await (const page of addressesOf(tx, part)) {
-        const ips = page.map(({ ip }) => ip)
-        await tx
-          .update(proxies)
-          .set({ leaseId: part })
-          .where(and(ofLease, inArray(proxies.ip, ips)))
-      }
+    await followLease(unit, order.id, { leaseId, part })
   }
   return parts
+}
+
+/** What an order holds on a server in ranges that the agent refuses, as leases of its own. @returns those */
+export async function setRefusedApart(unit: Unit, orderId: number, serverId: number): Promise<number[]> {
+  const [server] = await unit.tx.select({ ranges: servers.refusedRanges }).from(servers).where(eq(servers.id, serverId))
+  const parts: number[] = []
+  for (const { leaseId } of await sharesOn(unit.tx, orderId, serverId)) {
+    const part = await splitByRanges(unit.tx, leaseId, { serverId, ranges: server?.ranges ?? [] })
+    if (part === null) continue
+    parts.push(part)
+    if (part !== leaseId) await followLease(unit, orderId, { leaseId, part })
+  }
+  return parts
+}
+
+/** A part of a lease became a lease of its own: so do its proxies. */
+async function followLease(
+  { tx }: Unit,
+  orderId: number,
+  { leaseId, part }: { leaseId: number; part: number }
+): Promise<void> {
+  for await (const page of addressesOf(tx, part)) {
+    const ips = page.map(({ ip }) => ip)
+    await tx
+      .update(proxies)
+      .set({ leaseId: part })
+      .where(and(eq(proxies.orderId, orderId), eq(proxies.leaseId, leaseId), inArray(proxies.ip, ips)))
+  }
 }
 
 async function noteMove(

@@ -1,9 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MINUTE } from '../../../infra/clock.ts'
+import { DAY, MINUTE } from '../../../infra/clock.ts'
 import { servers } from '../../fleet/tables.ts'
 import { orderEvents, orders } from '../../orders/tables.ts'
 import { expireOrders } from '../index.ts'
+import { proxies } from '../tables.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
 
@@ -50,6 +51,10 @@ test('an order that waits for a silent server gets addresses of another one, and
   })
   expect(await adminMails()).toHaveLength(1)
 
+  // Nor does it wait for times that a clock which was ahead left behind.
+  const ahead = new Date(ctx.now().getTime() + 3 * DAY)
+  await ctx.db.update(orders).set({ rescueTriedAt: ahead }).where(eq(orders.id, id))
+  await ctx.db.update(proxies).set({ updatedAt: ahead }).where(eq(proxies.orderId, id))
   const third = await stack.addNamed('127.61.2.0/29')
   await Promise.all([rescueOrders(ctx), rescueOrders(ctx)])
   await stack.settle()

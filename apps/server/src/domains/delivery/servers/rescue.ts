@@ -1,6 +1,7 @@
-import { and, asc, eq, exists, inArray, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, inArray, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { SYSTEM } from '../../../infra/actor.ts'
-import { MINUTE } from '../../../infra/clock.ts'
+import { HOUR, MINUTE } from '../../../infra/clock.ts'
 import { command, type Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
@@ -26,7 +27,7 @@ import { announceOutages } from './announce-outage.ts'
 import { announceMove } from './announce-move.ts'
 import { endChange } from './end-change.ts'
 import { leaveServer } from './leave-server.ts'
-import { replaceOn, serverNames, sharesOn } from './replace.ts'
+import { replaceOn, serverNames, setRefusedApart } from './replace.ts'
 import { sumOf } from '../holdings.ts'
 
 /** After this long the rest is left for the next minute (milliseconds). */
@@ -69,7 +70,12 @@ async function tryOne(ctx: AppContext, id: number, before: Date): Promise<void> 
   }
 }
 
+/** A time of the future was left behind by a clock that was ahead: nobody waits until then. */
+const isLongAgo = (column: PgColumn, before: Date, now: Date) =>
+  or(lt(column, before), gt(column, new Date(now.getTime() + HOUR)))
 const isSilent = (before: Date) => and(lte(troubledSince, before), ne(servers.status, 'given_up'))
+/** Its agent takes changes, but not the range of this proxy: its user there is not set at all. */
+const isRefused = and(sql`${proxies.ip} <<= any (${servers.refusedRanges}::inet[])`, ne(servers.status, 'given_up'))
 const isLeft = and(inArray(servers.status, ['given_up', 'draining']), isNull(servers.deletedAt))
 const isIncomplete = and(
   inArray(orders.failCode, ['addresses_lost', 'server_unreachable']),
@@ -78,7 +84,7 @@ const isIncomplete = and(
 
 /**
  * Orders that were not tried since `started`, longest ago first: with addresses that no agent has confirmed since
- * `before`, on servers that do not answer since then; with too few addresses; or on a server that is to be left.
+ * `before`, on servers that do not answer since then or refuse their range; with too few addresses; or on a server that is to be left.
  */
 async function ordersToRescue(db: Executor, { before, started }: { before: Date; started: Date }): Promise<number[]> {
   const waiting = db
@@ -89,8 +95,8 @@ async function ordersToRescue(db: Executor, { before, started }: { before: Date;
     .where(
       and(
         sql`${proxies.state} = 'pending'`,
-        lte(proxies.updatedAt, before),
-        isSilent(before),
+        isLongAgo(proxies.updatedAt, before, started),
+        or(isSilent(before), isRefused),
         inArray(orders.state, [...SERVED_STATES])
       )
     )
@@ -108,7 +114,7 @@ async function ordersToRescue(db: Executor, { before, started }: { before: Date;
     .where(
       and(
         inArray(orders.id, waiting.union(incomplete).union(leaving)),
-        or(isNull(orders.rescueTriedAt), lt(orders.rescueTriedAt, started))
+        or(isNull(orders.rescueTriedAt), isLongAgo(orders.rescueTriedAt, started, started))
       )
     )
     .orderBy(sql`${orders.rescueTriedAt} nulls first`, asc(orders.id))
@@ -142,56 +148,60 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
   const { tx } = unit
   const order = await lockOrder(unit, orderId)
   if (!order || !isServed(order.state)) return
-  const waiting = tx
-    .select({ one: sql`1` })
-    .from(proxies)
+  const waiting = and(
+    eq(proxies.orderId, orderId),
+    eq(proxies.serverId, servers.id),
+    eq(proxies.state, 'pending'),
+    isLongAgo(proxies.updatedAt, before, unit.now)
+  )
+  const one = { one: sql`1` }
+  const troubled = await tx
+    .select({ id: servers.id, silent: sql<boolean>`coalesce(${isSilent(before)}, false)` })
+    .from(servers)
     .where(
-      and(
-        eq(proxies.orderId, orderId),
-        eq(proxies.serverId, servers.id),
-        eq(proxies.state, 'pending'),
-        lte(proxies.updatedAt, before)
+      or(
+        and(isSilent(before), exists(tx.select(one).from(proxies).where(waiting))),
+        exists(tx.select(one).from(proxies).where(and(waiting, isRefused)))
       )
     )
-  const silent = await tx
-    .select({ id: servers.id })
-    .from(servers)
-    .where(and(isSilent(before), exists(waiting)))
     .orderBy(asc(servers.id))
-  const ids = silent.map(({ id }) => id)
-  // Several reservations in one transaction.
-  if (ids.length > 1) await lockInventory(tx)
-  const stuck: number[] = []
+  // None of them gives another's addresses. One that only refuses a range sells its others.
+  const place = { groupId: order.serverGroupId, avoid: troubled.filter(({ silent }) => silent).map(({ id }) => id) }
+  // Several reservations in one transaction; a lease that is split has its own lock.
+  if (troubled.length > 0) await lockInventory(tx)
+  const stuck = new Map<number, number>()
   let moved = 0
   let given = 0
-  for (const serverId of ids) {
-    // None of them gives the other's addresses.
-    const place = { groupId: order.serverGroupId, avoid: ids }
-    const done = await replaceOn(unit, order, serverId, { place, atOnce: true, cause: 'rescue', amount: 'part' })
-    if (done.left > 0) stuck.push(serverId)
+  for (const { id, silent } of troubled) {
+    const how = { place, atOnce: true, cause: 'rescue', amount: 'part' } as const
+    const only = silent ? undefined : await setRefusedApart(unit, orderId, id)
+    const done = await replaceOn(unit, order, id, only ? { ...how, only } : how)
+    if (done.left > 0) stuck.set(id, done.left)
     moved += done.moved
     given += done.given
   }
   // It was renewed in its grace: its customer had these addresses.
   if (given > 0) await announceMove(unit, orderId, given)
-  const ended = stuck.length > 0 && (await endChange(unit, order))
+  const ended = stuck.size > 0 && (await endChange(unit, order))
   if (ended || moved > 0) await advance(unit, [orderId])
-  if (stuck.length > 0 && !ended) await showStuck(unit, order, stuck)
+  if (stuck.size > 0 && !ended) await showStuck(unit, order, stuck)
 }
 
-/** There are too few other addresses: the order says what it waits for, and the administrators hear of it once. */
-async function showStuck(unit: Unit, order: OrderRow, serverIds: number[]): Promise<void> {
+/**
+ * There are too few other addresses: the order says what it waits for, and the administrators hear of it once.
+ * @param stuck how many addresses are left, by server
+ */
+async function showStuck(unit: Unit, order: OrderRow, stuck: ReadonlyMap<number, number>): Promise<void> {
+  const serverIds = [...stuck.keys()]
   const names = [...(await serverNames(unit.tx, serverIds)).values()].toSorted().join(', ')
-  let count = 0
-  for (const serverId of serverIds)
-    count += sumOf(await sharesOn(unit.tx, order.id, serverId), share => share.addresses)
+  const count = sumOf([...stuck.values()], left => left)
   const now = (await lockOrder(unit, order.id)) ?? order
   const failure = { code: 'server_unreachable', params: { server: names, count } } as const
   await recordProgress(unit, now, { deliveryNum: now.deliveryNum, failure })
   if (order.failCode === 'server_unreachable') return
   await notifyAdmins(unit, {
     subject: `Order ${order.publicId} waits for server ${names}`,
-    text: `${count} addresses of order ${order.publicId} are on server ${names}, which does not answer or takes no changes, and there are too few others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on.`,
+    text: `${count} addresses of order ${order.publicId} are on server ${names}, which does not answer, takes no changes or refuses their range, and there are too few others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on.`,
     key: `server-unreachable:${order.id}:${serverIds.join('-')}:${unit.now.toISOString().slice(0, 10)}`
   })
 }

@@ -1,13 +1,19 @@
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ProvisioningStep } from '@netlet/contract'
+import type { ProvisioningSaid, ProvisioningStep } from '@netlet/contract'
 import { createAgentClient, type AgentAddress } from '../../../integrations/agent/index.ts'
+import { endOf, startOf } from '../../../infra/text.ts'
 import { bundleAgent } from './bundle.ts'
 import { controlOf, environmentOf, layoutOf, quote, unitOf, type Layout } from './layout.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
 
-/** Says which step begins. */
-export type Progress = (step: ProvisioningStep, message: string) => Promise<void>
+/** Says which step begins, and what the machine prints in it. */
+export type Progress = {
+  step: (step: ProvisioningStep, message: string) => Promise<void>
+  print: (text: string) => void
+  /** Aborted when somebody cancels it, with `Cancelled` as its reason. */
+  signal: AbortSignal
+}
 
 export type Installation = {
   /** Where the agent answers; the token is written into its settings. */
@@ -25,7 +31,7 @@ type Found = { systemd: boolean; openssl: boolean }
  * Installs the agent and starts it: a Node runtime, the agent in one file, its settings, a service. What is there
  * already stays, and the agent is only restarted where something changed.
  * @param remember called with the certificate before the agent uses it; null where the machine cannot make one
- * @returns a sentence on how it runs
+ * @returns how it runs
  * @throws StepFailed
  */
 export async function installAgent(
@@ -33,15 +39,15 @@ export async function installAgent(
   installation: Installation,
   progress: Progress,
   remember: (certificate: string | null) => Promise<void>
-): Promise<string> {
+): Promise<ProvisioningSaid[]> {
   const layout = layoutOf(installation.root)
-  await progress('examine', 'Looks at the machine')
+  await progress.step('examine', 'Looks at the machine')
   const found = await examine(machine, installation.root)
 
-  await progress('upload', 'Copies the agent and its runtime')
+  await progress.step('upload', 'Copies the agent and its runtime')
   const changed = [await upload(machine, layout)]
 
-  await progress('configure', 'Writes certificate and settings')
+  await progress.step('configure', 'Writes certificate and settings')
   const certificate = found.openssl ? await makeCertificate(machine, layout) : null
   await remember(certificate)
   const { host, port, token } = installation.address
@@ -55,7 +61,7 @@ export async function installAgent(
   changed.push(await machine.put(layout.environment, '600', contentOf(environmentOf(layout, settings))))
   await machine.run(`mkdir -p ${quote(layout.state)} ${quote(`${installation.root}/var/log`)}`)
 
-  await progress('start', 'Starts the agent')
+  await progress.step('start', 'Starts the agent')
   changed.push(
     found.systemd
       ? await machine.put(layout.unit, '644', contentOf(unitOf(layout)))
@@ -68,15 +74,16 @@ export async function installAgent(
       : `${quote(layout.control)} ${verb}`
   )
 
-  await progress('wait', 'Waits for the agent to answer')
-  await waitForAnswer(machine, { ...installation.address, certificate }, installation.waitMs, () =>
+  await progress.step('wait', 'Waits for the agent to answer')
+  await waitForAnswer(machine, { ...installation.address, certificate }, installation.waitMs, progress.signal, () =>
     tailLog(machine, layout, found)
   )
-  const service = found.systemd
-    ? 'as a systemd service'
-    : `without systemd: after a reboot, ${layout.control} start has to be run`
-  const safety = certificate === null ? ' Without openssl there it has no TLS: keep its port to the console alone.' : ''
-  return `The agent runs ${service}.${safety}`
+  return [
+    found.systemd
+      ? { code: 'runs_as_service', params: {} }
+      : { code: 'runs_alone', params: { command: layout.control } },
+    ...(certificate === null ? [{ code: 'no_tls', params: {} } as const] : [])
+  ]
 }
 
 async function examine(machine: Machine, root: string): Promise<Found> {
@@ -85,18 +92,15 @@ async function examine(machine: Machine, root: string): Promise<Found> {
   )
   const [system = '', machineName = '', uid = '', ...rest] = output.split('\n').map(line => line.trim())
   const has = new Set(rest)
-  if (system !== 'Linux') throw new StepFailed(`The agent can be installed on Linux only; this machine runs ${system}`)
+  if (system !== 'Linux') throw new StepFailed('only_linux', { system })
   const arch = { x86_64: 'x64', aarch64: 'arm64', arm64: 'arm64' }[machineName] ?? machineName
   if (process.platform !== 'linux' || arch !== process.arch) {
-    throw new StepFailed(
-      `This machine is linux-${arch}, and the console runs on ${process.platform}-${process.arch}: it can only install on machines of its own kind. Install the agent there by hand.`
-    )
+    throw new StepFailed('other_machine', { theirs: `linux-${arch}`, ours: `${process.platform}-${process.arch}` })
   }
-  if (root === '' && uid !== '0') throw new StepFailed('The login is not root: the agent needs root to set its routes')
-  for (const tool of ['gzip', 'sha256sum'])
-    if (!has.has(`has-${tool}`)) throw new StepFailed(`${tool} is missing there`)
+  if (root === '' && uid !== '0') throw new StepFailed('not_root')
+  for (const tool of ['gzip', 'sha256sum']) if (!has.has(`has-${tool}`)) throw new StepFailed('tool_missing', { tool })
   const systemd = root === '' && has.has('has-systemd')
-  if (!systemd && !has.has('has-setsid')) throw new StepFailed('There is neither systemd nor setsid on this machine')
+  if (!systemd && !has.has('has-setsid')) throw new StepFailed('no_service_manager')
   return { systemd, openssl: has.has('has-openssl') }
 }
 
@@ -112,7 +116,7 @@ async function upload(machine: Machine, layout: Layout): Promise<boolean> {
     )
   ]
   const { code, stderr } = await machine.attempt(`${quote(layout.node)} --version`)
-  if (code !== 0) throw new StepFailed(`The Node runtime does not start there: ${stderr.trim().slice(0, 500)}`)
+  if (code !== 0) throw new StepFailed('runtime_fails', { output: startOf(stderr.trim(), 500) })
   return changed.includes(true)
 }
 
@@ -130,6 +134,7 @@ async function waitForAnswer(
   machine: Machine,
   address: AgentAddress,
   waitMs: number,
+  signal: AbortSignal,
   readLog: () => Promise<string>
 ): Promise<void> {
   const deadline = Date.now() + waitMs
@@ -137,17 +142,16 @@ async function waitForAnswer(
   for (;;) {
     const info = await client.info()
     if (info.ok) return
+    signal.throwIfAborted()
     if (Date.now() < deadline) {
       await sleep(200)
       continue
     }
     const inside = await createAgentClient({ ...address, dial: () => machine.dial(address.port) }, 3000).info()
     if (inside.ok) {
-      throw new StepFailed(
-        `The agent runs, but the console does not reach ${address.host}:${address.port} (${info.message}). Open that port for the console in the firewall.`
-      )
+      throw new StepFailed('port_closed', { address: `${address.host}:${address.port}`, problem: info.message })
     }
-    throw new StepFailed(`The agent does not answer: ${inside.message}. ${await readLog()}`)
+    throw new StepFailed('no_answer', { problem: inside.message, log: await readLog() })
   }
 }
 
@@ -155,5 +159,5 @@ async function tailLog(machine: Machine, layout: Layout, found: Found): Promise<
   const { stdout } = await machine.attempt(
     found.systemd ? 'journalctl -u netlet-agent -n 5 --no-pager -o cat' : `tail -n 5 ${quote(layout.log)}`
   )
-  return `Its log ends with: ${stdout.trim().slice(-600)}`
+  return endOf(stdout.trim(), 600)
 }

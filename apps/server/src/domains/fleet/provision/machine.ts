@@ -3,12 +3,20 @@ import { createReadStream } from 'node:fs'
 import { posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { endOf, startOf } from '../../../infra/text.ts'
+import { fillIn, provisioningMessages, type ProvisioningCode, type ProvisioningSaid } from '@netlet/contract'
 import type { SshOutput, SshSession } from '../../../integrations/ssh/index.ts'
 import { quote } from './layout.ts'
 
-/** A step that failed; the message says why, to a person. Caught where the step's name is known. */
+/** A step that failed, and why. Caught where the step's name is known. */
 export class StepFailed extends Error {
   override name = 'StepFailed'
+  readonly said: ProvisioningSaid
+
+  constructor(code: ProvisioningCode, params: ProvisioningSaid['params'] = {}) {
+    super(fillIn(provisioningMessages[code], params))
+    this.said = { code, params }
+  }
 }
 
 export type Content = { sha256: string; text?: string | Buffer; file?: string }
@@ -38,20 +46,27 @@ const UPLOAD_MS = 10 * 60_000
 /** What is done on a machine over SSH. Every call either succeeds or says why not. */
 export type Machine = ReturnType<typeof machineOf>
 
-export function machineOf(session: SshSession) {
+/** @param progress `print` is told each command with what it printed. Secrets are in neither: they travel on standard input. */
+export function machineOf(
+  session: SshSession,
+  { print, signal }: { print: (text: string) => void; signal: AbortSignal }
+) {
   const attempt = async (command: string, options?: Parameters<SshSession['run']>[1]): Promise<SshOutput> => {
     try {
-      return await session.run(command, options)
+      return await session.run(command, { ...options, signal })
     } catch (error) {
-      throw new StepFailed(error instanceof Error ? error.message : String(error))
+      signal.throwIfAborted()
+      throw new StepFailed('machine_said', { output: error instanceof Error ? error.message : String(error) })
     }
   }
 
   /** @throws StepFailed with what the command said, where it failed */
   async function run(command: string, options?: Parameters<SshSession['run']>[1]): Promise<string> {
     const { code, stdout, stderr } = await attempt(command, options)
+    print(`$ ${startOf(command, 300)}\n${endOf(stdout, 1500)}${endOf(stderr, 1500)}`)
     if (code === 0) return stdout
-    throw new StepFailed((stderr.trim() || stdout.trim() || `A command ended with code ${code}`).slice(-1000))
+    const output = endOf(stderr.trim() || stdout.trim(), 1000)
+    throw output ? new StepFailed('machine_said', { output }) : new StepFailed('command_ended', { code })
   }
 
   async function hashOf(path: string): Promise<string> {
@@ -72,14 +87,15 @@ export function machineOf(session: SshSession) {
       if ((await hashOf(path)) === content.sha256) return false
       const fresh = quote(`${path}.new`)
       const folder = quote(posix.dirname(path))
-      const finish = `chmod ${mode} ${fresh} && mv -f ${fresh} ${quote(path)}`
+      // Whatever cuts the upload off, what is there stays until all of the new file has arrived.
+      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && mv -f ${fresh} ${quote(path)};; *) echo "The file did not arrive as it was sent" >&2; exit 1;; esac`
       const packed = content.file !== undefined
       const command = `mkdir -p ${folder} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish}`
       const input = packed
         ? createReadStream(content.file ?? '').pipe(createGzip({ level: 1 }))
         : (content.text?.toString() ?? '')
       await run(command, { input, timeoutMs: UPLOAD_MS })
-      if ((await hashOf(path)) !== content.sha256) throw new StepFailed(`${path} did not arrive as it was sent`)
+      if ((await hashOf(path)) !== content.sha256) throw new StepFailed('not_arrived', { path })
       return true
     }
   }

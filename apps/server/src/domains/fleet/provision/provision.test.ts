@@ -81,7 +81,15 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     expect((await row()).provisioning).toMatchObject({
       status: 'failed',
       step: 'connect',
-      message: "Enter root's password or private key in the server's form first"
+      message: "Enter root's password or private key in the server's form first",
+      steps: [
+        { step: 'waiting', status: 'done' },
+        {
+          step: 'connect',
+          status: 'failed',
+          message: "Enter root's password or private key in the server's form first"
+        }
+      ]
     })
   })
 
@@ -93,6 +101,16 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
       status: 'done',
       message: expect.stringMatching(/^The agent runs without systemd.* 1 ranges are loaded\.$/) as string
     })
+    // Each step stays to be read, with what the machine printed, and no secret in it.
+    const { steps = [] } = first.provisioning ?? {}
+    expect(steps.map(({ step, status }) => `${step} ${status}`)).toEqual(
+      ['waiting', 'connect', 'examine', 'upload', 'configure', 'start', 'wait', 'ranges', 'done'].map(
+        one => `${one} done`
+      )
+    )
+    expect(steps.find(({ step }) => step === 'examine')?.output).toMatch(/uname -s[^]*Linux/)
+    const secret = first.agentToken ? world.ctx.secrets.open(first.agentToken) : ''
+    expect(JSON.stringify(steps)).not.toContain(secret)
     expect(first).toMatchObject({ connected: true, trouble: null })
     expect(first.sshHostKey).toMatch(/^ssh-ed25519 /)
     expect(first.agentCertificate).toContain('BEGIN CERTIFICATE')

@@ -1,119 +1,177 @@
-import type { Provisioning, ProvisioningStep } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import type { Provisioning, ProvisioningSaid } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
 import { createAgentClient } from '../../../integrations/agent/index.ts'
 import { connectSsh } from '../../../integrations/ssh/index.ts'
-import { iso } from '../../../infra/clock.ts'
 import { randomToken } from '../../../infra/secrets.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
-import { command } from '../../../infra/command.ts'
-import { agentOf, markReachable, type ServerRow, type SyncContext } from '../agents.ts'
+import { command, type Unit } from '../../../infra/command.ts'
+import { agentOf, markReachable, type SyncContext } from '../agents.ts'
 import { enqueueFullSync } from '../desired.ts'
 import { withServerLock } from '../lock.ts'
-import { loadPrefixes, prefixesRefused } from '../prefixes.ts'
+import { loadPrefixes } from '../prefixes.ts'
 import { provisionQueue } from '../queues.ts'
+import { lockServer, type ServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
+import { Cancelled, untilCancelled, wasCancelled, writeCancelled } from './cancel.ts'
 import { installAgent, type Progress } from './install.ts'
 import { PLAIN_TOKEN } from './layout.ts'
 import { machineOf, StepFailed, type Machine } from './machine.ts'
-import { NEXT_STEPS } from './steps.ts'
+import { StepsLog } from './steps-log.ts'
 
-export type Work = { serverId: number; init: boolean; ranges: boolean }
-/** What tests install differently. */
-export type InstallTarget = { root: string; username: string; waitMs: number }
+/** `askedAt`: when it was asked for, in ISO 8601. */
+export type Work = { serverId: number; init: boolean; ranges: boolean; askedAt?: string }
+/** `root`: '' but in tests. `waitMs`: how long a started agent may take to answer. */
+export type InstallTarget = { root: string; username: string; waitMs?: number }
 
-const REAL: InstallTarget = { root: '', username: 'root', waitMs: 30_000 }
+const WAIT_MS = 30_000
 
 /**
  * Installs and starts the agent over SSH (`init`), or loads the server's ranges (`ranges`). The server's row shows
  * each step; a step that fails says why there, and doing everything again is harmless.
  */
-export async function provisionServer(ctx: SyncContext, work: Work, target = REAL): Promise<void> {
+export async function provisionServer(ctx: SyncContext, work: Work, target: InstallTarget): Promise<void> {
   const ran = await withServerLock(ctx.db, work.serverId, () => run(ctx, work, target), {
     lock: 'serverProvisioning'
   })
   if (ran) return
-  const startAfter = new Date(ctx.now().getTime() + 5000)
   await command(ctx, SYSTEM, async unit =>
-    unit.jobs.send(provisionQueue, work, { key: `${work.serverId}:${work.init}`, startAfter })
+    unit.jobs.send(provisionQueue, work, { key: `${work.serverId}:${work.init}:${work.askedAt ?? ''}`, startIn: 5000 })
   )
 }
 
 async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise<void> {
-  const server = await readServer(ctx, work.serverId)
-  if (!server) return
-  // Whatever a process that died had done is done again.
-  let current: ProvisioningStep = 'waiting'
-  const show = (status: Provisioning['status'], step: ProvisioningStep, message: string) => {
-    const provisioning = { status, step, message, at: iso(ctx.now()) }
-    return change(ctx, server.id, { provisioning })
+  const { serverId } = work
+  const steps = new StepsLog(ctx.now, work.init, work.askedAt)
+  const shown = steps.wait('Waiting for a worker')
+  const own: Run = { work, begunAt: steps.begunAt }
+  const server = await claim(ctx, own, shown)
+  if (!server) {
+    await command(ctx, SYSTEM, unit => writeCancelled(unit, serverId))
+    return
   }
-  const progress: Progress = async (step, message) => {
-    if (!NEXT_STEPS[current].includes(step)) throw new Error(`${step} does not come after ${current}`)
-    current = step
-    await show('running', step, message)
+  const show = (provisioning: Shown) => showUnlessCancelled(ctx, own, provisioning)
+  const install = (signal: AbortSignal) => {
+    const progress: Progress = {
+      signal,
+      async step(step, message) {
+        signal.throwIfAborted()
+        if (!(await show(steps.begin(step, message)))) throw new Cancelled()
+      },
+      print: text => steps.print(text)
+    }
+    const job = { ctx, own, server, target, progress }
+    return work.init ? init(job) : loadRangesWithFallback(job)
   }
   try {
-    const summary = work.init
-      ? await init(ctx, server, target, progress)
-      : await loadRangesWithFallback(ctx, server, target, progress)
-    await show('done', 'done', summary)
+    const summary = await untilCancelled(ctx, work, install)
+    if (!(await show(steps.finish(summary)))) throw new Cancelled()
     ctx.log.info({ server: server.id, init: work.init }, 'server provisioned')
   } catch (error) {
     const expected = error instanceof StepFailed
-    await show('failed', current, expected ? error.message : 'This step failed unexpectedly. The log says more.')
+    const said: ProvisioningSaid = expected ? error.said : { code: 'unexpected', params: {} }
+    if (error instanceof Cancelled || !(await show(steps.fail(said)))) {
+      await command(ctx, SYSTEM, unit => writeCancelled(unit, server.id, [...steps.steps]))
+      ctx.log.info({ server: server.id, step: steps.current }, 'provisioning cancelled')
+      return
+    }
     if (!expected) throw error
-    ctx.log.warn({ server: server.id, step: current, reason: error.message }, 'server not provisioned')
+    ctx.log.warn({ server: server.id, step: steps.current, reason: error.message }, 'server not provisioned')
   }
 }
 
-/** Writes to the server's row, and tells the screens that show it. */
-const change = (ctx: SyncContext, serverId: number, columns: Partial<ServerRow>): Promise<void> =>
+type Shown = Omit<Provisioning, 'cancelling'>
+/** One installation, as the server's row names it: by when it was asked for. */
+type Run = { work: Work; begunAt: string }
+type Job = { ctx: SyncContext; own: Run; server: ServerRow; target: InstallTarget; progress: Progress }
+
+/** Makes the row show this installation. Undefined where it was cancelled before it began, or the server is gone. */
+const claim = (ctx: SyncContext, { work }: Run, provisioning: Shown): Promise<ServerRow | undefined> =>
   command(ctx, SYSTEM, async unit => {
-    await unit.tx.update(servers).set(columns).where(eq(servers.id, serverId))
-    unit.publish('server', serverId)
+    const row = await lockServer(unit, work.serverId)
+    if (!row || wasCancelled(work.askedAt, row.provisioningCancelledAt)) return undefined
+    await unit.tx.update(servers).set({ provisioning }).where(eq(servers.id, row.id))
+    unit.publish('server', row.id)
+    return row
   })
 
-async function init(ctx: SyncContext, server: ServerRow, target: InstallTarget, progress: Progress): Promise<string> {
-  const summary = await withMachine(ctx, server, target, progress, async machine => {
-    const token = await tokenOf(ctx, server)
-    const { root, waitMs } = target
+const isShown = ({ begunAt }: Run, row: ServerRow): boolean => row.provisioning?.steps[0]?.started_at === begunAt
+
+/**
+ * The row of the server that is installed, locked.
+ * @throws Cancelled where it was cancelled, another one is shown since, or the server is gone: it may have another address by now
+ */
+async function ownServer(unit: Unit, own: Run): Promise<ServerRow> {
+  const { serverId, askedAt } = own.work
+  const row = await lockServer(unit, serverId)
+  if (!row || !isShown(own, row) || wasCancelled(askedAt, row.provisioningCancelledAt)) throw new Cancelled()
+  return row
+}
+
+/**
+ * Shows how far an installation is, unless it was cancelled: another one may have been asked for since, whose steps stay.
+ * One that has done all by then is done.
+ * @returns whether it is shown
+ */
+const showUnlessCancelled = (ctx: SyncContext, own: Run, provisioning: Shown): Promise<boolean> =>
+  command(ctx, SYSTEM, async unit => {
+    const { serverId, askedAt } = own.work
+    const row = await lockServer(unit, serverId)
+    if (!row || !isShown(own, row)) return false
+    if (wasCancelled(askedAt, row.provisioningCancelledAt) && provisioning.status !== 'done') return false
+    await unit.tx.update(servers).set({ provisioning }).where(eq(servers.id, serverId))
+    unit.publish('server', serverId)
+    return true
+  })
+
+/** Writes what was learned of the machine to the server's row, and tells the screens that show it. */
+const change = ({ ctx, own }: Job, columns: Partial<ServerRow>): Promise<void> =>
+  command(ctx, SYSTEM, async unit => {
+    const { id } = await ownServer(unit, own)
+    await unit.tx.update(servers).set(columns).where(eq(servers.id, id))
+    unit.publish('server', id)
+  })
+
+async function init(job: Job): Promise<ProvisioningSaid[]> {
+  const { ctx, own, server, target, progress } = job
+  const runs = await withMachine(job, async machine => {
+    const token = await tokenOf(job)
+    const { root, waitMs = WAIT_MS } = target
     const address = { host: server.ip, port: server.agentPort, token }
     return installAgent(machine, { address, proxyPort: server.proxyPort, root, waitMs }, progress, certificate =>
-      change(ctx, server.id, { agentCertificate: certificate })
+      change(job, { agentCertificate: certificate })
     )
   })
-  await progress('ranges', 'Loading the address ranges')
-  const fresh = await readServer(ctx, server.id)
-  const ranges = fresh ? await loadRanges(ctx, fresh, agentOf(fresh, ctx.secrets)) : ''
+  await progress.step('ranges', 'Loading the address ranges')
+  const fresh = await command(ctx, SYSTEM, unit => ownServer(unit, own))
+  const ranges = await loadRanges(job, agentOf(fresh, ctx.secrets))
   await command(ctx, SYSTEM, async unit => {
+    await ownServer(unit, own)
     await markReachable(unit, server.id)
     enqueueFullSync(unit, server.id)
   })
-  return `${summary} ${ranges}`
+  return [...runs, ranges]
 }
 
 /** The stored token, so that running it again changes nothing; a new one where there is none that fits. */
-async function tokenOf(ctx: SyncContext, server: ServerRow): Promise<string> {
-  const stored = server.agentToken ? ctx.secrets.open(server.agentToken) : ''
+async function tokenOf(job: Job): Promise<string> {
+  const { secrets } = job.ctx
+  const { agentToken } = job.server
+  const stored = agentToken ? secrets.open(agentToken) : ''
   if (PLAIN_TOKEN.test(stored)) return stored
   const token = randomToken(24)
   // Before it is written there: a token that only the server knows would lock the console out.
-  await change(ctx, server.id, { agentToken: ctx.secrets.seal(token) })
+  await change(job, { agentToken: secrets.seal(token) })
   return token
 }
 
 /** By the management API where the console reaches it, else through an SSH connection to the same. */
-async function loadRangesWithFallback(
-  ctx: SyncContext,
-  server: ServerRow,
-  target: InstallTarget,
-  progress: Progress
-): Promise<string> {
-  await progress('ranges', 'Loading the address ranges')
+async function loadRangesWithFallback(job: Job): Promise<ProvisioningSaid[]> {
+  const { ctx, server, progress } = job
+  await progress.step('ranges', 'Loading the address ranges')
   const direct = agentOf(server, ctx.secrets, 5000)
-  if ((await direct.info()).ok) return loadRanges(ctx, server, direct)
-  return withMachine(ctx, server, target, progress, async machine => {
-    await progress('ranges', 'Loading the address ranges over SSH')
+  if ((await direct.info()).ok) return [await loadRanges(job, direct)]
+  return withMachine(job, async machine => {
+    await progress.step('ranges', 'Loading the address ranges over SSH')
     const inside = createAgentClient({
       host: server.ip,
       port: server.agentPort,
@@ -121,66 +179,56 @@ async function loadRangesWithFallback(
       certificate: server.agentCertificate,
       dial: () => machine.dial(server.agentPort)
     })
-    return `${await loadRanges(ctx, server, inside)} They went over SSH: the management port is not reachable from the console.`
+    return [await loadRanges(job, inside), { code: 'ranges_over_ssh', params: {} }]
   })
 }
 
 async function loadRanges(
-  ctx: SyncContext,
-  server: ServerRow,
+  { ctx, own, server }: Job,
   agent: ReturnType<typeof createAgentClient>
-): Promise<string> {
-  let summary = ''
+): Promise<ProvisioningSaid> {
+  let loadedAs: ProvisioningSaid = { code: 'ranges_loaded', params: { count: 0 } }
   const ran = await withServerLock(
     ctx.db,
     server.id,
     async () => {
-      const fresh = (await readServer(ctx, server.id)) ?? server
+      const fresh = await command(ctx, SYSTEM, unit => ownServer(unit, own))
       const loaded = await loadPrefixes(ctx, agent, fresh)
-      if ('message' in loaded) throw new StepFailed(prefixesRefused(loaded.message))
+      if ('message' in loaded) throw new StepFailed('prefixes_refused', { message: loaded.message })
       const { routes } = loaded.reply
       const missing = routes.filter(route => !route.local)
-      summary =
-        missing.length === 0
-          ? `${routes.length} ranges are loaded.`
-          : `${routes.length} ranges are loaded, but some are not local yet. Run there as root: ${missing.map(route => route.command).join('; ')}`
+      const count = routes.length
+      const commands = missing.map(route => route.command).join('; ')
+      loadedAs =
+        missing.length > 0
+          ? { code: 'ranges_not_local', params: { count, commands } }
+          : { code: 'ranges_loaded', params: { count } }
     },
     { waitMs: 60_000 }
   )
-  if (!ran) throw new StepFailed('Other changes of this server take too long. Try again.')
-  return summary
+  if (!ran) throw new StepFailed('machine_busy')
+  return loadedAs
 }
 
-async function withMachine<T>(
-  ctx: SyncContext,
-  server: ServerRow,
-  { username }: InstallTarget,
-  progress: Progress,
-  work: (machine: Machine) => Promise<T>
-): Promise<T> {
-  await progress('connect', `Connects to ${server.ip}:${server.sshPort}`)
-  if (!server.sshPassword) throw new StepFailed("Enter root's password or private key in the server's form first")
+async function withMachine<T>(job: Job, work: (machine: Machine) => Promise<T>): Promise<T> {
+  const { ctx, server, target, progress } = job
+  await progress.step('connect', `Connects to ${server.ip}:${server.sshPort}`)
+  if (!server.sshPassword) throw new StepFailed('no_password')
   const connected = await connectSsh({
     host: server.ip,
     port: server.sshPort,
-    username,
+    username: target.username,
     secret: ctx.secrets.open(server.sshPassword),
-    knownHostKey: server.sshHostKey
+    knownHostKey: server.sshHostKey,
+    signal: progress.signal
   })
-  if (!connected.ok) throw new StepFailed(connected.message)
+  progress.signal.throwIfAborted()
+  if (!connected.ok) throw new StepFailed(connected.code, connected.params)
   const { session } = connected
   try {
-    await change(ctx, server.id, { sshHostKey: session.hostKey })
-    return await work(machineOf(session))
+    await change(job, { sshHostKey: session.hostKey })
+    return await work(machineOf(session, progress))
   } finally {
     session.close()
   }
-}
-
-async function readServer(ctx: SyncContext, id: number): Promise<ServerRow | undefined> {
-  const [row] = await ctx.db
-    .select()
-    .from(servers)
-    .where(and(eq(servers.id, id), isNull(servers.deletedAt)))
-  return row
 }

@@ -9,6 +9,7 @@ import { orderTemplates } from './orders.ts'
 import { outageTemplates } from './outages.ts'
 import { paymentTemplates } from './payments.ts'
 import { securityTemplates } from './security.ts'
+import { supportTemplates } from './support.ts'
 
 export const TEMPLATES = {
   ...accessTemplates,
@@ -18,7 +19,8 @@ export const TEMPLATES = {
   ...outageTemplates,
   ...paymentTemplates,
   ...operatorTemplates,
-  ...securityTemplates
+  ...securityTemplates,
+  ...supportTemplates
 }
 
 export type Template = keyof typeof TEMPLATES

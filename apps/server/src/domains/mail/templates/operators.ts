@@ -1,4 +1,4 @@
-import { template } from './define.ts'
+import { day, sender, template } from './define.ts'
 
 type Notice = { subject: string; text: string }
 
@@ -21,6 +21,60 @@ export const operatorTemplates = {
         heading: data.subject,
         paragraphs: data.text.split(/\n{2,}/),
         footer: `您是 ${shop.shopUrl} 的管理员，因此收到此邮件`
+      })
+    }
+  }),
+  'events-waiting': template<{ count: number; since: string; reason: string | null }>({
+    kind: 'operator',
+    sample: { count: 3, since: '2026-01-05T10:00:00.000Z', reason: 'column "waits_for" does not exist' },
+    content: {
+      en: (data, shop) => ({
+        subject: `Events of the platform wait: ${data.count}`,
+        heading: 'Events of the platform cannot be handled',
+        paragraphs: [
+          'Payments, refunds or products that the platform told of have waited for more than an hour, since the shop’s database does not let them be handled. They are handled by themselves once it does.',
+          'Health in the console shows how many wait. Look at the log of the workers, and whether all processes run the same version.'
+        ],
+        facts: [
+          ['Events', String(data.count)],
+          ['The oldest came', day(data.since)],
+          ['Reason', data.reason ?? 'unknown']
+        ],
+        button: { label: 'Open Health', url: `${shop.shopUrl}/dashboard/index/health` },
+        footer: `You get this mail as an administrator of ${shop.shopUrl}`
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `${data.count} 个平台事件等待处理`,
+        heading: '平台事件无法处理',
+        paragraphs: [
+          '平台通知的付款、退款或产品变更已等待超过一小时，原因是商店数据库暂时无法处理。数据库恢复后，这些事件会自动处理。',
+          '控制台的“运行状况”显示等待数量。请查看工作进程的日志，并确认所有进程运行的是同一版本。'
+        ],
+        facts: [
+          ['事件数量', String(data.count)],
+          ['最早到达', day(data.since)],
+          ['原因', data.reason ?? '未知']
+        ],
+        button: { label: '打开运行状况', url: `${shop.shopUrl}/dashboard/index/health` },
+        footer: `您是 ${shop.shopUrl} 的管理员，因此收到此邮件`
+      })
+    }
+  }),
+  'test-mail': template<{ at: string }>({
+    kind: 'operator',
+    sample: { at: '2026-01-05T10:00:00.000Z' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'The mail settings of your shop work',
+        heading: 'The mail settings work',
+        paragraphs: [`An administrator asked for this mail under Web Settings, ${day(data.at)}.`],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '您商店的邮件设置可用',
+        heading: '邮件设置可用',
+        paragraphs: [`管理员于 ${day(data.at)} 在“网站设置”中请求发送此邮件。`],
+        footer: sender(shop)
       })
     }
   })

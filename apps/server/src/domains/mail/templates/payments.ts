@@ -60,12 +60,20 @@ const WHY_NOT = {
     'zh-CN': '付款货币与商店货币不同。'
   },
   test_payment: { en: 'It was a test payment: no money was taken.', 'zh-CN': '这是一笔测试付款，未实际扣款。' },
+  refund_amount_unknown: {
+    en: 'Money of the payment was given back or is disputed, and it is not known yet how much is left.',
+    'zh-CN': '该付款的部分或全部款项已退还或存在争议，剩余金额尚未确认。'
+  },
   out_of_stock: {
     en: 'The addresses of your order were gone when the payment arrived.',
     'zh-CN': '付款到账时，订单的地址已被释放。'
   },
   // Only of mails that were enqueued before 'payment-again' existed.
   paid_twice: { en: 'The order had been paid before.', 'zh-CN': '该订单此前已付款。' },
+  purchase_not_sold: {
+    en: 'The plan or an access rule of the order was no longer sold when the payment arrived.',
+    'zh-CN': '付款到账时，该订单的套餐或访问规则已不再出售。'
+  },
   renewal_not_sold: {
     en: 'The plan or an access rule of the order is no longer sold as it was paid.',
     'zh-CN': '该订单所付款的套餐或访问规则已不再出售。'
@@ -90,7 +98,10 @@ const REFUNDED = {
     en: 'It had not paid for the order. You can still pay the order while its IPs are reserved; after that, please place a new one.',
     'zh-CN': '该付款未能付清订单。在 IP 保留期间，您仍可为该订单付款；超时后请重新下单。'
   },
-  part: { en: 'Nothing else changed about your order.', 'zh-CN': '您的订单没有其他变化。' }
+  part: {
+    en: 'Nothing else changed about your order. Points that this part earned were taken back.',
+    'zh-CN': '您的订单没有其他变化。该部分款项所获得的积分已收回。'
+  }
 } as const satisfies Record<RefundEffect, object>
 
 const DISPUTED = {

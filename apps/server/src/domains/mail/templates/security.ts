@@ -118,6 +118,32 @@ export const securityTemplates = {
       })
     }
   }),
+  'password-guesses': template<Notice>({
+    kind: 'security',
+    sample: notice,
+    content: {
+      en: (data, shop) => ({
+        subject: 'Somebody is guessing your password in an open session',
+        heading: `Hello ${data.username}, somebody who is logged in to your account is guessing your password`,
+        paragraphs: [
+          'A wrong password was entered many times where the settings ask for it again. If it was not you, somebody uses a browser in which you are logged in.',
+          NOT_YOU
+        ],
+        facts: [['Time', day(data.at)]],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '有人正在已登录的会话中猜测您的密码',
+        heading: `${data.username}，您好，有人在已登录您账号的浏览器中猜测您的密码`,
+        paragraphs: [
+          '在设置中需要再次输入密码的地方，多次出现错误的密码。如非本人操作，则有人正在使用您已登录的浏览器。',
+          NOT_YOU_ZH
+        ],
+        facts: [['时间', day(data.at)]],
+        footer: sender(shop)
+      })
+    }
+  }),
   'address-registered': template<{ at: string }>({
     kind: 'security',
     sample: { at: notice.at },

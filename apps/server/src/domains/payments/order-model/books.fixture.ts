@@ -28,11 +28,16 @@ export function mature(books: Books, now: number): void {
 /** `cents` × a rate of at most two decimals, in whole points. */
 const pointsFor = (cents: number, rate: number): number => Math.floor((cents * Math.round(rate * 100)) / 10_000)
 
+/** What is kept of a payment earns. */
+const earnedBy = ({ charged, back }: ModelPayment) => ({
+  level: pointsFor(charged - back, RATES.billing_rate),
+  coins: pointsFor(charged - back, RATES.invite_rebate_rate)
+})
+
 /** A payment counts from now on, or again: what it earns matures as it did the first time. Once for a payment. */
 export function earn(books: Books, payment: ModelPayment, now: number): void {
   if (books.earned.has(payment)) return
-  const level = pointsFor(payment.charged, RATES.billing_rate)
-  const coins = pointsFor(payment.charged, RATES.invite_rebate_rate)
+  const { level, coins } = earnedBy(payment)
   books.earned.set(payment, { level, coins })
   books.buyer.level += level
   const withheld = Math.min(books.inviter.owed, coins)
@@ -49,25 +54,41 @@ function rewardInvitation(books: Books, payment: ModelPayment): void {
   books.inviter.level += RATES.invite_level_points_per_user
 }
 
+/** A part of a payment that counts was given back: what is left of it has earned what it earns. */
+export function takeBackPart(books: Books, payment: ModelPayment): void {
+  const before = books.earned.get(payment)
+  if (!before) return
+  const earned = earnedBy(payment)
+  books.earned.set(payment, earned)
+  books.buyer.level -= before.level - earned.level
+  takeCoins(books, payment, before.coins - earned.coins)
+}
+
+/** The payment's own that are pending, then those that can be spent, then others that are pending: the rest is owed. */
+function takeCoins(books: Books, payment: ModelPayment, coins: number): void {
+  let rest = coins
+  const takeFrom = (lot: { coins: number }) => {
+    const taken = Math.min(rest, lot.coins)
+    lot.coins -= taken
+    rest -= taken
+  }
+  const soonest = books.pending.toSorted((a, b) => a.maturesAt - b.maturesAt)
+  for (const lot of soonest.filter(one => one.payment === payment)) takeFrom(lot)
+  const spent = Math.min(rest, books.inviter.spendable)
+  books.inviter.spendable -= spent
+  rest -= spent
+  for (const lot of soonest.filter(one => one.payment !== payment)) takeFrom(lot)
+  books.inviter.owed += rest
+}
+
 /** All of a payment was given back. @param standing the oldest payment that still counts */
 export function takeBack(books: Books, payment: ModelPayment, standing: ModelPayment | undefined): void {
   const earned = books.earned.get(payment)
   if (earned) {
     books.earned.delete(payment)
     books.buyer.level -= earned.level
-    const pending = books.pending.find(one => one.payment === payment)?.coins ?? 0
+    takeCoins(books, payment, earned.coins)
     books.pending = books.pending.filter(one => one.payment !== payment)
-    let rest = earned.coins - pending
-    const spent = Math.min(rest, books.inviter.spendable)
-    books.inviter.spendable -= spent
-    rest -= spent
-    // Then others that are pending: only what is left after them is owed.
-    for (const lot of books.pending.toSorted((a, b) => a.maturesAt - b.maturesAt)) {
-      const taken = Math.min(rest, lot.coins)
-      lot.coins -= taken
-      rest -= taken
-    }
-    books.inviter.owed += rest
   }
   if (books.invitation === payment) {
     books.invitation = null

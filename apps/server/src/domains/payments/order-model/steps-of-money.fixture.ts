@@ -7,7 +7,7 @@ import { exchangeCoins } from '../../rewards/exchange.ts'
 import { createGiftCard } from '../../rewards/index.ts'
 import { cancelPayment, disputePayment, refundPayment } from '../index.ts'
 import { refundOnPlatform } from '../refund-on-platform.ts'
-import { amountOf, earn, halfOf, mature, takeBack } from './books.fixture.ts'
+import { amountOf, earn, halfOf, mature, takeBack, takeBackPart } from './books.fixture.ts'
 import {
   centsOf,
   GRACE,
@@ -33,6 +33,7 @@ async function givenBack(
   if (payment.refunded) return expect(outcome).toBe('duplicate')
   payment.back = amount === null ? payment.charged : Math.min(payment.charged, payment.back + centsOf(amount))
   if (payment.back < payment.charged) {
+    takeBackPart(model.books, payment)
     // A part of money that does not count is somebody's to decide; of a lease it changes nothing either.
     return expect(outcome).toBe(payment.accepted ? 'partly_refunded' : 'refund_kept')
   }
@@ -68,7 +69,9 @@ async function givenBack(
     order.expiredAt -= TERM
     if (order.expiredAt > model.now) return
     const grace = order.expiredAt + GRACE
-    Object.assign(order, { state: 'expired', endedAt: model.now, graceUntil: grace > model.now ? grace : null })
+    const graceUntil = grace > model.now ? grace : null
+    // One that was renewed in its grace, and not delivered again, had ended before.
+    Object.assign(order, { state: 'expired', endedAt: order.endedAt ?? model.now, graceUntil })
     await takePlacement(model, real, [order])
     if (order.graceUntil === null) letGo(order)
   } else order.expiredAt -= TERM
@@ -107,8 +110,10 @@ export const refundInConsole = (nth: number, part: 'rest' | 'half'): Step =>
     })
     if (payment.refunded) return expect(asked).toMatchObject({ ok: false, reason: 'order_without_payment' })
     expect(asked).toMatchObject({ ok: true, data: { amount } })
-    const one = { id: nextPlatformId(), amount }
-    expect(world.refundsMade.pop()).toEqual({ platformOrderId: String(payment.id), amount })
+    const made = world.refundsMade.pop()
+    expect(made).toMatchObject({ platformOrderId: String(payment.id), amount })
+    // As the platform reports it: by the id of its answer.
+    const one = { id: made?.id ?? 0, amount }
     payment.refunds.push(one)
     await givenBack({ payment, model, real }, amount, await reportRefund(real, payment, one))
   })
@@ -175,7 +180,9 @@ export const winChargeback = (nth: number): Step =>
     if (back === payment.charged) return expect(outcome).toBe('ignored')
     Object.assign(payment, { back, refunded: false })
     const { order, accepted } = payment
-    expect(outcome).toBe(accepted && isServed(order) ? 'restored' : 'dispute_won')
+    const unserved = accepted && payment.kind === 'renewal' && order.state === 'refunded'
+    const kept = unserved ? 'renewals_unserved' : 'dispute_won'
+    expect(outcome).toBe(accepted && isServed(order) ? 'restored' : kept)
     if (accepted) earn(model.books, payment, model.now)
     if (payment === order.purchase && order.state === 'refunded') {
       order.state = accepted ? 'expired' : 'failed'

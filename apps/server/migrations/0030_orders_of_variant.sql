@@ -1,0 +1,1 @@
+CREATE INDEX "orders_of_variant" ON "orders" USING btree ("variant_id","state") WHERE "orders"."deleted_at" is null and "orders"."state" in ('placed', 'paid', 'delivering', 'partly_delivered', 'delivered', 'failed');

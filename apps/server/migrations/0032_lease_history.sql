@@ -1,0 +1,2 @@
+CREATE INDEX "lease_blocks_history" ON "lease_blocks" USING btree ("chunk_id","id");--> statement-breakpoint
+CREATE INDEX "leases_live" ON "leases" USING btree ("state","id") WHERE "leases"."state" <> 'released';

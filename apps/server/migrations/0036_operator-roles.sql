@@ -1,0 +1,2 @@
+ALTER TABLE "users" ADD COLUMN "operator_role" text DEFAULT 'owner' NOT NULL;--> statement-breakpoint
+ALTER TABLE "users" ADD CONSTRAINT "users_operator_role" CHECK ("users"."operator_role" in ('owner', 'operations', 'support', 'viewer'));

@@ -1,0 +1,1 @@
+ALTER TABLE "servers" ADD COLUMN "provisioning_cancelled_at" timestamp with time zone;

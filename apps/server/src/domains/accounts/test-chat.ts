@@ -1,0 +1,27 @@
+import type { SettingTestResult } from '@netlet/contract'
+import { createDiscord } from '../../integrations/discord/index.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { readSettings } from '../settings/index.ts'
+
+/** Asks the chat platform whether it knows the saved client, and the bot where there is one. */
+export async function testChat(ctx: AppContext): Promise<SettingTestResult> {
+  const settings = await readSettings(ctx.db, ctx.secrets)
+  const discord = createDiscord({
+    clientId: settings.discord_client_id,
+    clientSecret: settings.discord_client_secret,
+    baseUrl: ctx.config.discordUrl
+  })
+  const client = await discord.checkClient()
+  if (!client.ok)
+    return {
+      ok: false,
+      outcome: client.reason === 'not_configured' ? 'not_configured' : 'failed',
+      params: {},
+      detail: client.message
+    }
+  if (settings.discord_bot_token === '') return { ok: true, outcome: 'chat_answers', params: {}, detail: null }
+  const bot = await discord.botUser(settings.discord_bot_token)
+  if (bot.ok) return { ok: true, outcome: 'chat_bot_answers', params: { bot: bot.value.name }, detail: null }
+  const detail = bot.reason === 'unauthorized' ? 'The chat platform refused the bot token.' : bot.message
+  return { ok: false, outcome: 'failed', params: {}, detail }
+}

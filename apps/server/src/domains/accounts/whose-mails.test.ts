@@ -1,0 +1,126 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createHttpApp } from '../../app.ts'
+import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
+import { allQueues } from '../../workers.ts'
+import type { MailOrder } from '../mail/mail-order.ts'
+import { sendMail } from '../mail/send-mail.ts'
+import { mailContents, mails } from '../mail/tables.ts'
+import { tickets } from '../support/tables.ts'
+
+// Nothing works on the queue: the test sends what waits.
+let shop: TestShop
+beforeAll(async () => {
+  shop = await startTestShop({ app: createHttpApp, queues: allQueues })
+})
+afterAll(() => shop?.close())
+beforeEach(async () => {
+  await shop.ctx.db.execute(sql`delete from pgboss.job`)
+  await shop.ctx.db.delete(mails)
+})
+
+type Client = Awaited<ReturnType<TestShop['customer']>>
+const send = (order: MailOrder) => sendMail(shop.ctx, order, 'job')
+const loginOf = (username: string, to: string, key: string): MailOrder<'new-login'> => {
+  const at = new Date().toISOString()
+  return {
+    to,
+    key,
+    template: 'new-login',
+    data: { username, at, device: `Browser ${key}`, ip: '203.0.113.9', country: 'US' }
+  }
+}
+/** A mail without a name, such as a code. */
+const unnamed = (to: string, key: string): MailOrder => ({
+  to,
+  key,
+  template: 'address-registered',
+  data: { at: new Date().toISOString() }
+})
+const sendWaiting = async () => {
+  const { rows } = await shop.ctx.db.execute<{ data: MailOrder }>(
+    sql`select data from pgboss.job where name = 'send-mail' order by created_on, id`
+  )
+  for (const { data } of rows) await send(data)
+  await shop.ctx.db.execute(sql`delete from pgboss.job`)
+}
+const move = async (who: Client, form: object) => {
+  const boss = await shop.admin()
+  expect((await boss.put(`/api/users/u/${who.user.id}/`, form)).code).toBe(2000)
+  await sendWaiting()
+}
+const leave = async (who: Client) =>
+  expect((await who.post('/api/users/delete_account', { password: TEST_PASSWORD })).code).toBe(2000)
+const downloaded = async (who: Client) => {
+  const data = (await (await who.fetch('/api/users/u/data_export')).json()) as {
+    mails: { to: string; template: string; text: string | null }[]
+  }
+  return data.mails.map(({ to, template, text }) =>
+    `${template} ${to} ${/Browser \w+/.exec(text ?? '')?.[0] ?? ''}`.trim()
+  )
+}
+const logged = async () => {
+  const rows = await shop.ctx.db
+    .select({ key: mails.key, to: mails.to, text: mailContents.text })
+    .from(mails)
+    .leftJoin(mailContents, eq(mailContents.mailId, mails.id))
+    .orderBy(asc(mails.id))
+  return Object.fromEntries(rows.map(({ key, to, text }) => [key.split(':')[0], text === null ? `${to}, no text` : to]))
+}
+
+test("the answer to a stranger's ticket stays when a user leaves who is called as the ticket says", async () => {
+  const boss = await shop.admin()
+  const sent = { username: 'Anna', email: 'visitor@elsewhere.org', phone: '1', message: 'Please help' }
+  const [ticket] = await shop.ctx.db.insert(tickets).values(sent).returning({ id: tickets.id })
+  const anna = await shop.customer({ username: 'anna', email: 'anna@b.com' })
+  expect((await boss.post(`/api/tickets/ticket/${ticket?.id}/answer/`, { answer: 'You get 30 USD.' })).code).toBe(2000)
+  await sendWaiting()
+  await send(loginOf('anna', 'former@b.com', 'named'))
+  await leave(anna)
+  expect(await logged()).toEqual({ ticket: 'visitor@elsewhere.org', named: 'deleted, no text' })
+})
+
+test('an address that goes to another user takes no mails along, into the download or with a deletion', async () => {
+  const first = await shop.customer({ username: 'First1', email: 'shared@corp.com' })
+  await send(loginOf('First1', 'shared@corp.com', 'a'))
+  await send(unnamed('shared@corp.com', 'b'))
+  await move(first, { username: 'First2' })
+  await send(loginOf('First2', 'shared@corp.com', 'c'))
+  await move(first, { email: 'first@private.com' })
+  // The code by which the next user of the address signs up.
+  await send(unnamed('shared@corp.com', 'code'))
+  const second = await shop.customer({ username: 'Second1', email: 'Shared@corp.com' })
+  await send(loginOf('Second1', 'Shared@corp.com', 'd'))
+  await send(unnamed('Shared@corp.com', 'e'))
+
+  expect(await downloaded(first)).toEqual([
+    'new-login shared@corp.com Browser a',
+    'address-registered shared@corp.com',
+    'new-login shared@corp.com Browser c',
+    'email-changed shared@corp.com'
+  ])
+  expect(await downloaded(second)).toEqual([
+    'new-login Shared@corp.com Browser d',
+    'address-registered Shared@corp.com'
+  ])
+
+  await leave(second)
+  const kept = { a: 'shared@corp.com', b: 'shared@corp.com', c: 'shared@corp.com', 'email-changed': 'shared@corp.com' }
+  const gone = 'deleted, no text'
+  expect(await logged()).toEqual({ ...kept, code: gone, d: gone, e: gone })
+  await leave(first)
+  expect(new Set(Object.values(await logged()))).toEqual(new Set([gone]))
+})
+
+test('a name that goes to another user takes no mails along', async () => {
+  const first = await shop.customer({ username: 'Maria1', email: 'maria@b.com' })
+  await send(loginOf('Maria1', 'maria@b.com', 'a'))
+  await move(first, { username: 'Maria2' })
+  const second = await shop.customer({ username: 'Someone1', email: 'someone@b.com' })
+  await move(second, { username: 'Maria1' })
+  await send(loginOf('Maria1', 'someone@b.com', 'b'))
+  expect(await downloaded(first)).toEqual(['new-login maria@b.com Browser a'])
+  expect(await downloaded(second)).toEqual(['new-login someone@b.com Browser b'])
+  await leave(second)
+  expect(await logged()).toEqual({ a: 'maria@b.com', b: 'deleted, no text' })
+})

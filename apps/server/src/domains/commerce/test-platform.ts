@@ -1,0 +1,58 @@
+import type { SettingTestResult } from '@netlet/contract'
+import { and, desc, gt, notLike } from 'drizzle-orm'
+import { iso } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { readSettings, savedAt } from '../settings/index.ts'
+import { SCOPES } from './check-platform.ts'
+import { noteCheck, readCheck } from './checks.ts'
+import { RECONCILED } from './events.ts'
+import { allows } from './health.ts'
+import { openPlatform } from './platform.ts'
+import { platformEvents } from './tables.ts'
+
+const notConfigured: SettingTestResult = { ok: false, outcome: 'not_configured', params: {}, detail: null }
+
+/** Asks the platform who it is: whether the token is right, may do what the shop needs, and the currency is the same. */
+export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> {
+  const platform = await openPlatform(ctx)
+  if (!platform.ok) return notConfigured
+  const shop = await platform.data.shop()
+  await noteCheck(ctx, 'shop', shop.ok ? shop.value : { error: shop.message })
+  if (!shop.ok) return { ok: false, outcome: 'failed', params: {}, detail: shop.message }
+  const { name, currency, scopes } = shop.value
+  const missing = SCOPES.filter(scope => !allows(scopes, scope))
+  if (missing.length > 0)
+    return { ok: false, outcome: 'platform_scopes', params: { name, scopes: missing.join(', ') }, detail: null }
+  const { shop_currency: expected } = await readSettings(ctx.db, ctx.secrets)
+  if (currency !== expected)
+    return { ok: false, outcome: 'platform_currency', params: { name, currency, expected }, detail: null }
+  return { ok: true, outcome: 'platform_answers', params: { name, currency }, detail: null }
+}
+
+/**
+ * Whether the platform signs with the saved secret. Only its webhooks show that: it tells nobody the secret, and has no
+ * call that is signed with it. What came after the secret was saved counts, and a right signature more than a wrong one.
+ */
+export async function testWebhookSecret(ctx: AppContext): Promise<SettingTestResult> {
+  const { db } = ctx
+  const { shopify_api_secret: secret } = await readSettings(db, ctx.secrets)
+  if (secret === '') return notConfigured
+  const since = (await savedAt(db, 'shopify_api_secret')) ?? new Date(0)
+  const [signed] = await db
+    .select({ at: platformEvents.receivedAt, topic: platformEvents.topic })
+    .from(platformEvents)
+    .where(and(gt(platformEvents.receivedAt, since), notLike(platformEvents.eventId, `${RECONCILED}%`)))
+    .orderBy(desc(platformEvents.receivedAt))
+    .limit(1)
+  const refused = await readCheck(db, 'bad_signature')
+  const isRefused = refused !== undefined && refused.at > since
+  if (!signed) {
+    if (!isRefused) return { ok: false, outcome: 'webhook_unproved', params: {}, detail: null }
+    return { ok: false, outcome: 'webhook_refused', params: { at: iso(refused.at) }, detail: null }
+  }
+  const params = { at: iso(signed.at), topic: signed.topic }
+  // Anybody can send a request with a wrong signature: that makes nothing wrong that was right.
+  if (isRefused && refused.at > signed.at)
+    return { ok: true, outcome: 'webhook_doubted', params: { ...params, refused: iso(refused.at) }, detail: null }
+  return { ok: true, outcome: 'webhook_signed', params, detail: null }
+}

@@ -1,0 +1,29 @@
+import { X509Certificate } from 'node:crypto'
+import type { Server } from '@netlet/contract'
+import { iso } from '../../infra/clock.ts'
+
+/** What is shown of a certificate in PEM; null where it cannot be read. */
+export function certificateOf(pem: string): Server['certificate'] {
+  try {
+    const { fingerprint256, validToDate } = new X509Certificate(pem)
+    return { fingerprint: fingerprint256, ends_at: iso(validToDate) }
+  } catch {
+    return null
+  }
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g
+
+/** Is it certificates in PEM, each of which can be read, and nothing else at all: no key, whatever is written around it? */
+export function isCertificates(pem: string): boolean {
+  const found = [...pem.matchAll(CERTIFICATE)]
+  if (found.length === 0 || pem.replaceAll(CERTIFICATE, '').trim() !== '') return false
+  return found.every(([block, body = '']) => {
+    try {
+      // What stands behind a certificate within its own lines is not read, but would be stored.
+      return new X509Certificate(block).raw.equals(Buffer.from(body, 'base64'))
+    } catch {
+      return false
+    }
+  })
+}

@@ -1,0 +1,296 @@
+import { access, mkdtemp, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Server } from '@netlet/contract'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { connectSsh } from '../../../integrations/ssh/index.ts'
+import { sshdPath, startSshd, type TestSshd } from '../../../integrations/ssh/sshd.fixture.ts'
+import type { TestShop } from '../../../testing/shop.ts'
+import { addTestServer, serverRow, startFleetShop } from '../fleet.fixture.ts'
+import { withServerLock } from '../lock.ts'
+import { servers } from '../tables.ts'
+import { Cancelled, cancelProvisioning } from './cancel.ts'
+import { provisionServer, type Work } from './provision.ts'
+
+let world: TestShop
+let admin: Awaited<ReturnType<TestShop['admin']>>
+let id: number
+/** A machine that accepts connections and says nothing. */
+let silent: { port: number; close: () => void }
+/** What happens while it is connected to, and its end. */
+let connected: Promise<void>
+let onConnection: (socket: Socket) => Promise<void> | void = () => {}
+
+beforeAll(async () => {
+  world = await startFleetShop()
+  admin = await world.admin()
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket.on('error', () => {}))
+    connected = Promise.resolve(onConnection(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  silent = {
+    port: typeof address === 'object' && address ? address.port : 0,
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    }
+  }
+})
+afterAll(async () => {
+  silent?.close()
+  await world?.close()
+})
+let count = 0
+beforeEach(async () => {
+  onConnection = () => {}
+  id = await addTestServer(world.ctx, `machine ${(count += 1)}`)
+  await world.ctx.db
+    .update(servers)
+    .set({ ip: '127.0.0.1', sshPort: silent.port, sshPassword: world.ctx.secrets.seal('root secret') })
+    .where(eq(servers.id, id))
+})
+
+const ask = () => admin.post<Server>(`/api/servers/servers/${id}/provision/`, { run_init: 1 })
+const cancel = () => admin.post<Server>(`/api/servers/servers/${id}/provision/cancel/`, {})
+const row = () => serverRow(world.ctx, id)
+/** The jobs that wait for this server, as a worker gets them. */
+async function jobs(): Promise<Work[]> {
+  const { rows } = await world.ctx.db.execute<{ data: Work }>(
+    sql`select data from pgboss.job where name = 'provision-server' and state = 'created'
+      and (data ->> 'serverId')::int = ${id} order by created_on, id`
+  )
+  return rows.map(({ data }) => data)
+}
+const audits = async () => {
+  const { rows } = await world.ctx.db.execute<{ before: unknown }>(
+    sql`select before from audit_log where action = 'server.cancel_provision' and target_id = ${String(id)}`
+  )
+  return rows.map(({ before }) => before)
+}
+const work = (job: Work, root = '') => provisionServer(world.ctx, job, { root, username: 'root' })
+const atStep = (step: string) =>
+  vi.waitFor(async () => expect((await row()).provisioning).toMatchObject({ step, status: 'running' }), {
+    timeout: 30_000,
+    interval: 20
+  })
+
+test('one that waits for a worker ends at once, and its job does nothing', async () => {
+  await ask()
+  const reply = await cancel()
+  expect(reply.data.provisioning).toMatchObject({
+    status: 'cancelled',
+    step: 'waiting',
+    cancelling: false,
+    message: ''
+  })
+  expect(await audits()).toEqual([{ step: 'waiting' }])
+  for (const job of await jobs()) await work(job)
+  expect((await row()).provisioning).toMatchObject({ status: 'cancelled', step: 'waiting' })
+})
+
+test('cancelled twice is once, and where nothing is installed it is refused', async () => {
+  expect(await cancel()).toMatchObject({ code: 409, data: { reason: 'installation_over' } })
+  await ask()
+  const replies = await Promise.all([cancel(), cancel(), cancel()])
+  expect(replies.map(({ code }) => code)).toEqual([2000, 2000, 2000])
+  expect(await audits()).toHaveLength(1)
+  await world.ctx.db
+    .update(servers)
+    .set({ provisioning: sql`${servers.provisioning} || '{"status": "done"}'` })
+    .where(eq(servers.id, id))
+  expect(await cancel()).toMatchObject({ code: 409, data: { reason: 'installation_over' } })
+})
+
+test('the call that names an installation does not cancel a later one, whichever of them waits or runs', async () => {
+  const begun = async () => (await row()).provisioning?.steps[0]?.started_at
+  const cancelThis = (started_at: unknown) =>
+    admin.post<Server>(`/api/servers/servers/${id}/provision/cancel/`, { started_at })
+  await ask()
+  const first = await begun()
+  await cancel()
+  await ask()
+  expect(await cancelThis(first)).toMatchObject({ code: 409, data: { reason: 'stale' } })
+  expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
+  // Its name stays once a worker is at it.
+  const second = await begun()
+  const job = (await jobs()).at(-1)
+  if (!job) throw new Error('no job')
+  const running = work(job)
+  await atStep('connect')
+  expect(await begun()).toBe(second)
+  expect(await cancelThis(first)).toMatchObject({ code: 409, data: { reason: 'stale' } })
+  expect((await cancelThis(second)).code).toBe(2000)
+  await running
+  expect((await row()).provisioning).toMatchObject({ status: 'cancelled', step: 'connect' })
+  expect((await cancelThis(second)).code).toBe(2000)
+})
+
+test('installing again after a cancel is done, and the job of before is not', async () => {
+  await ask()
+  await cancel()
+  expect((await ask()).data.provisioning).toMatchObject({ status: 'running', step: 'waiting', cancelling: false })
+  const [old, fresh] = await jobs()
+  if (!old || !fresh) throw new Error('the second request was swallowed by the cancelled one')
+  await work(old)
+  expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
+  const running = work(fresh)
+  await atStep('connect')
+  await cancel()
+  await running
+  expect((await row()).provisioning).toMatchObject({ status: 'cancelled', step: 'connect' })
+})
+
+test('is noticed by the process that installs, whichever process was asked, while a machine does not answer', async () => {
+  await ask()
+  const [job] = await jobs()
+  if (!job) throw new Error('no job')
+  const running = work(job)
+  await atStep('connect')
+  const asked = await cancel()
+  expect(asked.data.provisioning).toMatchObject({ status: 'running', cancelling: true })
+  await running
+  const shown = await admin.get<Server>(`/api/servers/servers/${id}/`)
+  expect(shown.data.provisioning).toMatchObject({ status: 'cancelled', step: 'connect', cancelling: false })
+  expect(shown.data.provisioning?.steps.at(-1)).toMatchObject({ step: 'connect', status: 'cancelled' })
+})
+
+test('one whose worker died ends at once', async () => {
+  await ask()
+  const last = (await row()).provisioning
+  if (!last) throw new Error('nothing was asked for')
+  const steps = [{ ...last.steps[0], step: 'upload' as const }] as typeof last.steps
+  await world.ctx.db
+    .update(servers)
+    .set({ provisioning: { ...last, step: 'upload', steps } })
+    .where(eq(servers.id, id))
+  expect((await cancel()).data.provisioning).toMatchObject({
+    status: 'cancelled',
+    step: 'upload',
+    message: ''
+  })
+})
+
+test('what another one wrote meanwhile stays', async () => {
+  await ask()
+  // A worker is at it, and ends only after somebody asked for another installation.
+  await withServerLock(
+    world.ctx.db,
+    id,
+    async () => {
+      await cancelProvisioning(world.ctx, SYSTEM, id)
+      expect((await row()).provisioning).toMatchObject({ status: 'running' })
+    },
+    { lock: 'serverProvisioning' }
+  )
+  const [old] = await jobs()
+  expect((await ask()).data.provisioning).toMatchObject({ status: 'running', cancelling: false })
+  if (old) await work(old)
+  expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
+})
+
+test('a cancelled one that fails before it knows of the cancel writes nothing over what was asked for since', async () => {
+  await ask()
+  const [first] = await jobs()
+  if (!first) throw new Error('no job')
+  onConnection = async socket => {
+    await cancel()
+    await ask()
+    socket.destroy()
+  }
+  await work(first)
+  // A slow machine's worker may hear of the first cancel before all of it has happened.
+  await connected
+  expect((await row()).provisioning).toMatchObject({ status: 'running', step: 'waiting' })
+
+  await cancel()
+  await ask()
+  const next = (await jobs()).at(-1)
+  if (!next) throw new Error('no job')
+  onConnection = async socket => {
+    await cancel()
+    await ask()
+    await cancel()
+    socket.destroy()
+  }
+  await work(next)
+  await connected
+  expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
+  for (const job of await jobs()) await work(job)
+  expect((await row()).provisioning).toMatchObject({ status: 'cancelled' })
+})
+
+describe.skipIf(!sshdPath || process.platform !== 'linux')('on a machine', { timeout: 120_000 }, () => {
+  let sshd: TestSshd
+  let root: string
+  beforeAll(async () => {
+    sshd = await startSshd()
+    root = await mkdtemp(join(tmpdir(), 'netlet-cancel-'))
+  })
+  afterAll(async () => {
+    await sshd?.close()
+    if (root) await rm(root, { recursive: true, force: true })
+  })
+  const connect = async () => {
+    const secret = sshd.key.trim()
+    const target = { host: '127.0.0.1', port: sshd.port, username: sshd.username, secret, knownHostKey: null }
+    const connected = await connectSsh(target)
+    if (!connected.ok) throw new Error(connected.message)
+    return connected.session
+  }
+
+  test('the command that runs is ended there, with what it started, and what follows it is not done', async () => {
+    const session = await connect()
+    const [begun, after] = [join(root, 'begun'), join(root, 'after')]
+    const controller = new AbortController()
+    const running = session.run(`echo $$ > ${begun}; (sleep 300 | cat); touch ${after}`, { signal: controller.signal })
+    const ended = expect(running).rejects.toBeInstanceOf(Cancelled)
+    await vi.waitFor(() => access(begun), { timeout: 20_000, interval: 20 })
+    controller.abort(new Cancelled('enough'))
+    await ended
+    const other = await connect()
+    await vi.waitFor(async () => expect((await other.run(`kill -0 -- -"$(cat ${begun})"`)).code).not.toBe(0), {
+      timeout: 20_000,
+      interval: 100
+    })
+    await expect(access(after)).rejects.toThrow('ENOENT')
+    other.close()
+  })
+
+  test('is installed again after a cancel amid the upload, with whole files only', async () => {
+    const { ctx } = world
+    await ctx.db
+      .update(servers)
+      .set({ sshPort: sshd.port, sshPassword: ctx.secrets.seal(sshd.key.trim()) })
+      .where(eq(servers.id, id))
+    await ask()
+    const [job] = await jobs()
+    if (!job) throw new Error('no job')
+    const running = provisionServer(ctx, job, { root, username: sshd.username })
+    await atStep('upload')
+    await cancel()
+    await running
+    const cancelled = (await row()).provisioning
+    expect(cancelled).toMatchObject({ status: 'cancelled' })
+    expect(['upload', 'configure']).toContain(cancelled?.step)
+    // It goes on from there: this time without being cancelled it gets at least past the upload.
+    await ask()
+    const again = (await jobs()).at(-1)
+    if (!again) throw new Error('no job')
+    const second = provisionServer(ctx, again, { root, username: sshd.username, waitMs: 10 })
+    await vi.waitFor(async () => expect(['configure', 'start', 'wait']).toContain((await row()).provisioning?.step), {
+      timeout: 90_000,
+      interval: 20
+    })
+    await cancel()
+    await second
+    expect((await row()).provisioning?.steps.find(({ step }) => step === 'upload')).toMatchObject({ status: 'done' })
+  })
+})

@@ -1,0 +1,111 @@
+import {
+  fillIn,
+  provisioningMessages,
+  type Provisioning as Shown,
+  type ProvisioningLog,
+  type ProvisioningSaid,
+  type ProvisioningStep
+} from '@netlet/contract'
+import { iso } from '../../../infra/clock.ts'
+import { endOf } from '../../../infra/text.ts'
+import { NEXT_STEPS } from './steps.ts'
+
+type Provisioning = Omit<Shown, 'cancelling'>
+
+const sentencesOf = (said: readonly ProvisioningSaid[]): string =>
+  said.map(({ code, params }) => fillIn(provisioningMessages[code], params)).join(' ')
+
+/** Characters of a step's output that are kept: its end. */
+const KEPT_OUTPUT = 4000
+/** Ranges over SSH come to 11; more would be a step that goes round in circles. */
+const MOST_STEPS = 20
+
+/** What a provisioning has done so far, for the screens that watch it. */
+export class StepsLog {
+  readonly #now: () => Date
+  readonly #init: boolean
+  /** Whatever a process that died had done is done again, so it begins at 'waiting'. */
+  #steps: ProvisioningLog[]
+
+  /** @param askedAt when it was asked for, which names it; otherwise now */
+  constructor(now: () => Date, init: boolean, askedAt?: string) {
+    this.#now = now
+    this.#init = init
+    const at = iso(now())
+    this.#steps = [
+      { step: 'waiting', status: 'done', message: '', output: '', started_at: askedAt ?? at, ended_at: at }
+    ]
+  }
+
+  get #last(): ProvisioningLog {
+    const last = this.#steps.at(-1)
+    if (!last) throw new Error('a provisioning begins with a step')
+    return last
+  }
+
+  /** All steps so far. */
+  get steps(): readonly ProvisioningLog[] {
+    return this.#steps
+  }
+
+  /** When it was asked for: the name of this installation. */
+  get begunAt(): string {
+    return this.#steps[0]?.started_at ?? ''
+  }
+
+  /** No step has begun yet. */
+  wait(message: string): Provisioning {
+    return this.#shown('running', message)
+  }
+
+  /** The step that runs, or ran last. */
+  get current(): ProvisioningStep {
+    return this.#last.step
+  }
+
+  /**
+   * The next step begins, so the one before is done.
+   * @throws where it may not come after that one
+   */
+  begin(step: ProvisioningStep, message: string): Provisioning {
+    if (!NEXT_STEPS[this.current].includes(step)) throw new Error(`${step} does not come after ${this.current}`)
+    this.#close('done')
+    const started = { step, message, output: '', started_at: iso(this.#now()), ended_at: null }
+    this.#steps = [...this.#steps, { ...started, status: 'running' as const }].slice(-MOST_STEPS)
+    return this.#shown('running', message)
+  }
+
+  /** What the machine printed belongs to the step that runs. */
+  print(text: string): void {
+    const { output } = this.#last
+    this.#change({ output: endOf(`${output}${text.trimEnd()}\n`, KEPT_OUTPUT) })
+  }
+
+  /** @param said what it came to */
+  finish(said: readonly ProvisioningSaid[]): Provisioning {
+    const message = sentencesOf(said)
+    this.begin('done', message)
+    this.#close('done')
+    return { ...this.#shown('done', message), said: [...said] }
+  }
+
+  /** @param said why the step failed */
+  fail(said: ProvisioningSaid): Provisioning {
+    const message = sentencesOf([said])
+    this.#close('failed')
+    this.#change({ message, said: [said] })
+    return { ...this.#shown('failed', message), said: [said] }
+  }
+
+  #close(status: 'done' | 'failed'): void {
+    this.#change({ status, ended_at: iso(this.#now()) })
+  }
+
+  #change(fields: Partial<ProvisioningLog>): void {
+    this.#steps = [...this.#steps.slice(0, -1), { ...this.#last, ...fields }]
+  }
+
+  #shown(status: Provisioning['status'], message: string): Provisioning {
+    return { status, step: this.current, message, at: iso(this.#now()), run_init: this.#init, steps: this.#steps }
+  }
+}

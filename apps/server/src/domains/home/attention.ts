@@ -1,0 +1,55 @@
+import {
+  mayOperate,
+  ATTENTION_ITEMS,
+  type AttentionItem,
+  type OperatorRole,
+  type ReplyOf,
+  type routes
+} from '@netlet/contract'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { countDead } from '../../infra/dead-letters.ts'
+import { countPriceDrifts } from '../catalog/index.ts'
+import { countLateEvents } from '../commerce/index.ts'
+import { countTroubledServers } from '../fleet/index.ts'
+import { mailTroubles } from '../mail/index.ts'
+import { countUndelivered } from '../orders/index.ts'
+import { countUnresolvedEvents } from '../payments/index.ts'
+import { countOpenTickets } from '../support/index.ts'
+
+type AttentionList = ReplyOf<(typeof routes)['home']['attention']>
+
+/** Each counts the rows of one list as its filter finds them. */
+const counts: Readonly<Record<Exclude<AttentionItem, 'stock'>, (db: Executor, now: Date) => Promise<number>>> = {
+  undelivered: countUndelivered,
+  payments: countUnresolvedEvents,
+  late_events: countLateEvents,
+  servers: countTroubledServers,
+  dead_letters: countDead,
+  mails: async db => (await mailTroubles(db)).failed,
+  prices: countPriceDrifts,
+  tickets: countOpenTickets
+}
+
+const ALL = Object.keys(ATTENTION_ITEMS) as AttentionItem[]
+
+/**
+ * What needs attention, for every role. One that cannot be read does not keep the others from being shown.
+ * @param lowStock counts the products that are low on stock, which costs too much to be done each time
+ */
+export const readAttention = (
+  { db, log, now }: Pick<AppContext, 'db' | 'log' | 'now'>,
+  { lowStock }: { lowStock: () => Promise<number> }
+): Promise<AttentionList> =>
+  Promise.all(
+    ALL.map(async what => ({
+      what,
+      count: await (what === 'stock' ? lowStock() : counts[what](db, now())).catch((error: unknown) => {
+        log.error({ err: error, what }, 'what needs attention cannot be counted')
+        return null
+      })
+    }))
+  )
+
+export const attentionFor = (list: AttentionList, role: OperatorRole | null): AttentionList =>
+  list.filter(({ what }) => mayOperate(role, ATTENTION_ITEMS[what]))

@@ -1,0 +1,39 @@
+import { FOUND_OF_EACH, mayOperate, type Found, type Permission } from '@netlet/contract'
+import type { UserActor } from '../../infra/actor.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { searchUsers } from '../accounts/index.ts'
+import { searchProducts } from '../catalog/index.ts'
+import { searchServers } from '../fleet/index.ts'
+import { parseAddress, rangeOf } from '../inventory/index.ts'
+import { searchHolders, searchOrders } from '../orders/index.ts'
+import { ordersPaidBy } from '../payments/index.ts'
+
+/** Rows of each kind that the caller's role may see, by a text: a few look-ups in indexes, at once. */
+export async function search(ctx: AppContext, by: UserActor, text: string): Promise<Found> {
+  const { db } = ctx
+  const may = (permission: Permission) => mayOperate(by.role, permission)
+  const limit = FOUND_OF_EACH
+  const [orders, users, servers, products, address] = await Promise.all([
+    may('orders.view') ? searchOrders(db, text, { limit, ordersPaidBy }) : [],
+    may('users.view') ? searchUsers(db, text, limit) : [],
+    may('servers.view') ? searchServers(db, text, limit) : [],
+    may('products.view') ? searchProducts(db, text, limit) : [],
+    findAddress(ctx, by, text)
+  ])
+  return { orders, users, servers, products, address }
+}
+
+/** The live range of an address, and who holds it now: the latter only for those who may ask who had an address. */
+async function findAddress(ctx: AppContext, by: UserActor, text: string): Promise<Found['address']> {
+  const parsed = parseAddress(text)
+  if (!parsed.ok) return null
+  const [ip = ''] = parsed.cidr.split('/')
+  const mayAsk = mayOperate(by.role, 'addresses.view')
+  const mayRange = mayOperate(by.role, 'rules.view')
+  if (!mayAsk && !mayRange) return null
+  const [range, holders] = await Promise.all([
+    mayRange ? rangeOf(ctx.db, ip) : undefined,
+    mayAsk && parsed.units === 1 ? searchHolders(ctx, by, ip, FOUND_OF_EACH) : []
+  ])
+  return { address: text, range: range ? { id: range.id, cidr: range.cidr } : null, holders }
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../infra/clock.ts'
+
+/**
+ * A read that all who ask within `ttl` milliseconds share, also those who ask while it runs. A failed one is told to those
+ * who waited for it, and not kept.
+ * @param changes how many changes this process has heard of: who asks after a change waits for the next read, which begins
+ *   when `ttl` is over; without it, what was read within `ttl` is good enough
+ */
+export function sharedRead<T>(
+  now: Clock,
+  ttl: number,
+  read: () => Promise<T>,
+  changes: () => number = () => 0
+): () => Promise<T> {
+  type Read = { at: number; seen: number; value: Promise<T> }
+  let last: Read | undefined
+  let next: Promise<T> | undefined
+
+  const start = (): Promise<T> => {
+    // A count of the database is read again each time that it is awaited: a promise of it is read once.
+    const started: Read = { at: now().getTime(), seen: changes(), value: Promise.resolve(read()) }
+    started.value.catch(() => {
+      if (last === started) last = undefined
+    })
+    last = started
+    return started.value
+  }
+  const startAfter = async (pause: number): Promise<T> => {
+    await sleep(pause)
+    next = undefined
+    return start()
+  }
+  return () => {
+    const age = last ? now().getTime() - last.at : ttl
+    if (!last || age >= ttl) return next ?? start()
+    if (last.seen === changes()) return last.value
+    return (next ??= startAfter(ttl - age))
+  }
+}

@@ -1,0 +1,16 @@
+import { inArray } from 'drizzle-orm'
+import type { MailFailureCode, MailState } from '@netlet/contract'
+import type { Executor } from '../../infra/db/client.ts'
+import { mails } from './tables.ts'
+
+export type MailOutcome = { id: number; state: MailState; error: string | null; error_code: MailFailureCode | null }
+
+/** What came of mails, by the keys that they were sent with. One that no job has taken up yet has no entry. */
+export async function mailOutcomes(db: Executor, keys: readonly string[]): Promise<Map<string, MailOutcome>> {
+  if (keys.length === 0) return new Map()
+  const rows = await db
+    .select({ key: mails.key, id: mails.id, state: mails.state, error: mails.error, error_code: mails.errorCode })
+    .from(mails)
+    .where(inArray(mails.key, [...keys]))
+  return new Map(rows.map(({ key, ...outcome }) => [key, outcome]))
+}

@@ -1,0 +1,16 @@
+import type { Language } from '@netlet/contract'
+import { randomUUID } from 'node:crypto'
+import type { MailResult } from '../../integrations/mail/index.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { renderOrder } from './render-order.ts'
+import { deliver } from './send-mail.ts'
+
+/** Hands a test mail to the mail service at once, past the queue and the log of mails. @returns what the service says */
+export async function sendTestMail(
+  ctx: AppContext,
+  { to, language }: { to: string; language: Language }
+): Promise<MailResult> {
+  const data = { at: ctx.now().toISOString() }
+  const order = { to, language, template: 'test-mail', data, key: `test:${randomUUID()}` } as const
+  return deliver(ctx, order, await renderOrder(ctx, order, 'operator'))
+}

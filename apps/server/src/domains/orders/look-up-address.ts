@@ -1,0 +1,47 @@
+import { mayOperate, refuse, type Refusal } from '@netlet/contract'
+import type { Actor, UserActor } from '../../infra/actor.ts'
+import { iso, MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { isInet } from '../../infra/db/inet.ts'
+import { done } from '../../infra/result.ts'
+
+/**
+ * Writes into the audit log that somebody looked who had an address.
+ * @param address an address or a range
+ * @param asked the instant or span, as the call names it
+ */
+export const noteLook = (ctx: AppContext, by: Actor, address: string, asked: object) =>
+  command(ctx, by, async unit => {
+    unit.audit('cidr.look_up', address, { after: asked })
+    return done
+  })
+
+type Query = { search?: string | undefined; format?: string | undefined }
+
+/** A list that is open is read again whenever an order changes, and page by page: for so long that is the same look. */
+const SAME_LOOK = 10 * MINUTE
+const MOST_LOOKS = 10_000
+
+/** When somebody looked last, by who, what and how. */
+const looksOf = new WeakMap<AppContext, Map<string, number>>()
+
+/**
+ * Guards searches of everyone's orders for an address, which tell who has it now: they are for whoever may look up addresses,
+ * and stand in the audit log as such looks. Customers find their own orders only.
+ */
+export async function openAddressSearch(ctx: AppContext, caller: UserActor, query: Query): Promise<Refusal | null> {
+  const { search: address, format } = query
+  if (!caller.isSuperuser || address === undefined || !isInet(address)) return null
+  if (!mayOperate(caller.role, 'addresses.view')) return refuse('role_not_allowed')
+  const looks = looksOf.get(ctx) ?? new Map<string, number>()
+  looksOf.set(ctx, looks)
+  const now = ctx.now()
+  const look = `${caller.id} ${address} ${format}`
+  const last = looks.get(look)
+  if (last !== undefined && now.getTime() - last < SAME_LOOK) return null
+  await noteLook(ctx, caller, address, { at: iso(now), format })
+  if (looks.size >= MOST_LOOKS) looks.clear()
+  looks.set(look, now.getTime())
+  return null
+}

@@ -1,0 +1,60 @@
+import type { Found } from '@netlet/contract'
+import { and, desc, eq, inArray } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { iso } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { users } from '../accounts/tables.ts'
+import { whoHeld } from '../inventory/index.ts'
+import { exactly, idsContaining, type FindPorts } from './find.ts'
+import { noteLook } from './look-up-address.ts'
+import { listed, orders } from './tables.ts'
+
+/** The orders that a text names, newest first: by their own id or number, by the platform's, or by a part of the id. */
+export async function searchOrders(
+  db: Executor,
+  text: string,
+  { limit, ordersPaidBy }: FindPorts & { limit: number }
+): Promise<Found['orders']> {
+  const named = await exactly(db, text, { userId: null, withUsers: false, ordersPaidBy })
+  const found = named ?? (await idsContaining(db, text))
+  const ids = found.anyOf.flatMap(({ among }) => among.map(Number))
+  const rows = await selectNamed(db, ids, limit)
+  return rows.map(({ id, publicId, productName, username, state }) => ({
+    id,
+    order_id: publicId,
+    product_name: productName,
+    username,
+    state,
+    exact: named !== undefined
+  }))
+}
+
+type Holders = NonNullable<Found['address']>['holders']
+
+/** The orders that hold an address now. Nobody learns of one without an entry in the audit log. */
+export async function searchHolders(ctx: AppContext, by: Actor, ip: string, limit: number): Promise<Holders> {
+  const now = ctx.now()
+  const held = await whoHeld(ctx.db, { ip, at: now })
+  const ids = [...new Set(held.map(({ orderId }) => orderId))]
+  const rows = await selectNamed(ctx.db, ids, limit)
+  if (rows.length > 0) await noteLook(ctx, by, ip, { at: iso(now) })
+  return rows.map(({ id, publicId, username }) => ({ id, order_id: publicId, username }))
+}
+
+async function selectNamed(db: Executor, ids: number[], limit: number) {
+  if (ids.length === 0) return []
+  return db
+    .select({
+      id: orders.id,
+      publicId: orders.publicId,
+      productName: orders.productName,
+      username: users.username,
+      state: orders.state
+    })
+    .from(orders)
+    .innerJoin(users, eq(users.id, orders.userId))
+    .where(and(inArray(orders.id, ids), listed(orders)))
+    .orderBy(desc(orders.id))
+    .limit(limit)
+}

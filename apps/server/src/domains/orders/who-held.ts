@@ -1,0 +1,151 @@
+import { refuse, routes, type AddressLease, type ReplyOf } from '@netlet/contract'
+import { eq, inArray } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { answerList, badCursor, columnsOf, defineList, type ListInput } from '../../infra/list/index.ts'
+import { SENT, type Mount } from '../../infra/http/mount.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { ok, type Result } from '../../infra/result.ts'
+import { users } from '../accounts/tables.ts'
+import { servers } from '../fleet/tables.ts'
+import { historyEntries, historyIn, parseAddress, rangeOf, ruleNames, whoHeld } from '../inventory/index.ts'
+import { leaseBlocks } from '../inventory/tables.ts'
+import { abuseReplies } from './abuse-reply.ts'
+import { noteLook } from './look-up-address.ts'
+import { orders } from './tables.ts'
+
+type LeaseQuery = ListInput<'id'> & { address: string; from?: string | undefined; to?: string | undefined }
+
+const at = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
+
+/** Who had addresses of a range in a span of time, newest first. */
+export const leaseList = defineList<LeaseQuery, AddressLease>({
+  name: 'addresses',
+  table: leaseBlocks,
+  id: leaseBlocks.id,
+  sort: { id: leaseBlocks.id },
+  match: (db, { address, from, to }) => historyIn(db, address, { from: at(from), to: at(to) }),
+  load: presentLeases
+})
+
+/** Puts the calls about who had which address on the server. Nobody looks without an entry in the audit log. */
+export function addressRoutes(mount: Mount, ctx: AppContext): void {
+  const { inventory } = routes
+  mount(inventory.addressHolders, call => holdersOf(ctx, call.caller, call.query))
+  const columns = columnsOf(inventory.addressLeases)
+  mount(inventory.addressLeases, async ({ caller, query, reply }) => {
+    const range = parseAddress(query.address)
+    if (!range.ok) return fieldRefusal('address', 'invalid_cidr', { problem: range.message })
+    const { from, to, format } = query
+    const look: Look = { by: caller.id, question: JSON.stringify([range.cidr, from, to]) }
+    const given = query.after === undefined ? undefined : openCursor(ctx, query.after)
+    if (query.after !== undefined && given?.question !== look.question) return badCursor()
+    // The next page of what was looked at is no further look; every file is one, and what another one began to look at.
+    if (given?.by !== look.by || format === 'csv') await noteLook(ctx, caller, range.cidr, { from, to, format })
+    const asked = { ...query, address: range.cidr, after: given?.place }
+    const answer = await answerList(ctx, leaseList, asked, { columns, reply })
+    if (answer === SENT || !answer.ok) return answer
+    const { next } = answer.data
+    return ok({ ...answer.data, next: next && sealCursor(ctx, { ...look, place: next }) })
+  })
+}
+
+/** Who asked, and for which range and span. */
+type Look = { by: number; question: string }
+type Cursor = Look & { place: string }
+
+/** A cursor that nobody can make by hand: it belongs to a look that the audit log has. */
+const sealCursor = ({ secrets }: Pick<AppContext, 'secrets'>, cursor: Cursor): string =>
+  secrets.seal(JSON.stringify(cursor)).toString('base64url')
+
+/** What a sealed cursor holds; undefined where it is none. */
+function openCursor({ secrets }: Pick<AppContext, 'secrets'>, sealed: string): Cursor | undefined {
+  try {
+    return JSON.parse(secrets.open(Buffer.from(sealed, 'base64url'))) as Cursor
+  } catch {
+    return undefined
+  }
+}
+
+async function holdersOf(
+  ctx: AppContext,
+  by: Actor,
+  query: { address: string; at?: string | undefined }
+): Promise<Result<ReplyOf<typeof routes.inventory.addressHolders>>> {
+  const range = parseAddress(query.address)
+  if (!range.ok) return fieldRefusal('address', 'invalid_cidr', { problem: range.message })
+  if (range.units !== 1) return refuse('invalid', { data: { errors: { address: 'Must be an IP address' } } })
+  const [ip = ''] = range.cidr.split('/')
+  const instant = at(query.at) ?? ctx.now()
+  await noteLook(ctx, by, ip, { at: iso(instant) })
+  const ever = await whoHeld(ctx.db, { ip })
+  const held = ever.filter(one => one.from <= instant && (one.to === null || one.to > instant))
+  const before = ever
+    .filter(one => one.to !== null && one.to <= instant)
+    .toSorted((a, b) => Number(b.to) - Number(a.to) || b.id - a.id)[0]
+  const after = ever.findLast(one => one.from > instant)
+  const leases = await presentLeases(
+    ctx.db,
+    [...held, before, after].flatMap(one => one?.id ?? [])
+  )
+  const byId = new Map(leases.map(lease => [lease.id, lease]))
+  const present = (one: { id: number } | undefined) => (one && byId.get(one.id)) ?? null
+  const shown = held.flatMap(one => present(one) ?? [])
+  const now = await rangeOf(ctx.db, ip)
+  const [server] = now?.serverId
+    ? await ctx.db.select({ id: servers.id, name: servers.name }).from(servers).where(eq(servers.id, now.serverId))
+    : []
+  return ok({
+    address: ip,
+    at: iso(instant),
+    range: now ? { id: now.id, cidr: now.cidr } : null,
+    server: server ?? null,
+    held: shown,
+    before: present(before),
+    after: present(after),
+    texts: abuseReplies({ address: ip, at: instant, held: shown })
+  })
+}
+
+/** Entries of the lease history with their orders and customers; what they may do with an address, and no credentials. */
+async function presentLeases(db: Executor, ids: number[]): Promise<AddressLease[]> {
+  const entries = await historyEntries(db, ids)
+  if (entries.length === 0) return []
+  const orderIds = [...new Set(entries.map(entry => entry.orderId))]
+  const [rows, names] = await Promise.all([
+    db
+      .select({
+        id: orders.id,
+        order: orders.publicId,
+        userId: orders.userId,
+        username: users.username,
+        deliveredAt: orders.deliveredAt,
+        expiredAt: orders.expiredAt
+      })
+      .from(orders)
+      .innerJoin(users, eq(users.id, orders.userId))
+      .where(inArray(orders.id, orderIds)),
+    ruleNames(db)
+  ])
+  const byId = new Map(rows.map(row => [row.id, row]))
+  return entries.flatMap(entry => {
+    const order = byId.get(entry.orderId)
+    if (!order) return []
+    return {
+      id: entry.id,
+      address: entry.address,
+      order_id: order.id,
+      order: order.order,
+      user_id: order.userId,
+      username: order.username,
+      acls: entry.rules.map(id => ({ id, name: names.get(id) ?? `#${id}` })),
+      leased_at: iso(entry.leasedAt),
+      active_from: isoOrNull(entry.activeFrom),
+      released_at: isoOrNull(entry.releasedAt),
+      delivered_at: isoOrNull(order.deliveredAt),
+      expired_at: isoOrNull(order.expiredAt)
+    }
+  })
+}

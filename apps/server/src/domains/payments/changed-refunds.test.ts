@@ -1,0 +1,261 @@
+import type { InboxEntry } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { eventHandlers } from '../../workers.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { handleEvent } from '../commerce/index.ts'
+import type { OrderRow } from '../orders/index.ts'
+import { wrongBooks } from './books-check.fixture.ts'
+import { startBooks, type Books, type Paid } from './books.fixture.ts'
+import { compareFigures } from './figures.ts'
+import { platformOrder } from './platform-orders.fixture.ts'
+import { reconcilePayments } from './reconcile.ts'
+
+let books: Books
+let ids = 660_000
+beforeAll(async () => {
+  books = await startBooks()
+}, 120_000)
+afterAll(async () => {
+  expect(await compareFigures(books.db())).toEqual([])
+  expect(await wrongBooks(books.db())).toEqual([])
+  await books.world.close()
+})
+afterEach(async () => {
+  books.world.platformOrders.known.clear()
+  await books.world.endAll()
+})
+
+const row = ({ id }: OrderRow) => books.world.row(id)
+const outcomes = (entries: readonly InboxEntry[]) => entries.map(({ outcome }) => outcome)
+
+type Part = { amount: string; status?: 'success' | 'pending' }
+/** The platform tells of a refund by a webhook. @returns its id */
+async function told({ id: order_id }: Paid, parts: readonly Part[]): Promise<number> {
+  const id = (ids += 1)
+  const transactions = parts.map(part => ({ kind: 'refund', status: 'success', currency: 'USD', ...part }))
+  await books.tell('refunds/create', { id, order_id, transactions })
+  return id
+}
+
+/** What the platform says of its order from now on. */
+function says(paid: Paid, refunds: { id: number; amount: string }[], status?: string): void {
+  const order = platformOrder(paid, refunds)
+  books.world.platformOrders.known.set(String(paid.id), {
+    ...order,
+    updatedAt: books.now().toISOString(),
+    displayFinancialStatus: status ?? order.displayFinancialStatus
+  })
+}
+
+/** Reconciles, and handles what was found. @returns how many events that were */
+async function reconcile(): Promise<number> {
+  const { ctx } = books.world.shop
+  const found = await reconcilePayments(ctx)
+  const { rows } = await ctx.db.execute<{ event_id: string }>(
+    sql`select event_id from platform_events where processed_at is null order by id`
+  )
+  for (const { event_id } of rows) await handleEvent(ctx, eventHandlers, event_id)
+  return found
+}
+
+test('a refund of which a part was pending when it was told is counted as a whole, once', async () => {
+  const start = await books.books()
+  const { order, paid } = await books.delivered()
+  const parts = [{ amount: '5.00' }, { amount: '15.00', status: 'pending' as const }]
+  const refund = await told(paid, parts)
+  expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
+  says(paid, [{ id: refund, amount: '20.00' }])
+  expect(await reconcile()).toBe(1)
+  expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await books.books()).toMatchObject({ points: start?.points, coins: start?.coins, revenue: start?.revenue })
+  expect(await reconcile()).toBe(0)
+  // The webhook that comes again says what it said.
+  const again = { id: refund, order_id: paid.id, transactions: [{ kind: 'refund', status: 'success', amount: '5.00' }] }
+  expect(await books.tell('refunds/create', again)).toBe('duplicate')
+  expect((await books.paymentRow(paid)).refundedAmount).toBe('20.00')
+})
+
+test('a refund that grows by a part leaves the lease to an administrator', async () => {
+  const { order, paid } = await books.delivered()
+  const refund = await told(paid, [{ amount: '5.00' }, { amount: '2.00', status: 'pending' }])
+  says(paid, [{ id: refund, amount: '7.00' }])
+  expect(await reconcile()).toBe(1)
+  expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '7.00' })
+  expect(outcomes(await books.openOf(paid))).toEqual(['partly_refunded', 'partly_refunded'])
+  expect(await reconcile()).toBe(0)
+})
+
+test.for([
+  { name: 'is listed as nothing', listed: true },
+  { name: 'is listed no longer', listed: false }
+])('a refund that failed and $name is undone, and an administrator decides what follows', async ({ listed }) => {
+  const start = await books.books()
+  const { order, paid } = await books.delivered()
+  const earned = await books.books()
+  const refund = await told(paid, [{ amount: '20.00' }])
+  await books.world.confirm()
+  expect(await row(order)).toMatchObject({ state: 'refunded' })
+  await books.world.advance(HOUR)
+  says(paid, listed ? [{ id: refund, amount: '0.00' }] : [])
+  expect(await reconcile()).toBe(1)
+  expect(await row(order)).toMatchObject({ state: 'expired', refundedAmount: '0.00' })
+  expect(await books.books()).toEqual(earned)
+  const open = await books.openOf(paid)
+  expect(open).toMatchObject([{ outcome: 'refund_failed', params: { amount: '20.00' }, payment: 'accepted' }])
+  expect(await reconcile()).toBe(0)
+  expect(await books.reopen(order)).toMatchObject({ code: 2000 })
+  await books.world.confirm()
+  expect(await row(order)).toMatchObject({ state: 'delivered' })
+  expect(await books.openOf(paid)).toEqual([])
+  // Made again, it counts again, and nothing is taken twice.
+  says(paid, [{ id: refund, amount: '20.00' }])
+  await reconcile()
+  expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await books.books()).toMatchObject({ points: start?.points, coins: start?.coins, revenue: start?.revenue })
+})
+
+test('of a refund that failed an operator may say that the money went back by other means', async () => {
+  const { order, paid } = await books.delivered()
+  const refund = await told(paid, [{ amount: '20.00' }])
+  await books.world.confirm()
+  await books.world.advance(HOUR)
+  says(paid, [{ id: refund, amount: '0.00' }])
+  await reconcile()
+  const [entry] = await books.openOf(paid)
+  expect(await books.act(entry, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
+  expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await books.openOf(paid)).toEqual([])
+  // The platform still has the money, as everybody knows.
+  expect(await reconcile()).toBe(0)
+})
+
+test('what is said of a refund that failed ends once it was made again, and ends no order for other money', async () => {
+  const { order, paid } = await books.delivered()
+  const refund = await told(paid, [{ amount: '5.00' }])
+  await books.world.advance(HOUR)
+  says(paid, [{ id: refund, amount: '0.00' }])
+  expect(await reconcile()).toBe(1)
+  const failed = async () => (await books.openOf(paid)).find(({ outcome }) => outcome === 'refund_failed')
+  const first = await failed()
+  expect(first?.params).toMatchObject({ amount: '5.00' })
+  // Other money went back since: what is kept happens to be as much as had failed.
+  await books.world.advance(MINUTE)
+  const other = await told(paid, [{ amount: '15.00' }])
+  expect((await books.paymentRow(paid)).refundedAmount).toBe('15.00')
+  expect(await books.act(await failed(), 'refunded', { note: 'no' })).toMatchObject({
+    data: { reason: 'payment_settled' }
+  })
+  expect(await row(order)).toMatchObject({ state: 'delivered' })
+  // A part of it is made again, and then the rest.
+  says(paid, [
+    { id: refund, amount: '2.00' },
+    { id: other, amount: '12.00' }
+  ])
+  await books.world.advance(11 * MINUTE)
+  await reconcile()
+  expect(await failed()).toBeDefined()
+  says(paid, [
+    { id: refund, amount: '5.00' },
+    { id: other, amount: '12.00' }
+  ])
+  await reconcile()
+  expect((await books.entriesOf(paid)).find(({ id }) => id === first?.id)).toMatchObject({ unresolved: false })
+  // Failed once more, it is said once.
+  await books.world.advance(HOUR)
+  says(paid, [
+    { id: refund, amount: '0.00' },
+    { id: other, amount: '12.00' }
+  ])
+  await reconcile()
+  const open = (await books.openOf(paid)).filter(({ outcome }) => outcome === 'refund_failed')
+  expect(open.map(({ params }) => params['amount'])).toEqual(['5.00', '3.00'])
+  expect(open.map(({ id }) => id)).not.toContain(first?.id)
+})
+
+test('a refund that becomes less gives what is less back to the books, not while it may be news', async () => {
+  const { order, paid } = await books.delivered()
+  const refund = await told(paid, [{ amount: '8.00' }])
+  says(paid, [{ id: refund, amount: '3.00' }])
+  expect(await reconcile()).toBe(0)
+  await books.world.advance(11 * MINUTE)
+  says(paid, [{ id: refund, amount: '3.00' }])
+  expect(await reconcile()).toBe(1)
+  expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '3.00' })
+  const open = await books.openOf(paid)
+  expect(open.find(({ outcome }) => outcome === 'refund_failed')?.params).toMatchObject({ amount: '5.00' })
+  // What is kept of the payment is more than what failed: that is nothing to be ended as refunded.
+  const failed = open.find(({ outcome }) => outcome === 'refund_failed')
+  expect(await books.act(failed, 'refunded', { note: 'no' })).toMatchObject({ data: { reason: 'payment_settled' } })
+  expect(await books.act(failed, 'ignore', { note: 'seen' })).toMatchObject({ code: 2000 })
+  expect(await reconcile()).toBe(0)
+})
+
+test('a payment that the platform calls refunded is, whatever its cents add up to', async () => {
+  const { order, paid } = await books.delivered()
+  const refunds: { id: number; amount: string }[] = []
+  for (const amount of ['6.66', '6.66', '6.67']) refunds.push({ id: await told(paid, [{ amount }]), amount })
+  expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '19.99' })
+  says(paid, refunds, 'REFUNDED')
+  expect(await reconcile()).toBe(1)
+  expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await books.openOf(paid)).toEqual([])
+  expect(await reconcile()).toBe(0)
+  // One of them fails: all of it was not given back after all.
+  await books.world.advance(HOUR)
+  says(paid, [...refunds.slice(0, 2), { id: refunds[2]?.id ?? 0, amount: '0.00' }])
+  expect(await reconcile()).toBe(2)
+  expect(await row(order)).toMatchObject({ state: 'expired', refundedAmount: '13.32' })
+  expect(outcomes(await books.openOf(paid))).toContain('refund_failed')
+})
+
+test('a payment that the platform calls paid while a refund of it counts is looked at, once', async () => {
+  const { order, paid } = await books.delivered()
+  const refund = await told(paid, [{ amount: '20.00' }])
+  await books.world.advance(HOUR)
+  says(paid, [{ id: refund, amount: '20.00' }], 'PAID')
+  expect(await reconcile()).toBe(1)
+  const open = await books.openOf(paid)
+  expect(open).toMatchObject([{ outcome: 'refund_doubtful', params: { amount: '20.00', status: 'PAID' } }])
+  expect(await row(order)).toMatchObject({ state: 'refunded' })
+  expect(await reconcile()).toBe(0)
+  expect(await books.act(open[0], 'ignore', { note: 'the platform is wrong' })).toMatchObject({ code: 2000 })
+  expect(await books.openOf(paid)).toEqual([])
+})
+
+test.for([
+  { name: 'somebody looks at it, once', isDisputed: false },
+  { name: 'nobody has to where a dispute has the money', isDisputed: true }
+])('where the refund of a cancelled order fails, $name', async ({ isDisputed }) => {
+  const { order, paid } = await books.delivered()
+  expect(await books.tell('orders/cancelled', { id: paid.id, name: paid.name })).toBe('refunded')
+  const refund = await told(paid, [{ amount: '20.00' }])
+  if (isDisputed) await books.dispute(paid, 'needs_response')
+  await books.world.confirm()
+  const cancelled = { ...platformOrder(paid, [{ id: refund, amount: '0.00' }]), cancelledAt: books.now().toISOString() }
+  await books.world.advance(HOUR)
+  const known = () =>
+    books.world.platformOrders.known.set(String(paid.id), { ...cancelled, updatedAt: books.now().toISOString() })
+  known()
+  expect(await reconcile()).toBe(1)
+  expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  const open = await books.openOf(paid)
+  if (isDisputed) return expect(open).toEqual([])
+  expect(open).toMatchObject([{ outcome: 'refund_doubtful', params: { amount: '20.00', status: 'PAID' } }])
+  // It is said once, and an operator ends it.
+  await books.world.advance(HOUR)
+  known()
+  expect(await reconcile()).toBe(0)
+  expect(await books.act(open[0], 'ignore', { note: 'given back by hand' })).toMatchObject({ code: 2000 })
+  return expect(await books.openOf(paid)).toEqual([])
+})
+
+test('a payment that was disputed is paid on the platform without a doubt', async () => {
+  const { paid } = await books.delivered()
+  await books.dispute(paid, 'needs_response')
+  await books.world.advance(HOUR)
+  says(paid, [])
+  expect(await reconcile()).toBe(0)
+  await books.dispute(paid, 'won')
+  expect(await reconcile()).toBe(0)
+})

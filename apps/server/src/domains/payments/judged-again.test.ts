@@ -1,0 +1,82 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { DAY } from '../../infra/clock.ts'
+import { LINES, startBooks, type Books } from './books.fixture.ts'
+import { compareFigures } from './figures.ts'
+import { paidEvent } from '../../testing/buying.ts'
+
+let world: Books['world']
+let db: Books['db']
+let buyer: Books['buyer']
+let tell: Books['tell']
+let paymentFor: Books['paymentFor']
+let refund: Books['refund']
+let delivered: Books['delivered']
+let paymentRow: Books['paymentRow']
+let openOf: Books['openOf']
+let act: Books['act']
+
+beforeAll(async () => {
+  ;({ world, db, buyer, tell, paymentFor, refund, delivered, paymentRow, openOf, act } = await startBooks())
+}, 60_000)
+afterAll(() => world?.close())
+afterEach(async () => {
+  // Whatever a test did: what is kept of the money is what the payments say.
+  expect(await compareFigures(db())).toEqual([])
+  await world.endAll()
+})
+
+test('a held payment is judged again by what the platform tells of it now', async () => {
+  const placed = await world.place(buyer)
+  const short = paymentFor(placed, { lines: { '11': 8, '901': 3 } })
+  expect(await tell('orders/paid', short)).toBe('lines_missing')
+  expect(await tell('orders/paid', short)).toBe('duplicate')
+  const edited = { ...paymentFor(placed, { id: short.id, lines: { '11': 8, '901': 5 } }), total_price: '22.00' }
+  expect(await tell('orders/paid', edited)).toBe('duplicate')
+  expect(await world.row(placed.id)).toMatchObject({ state: 'failed', failParams: { missing: 'Rule 1: 5 of 8' } })
+  const right = { ...paymentFor(placed, { id: short.id }), total_price: '25.00', updated_at: '2026-01-02T00:00:00Z' }
+  expect(await tell('orders/paid', right)).toBe('settled')
+  expect(await world.row(placed.id)).toMatchObject({ state: 'delivering', payAmount: '25.00' })
+  expect(await paymentRow(short)).toMatchObject({ accepted: true, amount: '25.00', charged: '25.00' })
+  expect(await openOf(short)).toEqual([])
+  expect(await tell('orders/paid', right)).toBe('duplicate')
+})
+
+test('a report that is older than what was judged changes nothing; one that says cancelled gives the money back', async () => {
+  const placed = await world.place(buyer)
+  const short = { ...paymentFor(placed, { lines: { '11': 8 } }), updated_at: '2026-01-02T00:00:00Z' }
+  expect(await tell('orders/paid', short)).toBe('lines_missing')
+  const older = { ...paymentFor(placed, { id: short.id }), updated_at: '2026-01-01T00:00:00Z' }
+  expect(await tell('orders/paid', older)).toBe('duplicate')
+  expect(await world.row(placed.id)).toMatchObject({ state: 'failed' })
+  const cancelled = { ...older, updated_at: '2026-01-03T00:00:00Z', cancelled_at: '2026-01-03T00:00:00Z' }
+  expect(await tell('orders/paid', cancelled)).toBe('refunded')
+  expect(await world.row(placed.id)).toMatchObject({ state: 'placed', paidAt: null })
+})
+
+test('a held renewal, and a payment that named no order, are settled when the platform tells of them rightly', async () => {
+  const { order } = await delivered()
+  const short = paymentFor(order, { renewal: true, lines: { '11': 8 } })
+  expect(await tell('orders/paid', short)).toBe('renewal_lines_missing')
+  expect(await openOf(short)).toHaveLength(1)
+  expect(await tell('orders/paid', paymentFor(order, { renewal: true, id: short.id }))).toBe('settled')
+  expect((await world.row(order.id)).expiredAt?.getTime()).toBe((order.expiredAt?.getTime() ?? 0) + 30 * DAY)
+  expect(await openOf(short)).toEqual([])
+
+  const placed = await world.place(buyer)
+  const unknown = paidEvent({ publicId: 'NL-nobody', amount: '20.00', lines: LINES })
+  expect(await tell('orders/paid', unknown)).toBe('unknown_order')
+  expect(await tell('orders/paid', paymentFor(placed, { id: unknown.id }))).toBe('settled')
+  expect(await openOf(unknown)).toEqual([])
+})
+
+test('a part that was given back of a held payment counts on its order from when the payment does', async () => {
+  const placed = await world.place(buyer)
+  const paid = paymentFor(placed, { lines: { '11': 8 } })
+  expect(await tell('orders/paid', paid)).toBe('lines_missing')
+  expect(await refund(paid, '5.00')).toBe('refund_kept')
+  const [open] = await openOf(paid)
+  expect(await act(open, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+  expect(await world.row(placed.id)).toMatchObject({ refundedAmount: '5.00', payAmount: '20.00' })
+  expect(await refund(paid, '15.00')).toBe('refunded')
+  expect(await world.row(placed.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})

@@ -1,0 +1,98 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { sql } from 'drizzle-orm'
+import { DAY, HOUR } from '../../infra/clock.ts'
+import type { OrderRow } from '../orders/index.ts'
+import { wrongBooks } from './books-check.fixture.ts'
+import { startBooks, type Books, type Paid } from './books.fixture.ts'
+import { compareFigures } from './figures.ts'
+
+let b: Books
+beforeAll(async () => {
+  b = await startBooks()
+}, 120_000)
+afterAll(() => b?.world.close())
+afterEach(async () => {
+  expect(await compareFigures(b.db())).toEqual([])
+  expect(await wrongBooks(b.db())).toEqual([])
+  await b.world.endAll()
+})
+
+const row = ({ id }: OrderRow) => b.world.row(id)
+const outcomesOf = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome }) => outcome)
+/** The platform's time, so long from now. */
+const at = (later = 0) => new Date(b.now().getTime() + later).toISOString()
+type Word = [status: string, at: string | null]
+const tell = (paid: Paid, [status, finalized_on]: Word, more = {}) => b.dispute(paid, status, { finalized_on, ...more })
+
+test('a dispute that is lost after it was won takes the money back again, and may be won again', async () => {
+  const start = await b.books()
+  const { order, paid } = await b.delivered()
+  const before = await b.books()
+  await b.FATES.opened(paid)
+  await b.world.confirm()
+  expect(await tell(paid, ['won', at()])).toBe('dispute_won')
+  expect(await b.reopen(order)).toMatchObject({ code: 2000 })
+  await b.world.confirm()
+  await b.world.advance(DAY)
+  const lost: Word = ['lost', at()]
+  expect(await tell(paid, lost)).toBe('refunded')
+  expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await b.books()).toEqual(start)
+  expect(await outcomesOf(paid)).toEqual([])
+  expect(await tell(paid, lost)).toBe('duplicate')
+  await b.world.advance(DAY)
+  // What comes late says nothing new.
+  expect(await tell(paid, ['won', at(-3 * DAY)])).toBe('duplicate')
+  expect(await tell(paid, ['won', at()])).toBe('dispute_won')
+  expect(await tell(paid, lost)).toBe('duplicate')
+  expect(await b.books()).toEqual(before)
+  await b.world.confirm()
+  expect(new Set(await outcomesOf(paid))).toEqual(new Set(['dispute_won']))
+  expect(await b.reopen(order)).toMatchObject({ code: 2000 })
+  expect(await outcomesOf(paid)).toEqual([])
+})
+
+test.for([
+  { ends: 'refunded', told: 'opened, won, lost', words: [['needs_response'], ['won', 1], ['lost', 2]] },
+  { ends: 'refunded', told: 'lost, won, opened', words: [['lost', 2], ['won', 1], ['needs_response']] },
+  { ends: 'refunded', told: 'won, opened, lost', words: [['won', 1], ['needs_response'], ['lost', 2]] },
+  { ends: 'refunded', told: 'won, lost, opened', words: [['won', 1], ['accepted', 2], ['needs_response']] },
+  { ends: 'expired', told: 'opened, lost, won', words: [['needs_response'], ['lost', 1], ['won', 2]] },
+  { ends: 'expired', told: 'opened, won, lost before it', words: [['needs_response'], ['won', 2], ['lost', 1]] },
+  { ends: 'expired', told: 'opened, won, lost without a time', words: [['needs_response'], ['won', 1], ['lost']] },
+  { ends: 'expired', told: 'opened, won, lost at the same time', words: [['needs_response'], ['won', 1], ['lost', 1]] }
+] as const)('of a dispute that is told as $told the later word counts: $ends', async ({ ends, words }) => {
+  const { order, paid } = await b.delivered()
+  const hours = b.now().getTime() - DAY
+  for (const [status, hour] of words) {
+    const time = hour === undefined ? null : new Date(hours + hour * HOUR).toISOString()
+    await tell(paid, [status, time])
+    await b.world.confirm()
+  }
+  expect(await row(order)).toMatchObject({ state: ends })
+})
+
+test('a dispute in the buyer’s currency that is lost after it was won holds the payment again', async () => {
+  const { order, paid } = await b.delivered()
+  const gbp = { amount: '15.40', currency: 'GBP' }
+  expect(await tell(paid, ['needs_response', null], gbp)).toBe('partly_refunded')
+  await tell(paid, ['won', at()], gbp)
+  expect(await outcomesOf(paid)).toEqual([])
+  expect(await tell(paid, ['lost', at(HOUR)], gbp)).toBe('partly_refunded')
+  const [open] = await b.openOf(paid)
+  expect(await b.act(open, 'refunded', { note: 'the bank has all of it' })).toMatchObject({ code: 2000 })
+  expect(await row(order)).toMatchObject({ state: 'refunded' })
+  expect(await tell(paid, ['won', at(2 * HOUR)], gbp)).toBe('dispute_won')
+  expect(await row(order)).toMatchObject({ state: 'expired' })
+})
+
+test('where what the platform said of the won dispute is kept no longer, the loss counts if it is later than when that was told', async () => {
+  const { order, paid } = await b.delivered()
+  await b.FATES.opened(paid)
+  await b.world.confirm()
+  await tell(paid, ['won', at(-HOUR)])
+  await b.db().execute(sql`update platform_events set payload = '{}' where platform_order_id = ${String(paid.id)}`)
+  expect(await tell(paid, ['lost', at(-HOUR / 2)])).toBe('duplicate')
+  expect(await tell(paid, ['lost', at(HOUR)])).toBe('refunded')
+  expect(await row(order)).toMatchObject({ state: 'refunded' })
+})

@@ -1,0 +1,79 @@
+import { fromCents, toCents, type OrderPayment } from '@netlet/contract'
+import { and, asc, desc, eq, inArray } from 'drizzle-orm'
+import { PaidOrder, shopBase } from '../../integrations/shopify/index.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { platformEvents } from '../commerce/tables.ts'
+import { readSettings } from '../settings/index.ts'
+import { lineOf } from './compare-payment.ts'
+import { shownPayment } from './rows.ts'
+import { paymentRefunds, payments } from './tables.ts'
+
+/** What was paid for an order, each payment with the platform's lines and what was given back of it. */
+export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 'secrets'>) =>
+  defineList<ListInput<'id'>, OrderPayment>({
+    name: `order_${orderId}_payments`,
+    table: payments,
+    id: payments.id,
+    sort: { id: payments.id },
+    match: () => ({ anyOf: [{ column: payments.orderId, among: [orderId] }] }),
+    async load(db, ids) {
+      const rows = await db.select().from(payments).where(among(payments.id, ids))
+      const platformIds = rows.map(row => row.platformOrderId)
+      const lines = await linesOf(db, platformIds)
+      const refunds = await refundsOf(db, platformIds)
+      const shop = shopBase((await readSettings(db, secrets)).shopify_shop_url)
+      return rows.map(payment => ({
+        ...shownPayment(payment),
+        platform_order_id: payment.platformOrderId,
+        platform_url: platformUrl(shop, payment.platformOrderId),
+        discount: payment.discount,
+        counts: payment.accepted ? fromCents(toCents(payment.amount) - toCents(payment.refundedAmount)) : '0.00',
+        days: payment.days,
+        refunded_at: isoOrNull(payment.refundedAt),
+        refund_requested_by: payment.refundRequestedAt && !payment.refundedAt ? payment.refundRequestedBy : null,
+        lines: lines.get(payment.platformOrderId) ?? [],
+        refunds: refunds.filter(refund => refund.of === payment.platformOrderId).map(({ of: _of, ...refund }) => refund)
+      }))
+    }
+  })
+
+/** The platform's ids are numbers: nothing else gets into an address that operators open. */
+const platformUrl = (shop: string | null, id: string): string | null =>
+  shop && /^\d+$/.test(id) ? `${shop}/admin/orders/${id}` : null
+
+/** What the latest reports of these payments say was paid for. Retention empties old reports. */
+async function linesOf(db: Executor, platformIds: string[]): Promise<Map<string, OrderPayment['lines']>> {
+  const reports = await db
+    .select({ of: platformEvents.platformOrderId, payload: platformEvents.payload })
+    .from(platformEvents)
+    .where(and(inArray(platformEvents.platformOrderId, platformIds), eq(platformEvents.topic, 'orders/paid')))
+    .orderBy(asc(platformEvents.id))
+  return new Map(
+    reports.flatMap(({ of, payload }) => {
+      const paid = PaidOrder.safeParse(payload)
+      if (!of || !paid.success) return []
+      return [[of, paid.data.line_items.map(lineOf)] as const]
+    })
+  )
+}
+
+const KINDS = ['refund', 'cancellation', 'dispute'] as const
+
+async function refundsOf(db: Executor, platformIds: string[]) {
+  const rows = await db
+    .select()
+    .from(paymentRefunds)
+    .where(inArray(paymentRefunds.platformOrderId, platformIds))
+    .orderBy(desc(paymentRefunds.id))
+  return rows.map(({ key, platformOrderId, amount, foreignAmount, createdAt, reversedAt }) => ({
+    of: platformOrderId,
+    kind: KINDS.find(kind => key.startsWith(`${kind}:`)) ?? 'refund',
+    amount,
+    foreign_amount: foreignAmount,
+    at: iso(createdAt),
+    reversed_at: isoOrNull(reversedAt)
+  }))
+}

@@ -1,0 +1,189 @@
+import type { InboxEntry } from '@netlet/contract'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { MINUTE } from '../../infra/clock.ts'
+import { paidEvent } from '../../testing/buying.ts'
+import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
+import { work } from './platform-orders.fixture.ts'
+import { one, tell, type Told } from './told.fixture.ts'
+
+let world: OrderShop
+let buyer: Buyer
+let boss: Buyer
+let ids = 990_000
+
+beforeAll(async () => {
+  world = await startOrderShop({ ruleCount: 1 })
+  buyer = await world.customer('buyer1')
+  boss = await world.admin('boss1')
+}, 120_000)
+afterAll(() => world?.close())
+afterEach(() => void Object.assign(world.refundReplies, { as: 'whole', before: undefined }))
+
+const entryOf = async ({ id }: Pick<Told, 'id'>) =>
+  (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
+const MINE = { unresolved: false, resolution: 'refunded', resolved_by: 'boss1' }
+const NOBODYS = { unresolved: true, resolved_by: null }
+
+/** An order that works, and what is done with the money that was paid for it. */
+async function bought() {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8, '901': 8 } })
+  await tell(world, 'orders/paid', paid)
+  await world.confirm()
+  const refunds = { id: 0, order_id: paid.id, transactions: [{ kind: 'refund', status: 'success', amount: '5.00' }] }
+  return {
+    plan: (amount = '', platform_order = '') =>
+      boss.get(`/api/orders/order_list/${order.id}/refund/?amount=${amount}&platform_order=${platform_order}`),
+    ask: (amount = '5.00', version?: string) =>
+      boss.post(`/api/orders/order_list/${order.id}/refund/`, { amount, ...(version ? { version } : {}) }),
+    told: (id = (ids += 1)) => tell(world, 'refunds/create', { ...refunds, id })
+  }
+}
+
+test('the refund that was asked for is the one that the platform answered, and no other of the same amount', async () => {
+  const { ask, told } = await bought()
+  expect(await ask()).toMatchObject({ code: 2000 })
+  const own = world.refundsMade.at(-1)?.id
+  expect(await entryOf(await told())).toMatchObject(NOBODYS)
+  expect(await ask()).toMatchObject({ status: 409, data: { reason: 'refund_running' } })
+  expect(await entryOf(await told(own))).toMatchObject(MINE)
+  expect(await entryOf(await told())).toMatchObject(NOBODYS)
+})
+
+test('it is told before a refund how much goes back and what ends, and nothing is changed by asking', async () => {
+  const { ask, plan, told } = await bought()
+  const before = world.refundsMade.length
+  const all = { currency: 'USD', ends: 'lease', proxies: 8, days: 0 }
+  expect(await plan()).toMatchObject({ status: 200, data: { ...all, amount: '20.00' } })
+  expect(await plan('5')).toMatchObject({ data: { amount: '5.00', ends: 'nothing', proxies: 0 } })
+  expect(await plan('20.01')).toMatchObject({
+    status: 400,
+    data: { errors: { amount: 'At most $20.00 of this payment can be given back' } }
+  })
+  expect(await plan('', '%23none')).toMatchObject({ status: 409, data: { reason: 'order_without_payment' } })
+  expect(world.refundsMade).toHaveLength(before)
+  await ask()
+  await told(world.refundsMade.at(-1)?.id)
+  expect(await plan()).toMatchObject({ data: { ...all, amount: '15.00' } })
+})
+
+test('an amount that is none is refused in words', async () => {
+  const { ask, plan } = await bought()
+  for (const bad of ['-1', 'abc', '1.234'])
+    for (const call of [ask, plan])
+      expect(await call(bad)).toMatchObject({
+        status: 400,
+        data: { errors: { amount: 'Must be an amount with at most 2 decimals' } }
+      })
+  expect(await ask('0')).toMatchObject({ status: 400, data: { errors: { amount: 'Must be more than 0' } } })
+})
+
+test('what is reported before the platform’s answer waits for it, and is the one that was asked for by its id alone', async () => {
+  for (const isOwn of [true, false]) {
+    const { ask, told } = await bought()
+    let reported = 0
+    world.refundReplies.before = async ({ id }) => {
+      reported = isOwn ? id : (ids += 1)
+      await expect(told(reported)).rejects.toThrow('has yet to answer')
+    }
+    expect(await ask()).toMatchObject({ code: 2000 })
+    await work(world)
+    const event = await one<{ id: number }>(
+      world.shop.ctx,
+      sql`select id::int from platform_events where payload ->> 'id' = ${String(reported)}`
+    )
+    expect(await entryOf(event)).toMatchObject(isOwn ? MINE : NOBODYS)
+    world.refundReplies.before = undefined
+    expect(await ask('1.00')).toMatchObject(isOwn ? { code: 2000 } : { status: 409 })
+  }
+})
+
+test('where the answer was cut, the refund is known by its amount', async () => {
+  const { ask, told } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+  world.refundReplies.as = 'whole'
+  expect(await entryOf(await told())).toMatchObject(MINE)
+  expect(await entryOf(await told())).toMatchObject(NOBODYS)
+})
+
+test('where the process that asked died before the answer, its report waits for two minutes and is known by its amount', async () => {
+  const { ask, told } = await bought()
+  expect(await ask()).toMatchObject({ code: 2000 })
+  await world.shop.ctx.db.execute(sql`update payments set refund_id = null where refund_id is not null`)
+  const own = world.refundsMade.at(-1)?.id
+  await expect(told(own)).rejects.toThrow('has yet to answer')
+  await world.advance(2 * MINUTE)
+  await work(world)
+  const event = await one<{ id: number }>(
+    world.shop.ctx,
+    sql`select id::int from platform_events where payload ->> 'id' = ${String(own)}`
+  )
+  expect(await entryOf(event)).toMatchObject(MINE)
+})
+
+test('a refund that the platform has not finished keeps others from being asked for, and one that failed is made anew', async () => {
+  const { ask, plan, told } = await bought()
+  const { version } = (await plan('5.00')).data as { version: string }
+  expect(await ask()).toMatchObject({ code: 2000 })
+  const first = world.refundsMade.at(-1)
+  Object.assign(first ?? {}, { status: 'PENDING' })
+  const made = world.refundsMade.length
+  const params = { by: 'boss1', platform_order: expect.any(String) }
+  for (const amount of ['5.00', '1.00']) {
+    await world.advance(11 * MINUTE)
+    expect(await ask(amount)).toMatchObject({ status: 409, data: { reason: 'refund_pending', params } })
+  }
+  expect(world.refundsMade).toHaveLength(made)
+  // The bank rejects it: what somebody agreed to before is still what would be done.
+  Object.assign(first ?? {}, { status: 'FAILURE' })
+  expect(await ask('5.00', version)).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made + 1)
+  expect(world.refundsMade.at(-1)?.id).not.toBe(first?.id)
+  // So is the next one, and what is made in the end is counted once.
+  Object.assign(world.refundsMade.at(-1) ?? {}, { status: 'FAILURE' })
+  await world.advance(11 * MINUTE)
+  expect(await ask()).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made + 2)
+  expect(await entryOf(await told(world.refundsMade.at(-1)?.id))).toMatchObject(MINE)
+  expect(await plan()).toMatchObject({ data: { amount: '15.00' } })
+})
+
+test('a refund that the platform has made and that is not counted yet is not made again', async () => {
+  const { ask, told } = await bought()
+  expect(await ask()).toMatchObject({ code: 2000 })
+  const made = world.refundsMade.length
+  await world.advance(11 * MINUTE)
+  const asked = world.platformOrders.asked
+  expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_uncounted' } })
+  // The platform is asked for it at once.
+  await work(world)
+  expect(world.platformOrders.asked).toBe(asked + 1)
+  expect(world.refundsMade).toHaveLength(made)
+  expect(await entryOf(await told(world.refundsMade.at(-1)?.id))).toMatchObject(MINE)
+  expect(await ask('1.00')).toMatchObject({ code: 2000 })
+})
+
+test('a refund whose answer was cut off and that failed since is made anew when it is asked for again', async () => {
+  const { ask } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.as = 'whole'
+  const made = world.refundsMade.length
+  // While its outcome is not known the request is the same one to the platform.
+  await world.advance(11 * MINUTE)
+  Object.assign(world.refundsMade.at(-1) ?? {}, { status: 'PENDING' })
+  expect(await ask()).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made)
+  await world.advance(11 * MINUTE)
+  Object.assign(world.refundsMade.at(-1) ?? {}, { status: 'FAILURE' })
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.as = 'whole'
+  expect(world.refundsMade).toHaveLength(made + 1)
+  await world.advance(11 * MINUTE)
+  Object.assign(world.refundsMade.at(-1) ?? {}, { status: 'FAILURE' })
+  expect(await ask()).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made + 2)
+})

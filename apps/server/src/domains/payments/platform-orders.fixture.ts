@@ -1,0 +1,61 @@
+import { sql } from 'drizzle-orm'
+import type { paidEvent } from '../../testing/buying.ts'
+import { eventHandlers } from '../../workers.ts'
+import { handleEvent } from '../commerce/index.ts'
+import type { OrderShop } from './order-shop.fixture.ts'
+import { readForeignRefunds } from './read-foreign-refunds.ts'
+
+type Refund = { id: number; amount: string }
+
+const money = (amount: string) => ({ shopMoney: { amount } })
+
+/** What the platform says of an order that it told of as `paid`, in the shop's currency. */
+export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: readonly Refund[] = []) {
+  const back = refunds.reduce((sum, { amount }) => sum + Number(amount), 0)
+  const status = back === 0 ? 'PAID' : back < Number(paid.total_price) ? 'PARTIALLY_REFUNDED' : 'REFUNDED'
+  return {
+    id: `gid://shopify/Order/${paid.id}`,
+    name: paid.name,
+    number: paid.order_number,
+    email: null,
+    note: null,
+    tags: [],
+    createdAt: '2026-01-01T00:00:00Z',
+    updatedAt: `2026-01-01T00:00:0${refunds.length}Z`,
+    cancelledAt: null,
+    currencyCode: paid.currency,
+    displayFinancialStatus: status,
+    test: false,
+    lineItems: {
+      nodes: paid.line_items.map(({ variant_id, quantity }, at) => ({
+        id: `gid://shopify/LineItem/${at}`,
+        title: 'A line',
+        quantity,
+        currentQuantity: quantity,
+        variant: { id: `gid://shopify/ProductVariant/${variant_id}` },
+        originalUnitPriceSet: money('1.00')
+      })),
+      pageInfo: { hasNextPage: false, endCursor: null }
+    },
+    refunds: refunds.map(({ id, amount }) => ({ id: `gid://shopify/Refund/${id}`, totalRefundedSet: money(amount) })),
+    discountCodes: [],
+    customAttributes: paid.note_attributes.map(({ name, value }) => ({ key: name, value })),
+    totalPriceSet: money(paid.total_price),
+    subtotalPriceSet: money(paid.total_price),
+    totalDiscountsSet: money('0.00')
+  }
+}
+
+/** Does what waits in the queues, as the workers do: asks the platform, and handles what that told of. */
+export async function work({ shop: { ctx } }: OrderShop): Promise<void> {
+  for (;;) {
+    const { rows: asked } = await ctx.db.execute<{ id: string }>(sql`
+      delete from pgboss.job where name = 'read-foreign-refunds' returning data ->> 'platformOrderId' as id`)
+    for (const { id } of asked) await readForeignRefunds(ctx, { platformOrderId: id })
+    const { rows: events } = await ctx.db.execute<{ event_id: string }>(
+      sql`select event_id from platform_events where processed_at is null order by id desc`
+    )
+    for (const { event_id } of events) await handleEvent(ctx, eventHandlers, event_id)
+    if (asked.length + events.length === 0) return
+  }
+}

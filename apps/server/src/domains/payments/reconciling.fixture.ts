@@ -1,0 +1,30 @@
+import { sql } from 'drizzle-orm'
+import { eventHandlers } from '../../workers.ts'
+import { handleEvent } from '../commerce/index.ts'
+import type { Books, Paid } from './books.fixture.ts'
+import { platformOrder } from './platform-orders.fixture.ts'
+import { reconcilePayments } from './reconcile.ts'
+
+type Order = ReturnType<typeof platformOrder>
+
+/** What the platform says of its order from now on. */
+export function says(
+  { world, now }: Books,
+  paid: Paid,
+  refunds: { id: number; amount: string }[],
+  more: Partial<Pick<Order, 'updatedAt' | 'displayFinancialStatus'>> = {}
+): void {
+  const order = platformOrder(paid, refunds)
+  world.platformOrders.known.set(String(paid.id), { ...order, updatedAt: now().toISOString(), ...more })
+}
+
+/** Reconciles, and handles what was found. @returns how many events that were */
+export async function reconcile({ world }: Books): Promise<number> {
+  const { ctx } = world.shop
+  const found = await reconcilePayments(ctx)
+  const { rows } = await ctx.db.execute<{ event_id: string }>(
+    sql`select event_id from platform_events where processed_at is null order by id`
+  )
+  for (const { event_id } of rows) await handleEvent(ctx, eventHandlers, event_id)
+  return found
+}

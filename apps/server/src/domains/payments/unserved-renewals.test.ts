@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { DAY, MINUTE } from '../../infra/clock.ts'
+import { announceDelivery } from '../delivery/announce.ts'
+import { expireOrders } from '../delivery/index.ts'
+import { startBooks, type Books, type Paid } from './books.fixture.ts'
+import { compareFigures } from './figures.ts'
+
+let world: Books['world']
+let db: Books['db']
+let tell: Books['tell']
+let paymentFor: Books['paymentFor']
+let refund: Books['refund']
+let delivered: Books['delivered']
+let paymentRow: Books['paymentRow']
+let books: Books['books']
+let openOf: Books['openOf']
+let act: Books['act']
+let reopen: Books['reopen']
+let daysLeft: Books['daysLeft']
+let FATES: Books['FATES']
+
+beforeAll(async () => {
+  ;({ world, db, tell, paymentFor, refund, delivered, paymentRow, books, openOf, act, reopen, daysLeft, FATES } =
+    await startBooks())
+}, 60_000)
+afterAll(() => world?.close())
+afterEach(async () => {
+  // Whatever a test did: what is kept of the money is what the payments say.
+  expect(await compareFigures(db())).toEqual([])
+  await world.endAll()
+})
+
+test('renewals that a refunded purchase left unserved are closed when they are given back, by the platform or by hand', async () => {
+  const both = async () => {
+    const { order, paid } = await delivered()
+    const renewals = [paymentFor(order, { renewal: true }), paymentFor(order, { renewal: true })]
+    for (const renewal of renewals) expect(await tell('orders/paid', renewal)).toBe('settled')
+    expect(await refund(paid, '20.00')).toBe('renewals_unserved')
+    return { order, paid, renewals: renewals as [Paid, Paid] }
+  }
+  const start = await books()
+  const told = await both()
+  for (const renewal of told.renewals) {
+    expect(await openOf(told.paid)).toMatchObject([{ outcome: 'renewals_unserved' }])
+    expect(await refund(renewal, '20.00')).toBe('refunded')
+  }
+  expect(await openOf(told.paid)).toEqual([])
+  expect(await books()).toEqual(start)
+
+  const byHand = await both()
+  const [open] = await openOf(byHand.paid)
+  expect(await act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
+  for (const renewal of byHand.renewals)
+    expect(await paymentRow(renewal)).toMatchObject({ refundedAmount: '20.00', refundedAt: expect.any(Date) })
+  expect(await openOf(byHand.paid)).toEqual([])
+  expect(await books()).toEqual(start)
+})
+
+test('renewals are not marked refunded while the platform is asked to refund one of them', async () => {
+  const { order, paid } = await delivered()
+  const renewals = [paymentFor(order, { renewal: true }), paymentFor(order, { renewal: true })]
+  for (const renewal of renewals) expect(await tell('orders/paid', renewal)).toBe('settled')
+  expect(await refund(paid, '20.00')).toBe('renewals_unserved')
+  const [open] = await openOf(paid)
+  const other = await world.admin('renewals2')
+  const [first] = renewals as [Paid, Paid]
+  const asked = await other.post(`/api/orders/order_list/${order.id}/refund/`, { platform_order: String(first.id) })
+  expect(asked).toMatchObject({ code: 2000 })
+  expect(await act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({
+    status: 409,
+    data: { reason: 'refund_running', params: { by: 'renewals2', platform_order: first.name } }
+  })
+  for (const renewal of renewals) expect(await paymentRow(renewal)).toMatchObject({ refundedAt: null })
+  // A refund of which the platform never reports keeps nobody from deciding.
+  await world.advance(11 * MINUTE)
+  expect(await act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
+  for (const renewal of renewals) expect(await paymentRow(renewal)).toMatchObject({ refundedAt: expect.any(Date) })
+})
+
+test('each delivery is announced once, also one after a refunded renewal that ends when an earlier one did', async () => {
+  const { order } = await delivered()
+  const { ctx } = world.shop
+  const announced = async () => {
+    for (let times = 0; times < 2; times++) await announceDelivery(ctx, order.id)
+    return (await world.mailsOf(order.id)).filter(({ template }) => template === 'proxies-delivered').length
+  }
+  expect(await announced()).toBe(1)
+  await world.advance(30 * DAY)
+  for (const times of [2, 3]) {
+    await expireOrders(ctx)
+    await world.confirm()
+    const renewal = paymentFor(order, { renewal: true })
+    expect(await tell('orders/paid', renewal)).toBe('settled')
+    await world.confirm()
+    expect(await world.row(order.id)).toMatchObject({ state: 'delivered' })
+    expect(await announced()).toBe(times)
+    expect(await refund(renewal, '20.00')).toBe('refunded')
+  }
+})
+
+test('a renewal that was given back while the order was refunded is no time that a reopening serves', async () => {
+  const { order, paid } = await delivered()
+  const renewal = paymentFor(order, { renewal: true })
+  expect(await tell('orders/paid', renewal)).toBe('settled')
+  expect(await FATES.opened(paid)).toBe('renewals_unserved')
+  expect(await refund(renewal, '20.00')).toBe('refunded')
+  expect(await FATES.won(paid)).toBe('dispute_won')
+  await world.confirm()
+  expect(await reopen(order)).toMatchObject({ code: 2000 })
+  await world.confirm()
+  expect(daysLeft(await world.row(order.id))).toBe(30)
+})
+
+test.for(['refund', 'dispute'] as const)(
+  'a renewal whose dispute is won after its order ended by a %s is no revenue that nobody sees',
+  async how => {
+    const { order, paid } = await delivered()
+    const renewal = paymentFor(order, { renewal: true })
+    expect(await tell('orders/paid', renewal)).toBe('settled')
+    await FATES.opened(renewal)
+    if (how === 'refund') expect(await refund(paid, '20.00')).toBe('refunded')
+    else expect(await FATES.opened(paid)).toBe('refunded')
+    expect(await FATES.won(renewal)).toBe('renewals_unserved')
+    const [open] = await openOf(renewal)
+    expect(open).toMatchObject({ outcome: 'renewals_unserved', payment: 'accepted', params: { amount: '20.00' } })
+    expect(await act(open, 'refunded', { note: 'given back by hand' })).toMatchObject({ code: 2000 })
+    expect((await paymentRow(renewal)).refundedAmount).toBe('20.00')
+    expect(await openOf(renewal)).toEqual([])
+  }
+)

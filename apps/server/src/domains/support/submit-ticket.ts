@@ -1,0 +1,55 @@
+import { refuse, type Language } from '@netlet/contract'
+import { and, eq, gt } from 'drizzle-orm'
+import { HOUR } from '../../infra/clock.ts'
+import type { UserActor, VisitorActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { done, type Result } from '../../infra/result.ts'
+import { countForwarded, limitedClient, tryCaptcha } from '../accounts/index.ts'
+import { tickets } from './tables.ts'
+
+/** Tickets that one client may send within an hour. */
+export const TICKETS_AN_HOUR = 10
+
+type TicketInput = {
+  username: string
+  email: string
+  phone: string
+  message: string
+  captcha: number
+  captcha_id: string
+}
+
+/**
+ * Stores a ticket whose captcha was answered rightly; the captcha is used up either way. Refuses 'wrong_captcha', and
+ * 'too_many' where this client has sent enough for an hour, or too many wrong answers.
+ */
+export async function submitTicket(
+  ctx: AppContext,
+  by: UserActor | VisitorActor,
+  { captcha, captcha_id, ...ticket }: TicketInput,
+  language: Language = 'en'
+): Promise<Result<null>> {
+  // Before the command that may be refused: a refused ticket must not bring its captcha back.
+  const refused = await tryCaptcha(ctx, by, { id: captcha_id, answer: captcha })
+  if (refused) return refused
+  const client = limitedClient(by)
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
+    await lock(tx, 'ticketClient', client)
+    const sent = await tx.$count(
+      tickets,
+      and(eq(tickets.clientIp, client), gt(tickets.createdAt, new Date(now.getTime() - HOUR)))
+    )
+    if (sent >= TICKETS_AN_HOUR) return refuse('too_many')
+    const flooded = await countForwarded(unit, by, 'ticket')
+    if (flooded) return flooded
+    const [made] = await tx
+      .insert(tickets)
+      .values({ ...ticket, language, clientIp: client, createdAt: now })
+      .returning({ id: tickets.id })
+    unit.publish('ticket', made?.id)
+    return done
+  })
+}

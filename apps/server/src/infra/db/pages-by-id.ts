@@ -1,0 +1,17 @@
+const PAGE = 500
+
+/**
+ * All rows that `read` finds, page by page, so that many are never in memory at once.
+ * @param read the rows with a greater id than `after`, by ascending id, `limit` of them at the most
+ */
+export async function* pagesById<Row extends { id: number }>(
+  read: (page: { after: number; limit: number }) => PromiseLike<Row[]>
+): AsyncGenerator<Row[]> {
+  for (let after = 0; ;) {
+    const rows = await read({ after, limit: PAGE })
+    yield rows
+    const last = rows.at(-1)
+    if (!last || rows.length < PAGE) return
+    after = last.id
+  }
+}

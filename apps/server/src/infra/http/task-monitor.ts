@@ -1,0 +1,105 @@
+import { mayOperate, refuse } from '@netlet/contract'
+import type { DashboardHandler } from '@pg-boss/dashboard/handler'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createHash } from 'node:crypto'
+import type { AppContext } from '../context.ts'
+import { sendRefusal } from './app.ts'
+import type { Guard } from './mount.ts'
+
+const BASE = '/task-monitor'
+/** A job's own page shows its payload as it is: names, addresses, codes. Our page of dead letters hides
+ * these. It reads its paths in either case. */
+const PAYLOAD = /\/jobs\/+[^/]+/i
+/** Its pages ask a third party for fonts, which would learn who looks at them. They get an empty style sheet of ours. */
+const FONTS = /https:\/\/fonts\.(?:googleapis|gstatic)\.com[^"'`\s\\]*/g
+const NO_FONTS = `${BASE}/fonts.css`
+/** Others choose columns of the payload, or search in it. */
+const QUERY = new Set(['db', 'dir', 'page', 'queue', 'queues', 'sort', 'state', 'status', 'type', 'w', 'minRetries'])
+
+/**
+ * The job queue's own monitor, for administrators only, framed by the Tasks screen. It reads: what changes jobs goes
+ * through our own calls, so that it stands in the audit log.
+ */
+export function taskMonitorRoutes(
+  app: FastifyInstance,
+  ctx: Pick<AppContext, 'config'>,
+  guard: Pick<Guard, 'authenticate' | 'fromOurOrigin'>
+): void {
+  let opened: Promise<DashboardHandler> | undefined
+  const open = async (): Promise<DashboardHandler> => {
+    // Read when the module starts.
+    process.env['PGBOSS_DASHBOARD_READ_ONLY'] = '1'
+    const { createDashboardHandler } = await import('@pg-boss/dashboard/handler')
+    return createDashboardHandler({ databases: [{ url: ctx.config.databaseUrl, name: 'jobs' }], basePath: BASE })
+  }
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!guard.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
+    const caller = await guard.authenticate(request)
+    if (!caller) return sendRefusal(reply, refuse('unauthorized'))
+    if (!caller.isSuperuser || caller.scopes) return sendRefusal(reply, refuse('forbidden'))
+    if (!mayOperate(caller.role, 'tasks.view')) return sendRefusal(reply, refuse('role_not_allowed'))
+    const url = askedOf(request.url, ctx.config.publicUrl)
+    if (!url) return sendRefusal(reply, refuse('not_found'))
+    opened ??= open()
+    const handle = await opened
+    // Neither the session's cookie nor anything else of the caller is the monitor's business.
+    const given = await handle(new Request(url, { headers: { accept: '*/*' } }))
+    return send(reply, given)
+  }
+  app.get(BASE, answer)
+  // What its first page shows, when somebody comes back to it from another.
+  app.get(`${BASE}.data`, answer)
+  app.get(NO_FONTS, (_request, reply) => reply.type('text/css').send(''))
+  app.get(`${BASE}/*`, answer)
+  app.addHook('onClose', async () => {
+    await (await opened)?.close()
+  })
+}
+
+/** What of an address the monitor is asked for; null where it would show a payload. */
+function askedOf(path: string, publicUrl: string): URL | null {
+  const url = new URL(path, publicUrl)
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(url.pathname)
+  } catch {
+    return null
+  }
+  // The path as the monitor reads it, and as somebody who decodes it once more would.
+  const inside = [url.pathname, decoded].every(
+    one => one === BASE || one === `${BASE}.data` || one.startsWith(`${BASE}/`)
+  )
+  if (!inside || decoded.includes('\\') || PAYLOAD.test(url.pathname) || PAYLOAD.test(decoded)) return null
+  for (const [name, value] of new URLSearchParams(url.searchParams))
+    if (!mayAsk(url.pathname, name, value)) url.searchParams.delete(name)
+  return url
+}
+
+/** Its pages load the routes that they link to from the manifest, which holds no data. */
+const mayAsk = (path: string, name: string, value: string): boolean =>
+  path === `${BASE}/__manifest`
+    ? ['p', 'paths', 'version'].includes(name) && /^[\w./,-]*$/.test(value)
+    : QUERY.has(name) && /^[\w.,-]*$/.test(value)
+
+async function send(reply: FastifyReply, given: Response): Promise<FastifyReply> {
+  const type = given.headers.get('content-type') ?? 'application/octet-stream'
+  const location = given.headers.get('location')
+  reply.code(given.status).type(type).header('cache-control', 'no-store')
+  if (location) reply.header('location', location)
+  // How it has a page of an older version of it loaded anew.
+  const reload = given.headers.get('x-remix-reload-document')
+  if (reload) reply.header('x-remix-reload-document', reload)
+  if (!/^(?:text\/html|(?:text|application)\/javascript)/.test(type))
+    return reply.send(Buffer.from(await given.arrayBuffer()))
+  const text = (await given.text()).replaceAll(FONTS, NO_FONTS)
+  if (!type.startsWith('text/html')) return reply.send(text)
+  // Its pages hold scripts, which may run where the page was made by us: by their hashes.
+  const scripts = [...text.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)]
+    .map(([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`)
+    .join(' ')
+  reply.header(
+    'content-security-policy',
+    `default-src 'self'; script-src 'self' ${scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'`
+  )
+  return reply.send(text)
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { withoutPersonIn } from './person-in-json.ts'
+
+const person = { username: 'state', email: 'a.b+c@b.com', replacement: 'deleted-3' }
+const without = (value: unknown) => withoutPersonIn(value, ['username'], person)
+
+test('a name is replaced as the whole value of a field of names alone, at any depth', () => {
+  expect(
+    without({
+      username: 'State',
+      state: 'state',
+      names: ['state'],
+      by: [{ username: 'state' }, { username: 'states' }]
+    })
+  ).toEqual({
+    username: 'deleted-3',
+    state: 'state',
+    names: ['state'],
+    by: [{ username: 'deleted-3' }, { username: 'states' }]
+  })
+})
+
+test('an address is replaced wherever it stands whole, and no address that contains it', () => {
+  const words = {
+    whole: 'A.B+C@b.com',
+    list: ['<a.b+c@b.com>, "a.b+c@b.com" and \'a.b+c@b.com\'.', 'mailto:a.b+c@b.com?x', 'Write to a.b+c@b.com.'],
+    others: ["mari.a.b+c@b.com o'a.b+c@b.com x-a.b+c@b.com a.b+c@b.com.org a.b+c@b.community aXb+c@b.com"],
+    'a.b+c@b.com': 1,
+    none: null,
+    not: false
+  }
+  expect(without(words)).toEqual({
+    ...words,
+    whole: 'deleted-3',
+    list: ['<deleted-3>, "deleted-3" and \'deleted-3\'.', 'mailto:deleted-3?x', 'Write to deleted-3.']
+  })
+})

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { createShopify } from './index.ts'
+
+type Asked = { query: string; variables: { input?: { currency?: string; transactions: { amount: string }[] } } }
+
+const both = (shop: string, buyer: string) => ({ shopMoney: { amount: shop }, presentmentMoney: { amount: buyer } })
+
+/** Has the platform give money back of an order that was paid in another currency. @returns what it was asked for */
+async function refund(
+  amount: string,
+  order: { presentmentCurrencyCode: string; paid: object | null; left?: object }
+): Promise<{ ok: boolean; input: Asked['variables']['input'] }> {
+  let input: Asked['variables']['input']
+  const { paid, left, presentmentCurrencyCode } = order
+  const platform = createShopify({
+    shopUrl: 'shop.example',
+    accessToken: 'token',
+    apiSecret: 'secret',
+    fetch: (_url, init) => {
+      const { variables } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as Asked
+      input ??= variables.input
+      const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'cards' }
+      const transactions = [{ ...sale, ...(paid ? { amountSet: paid } : {}) }]
+      const found = {
+        currencyCode: 'USD',
+        presentmentCurrencyCode,
+        transactions,
+        ...(left ? { netPaymentSet: left } : {})
+      }
+      const data = variables.input ? { refundCreate: { userErrors: [] } } : { order: found }
+      return Promise.resolve(Response.json({ data }))
+    }
+  })
+  const { ok } = await platform.refund('1', { amount, key: 'k', note: 'n' })
+  return { ok, input }
+}
+
+test('money is given back in the currency in which the buyer paid, and that is named', async () => {
+  const part = await refund('5.00', { presentmentCurrencyCode: 'GBP', paid: both('20.00', '15.41') })
+  expect(part.input).toMatchObject({ currency: 'GBP', transactions: [{ amount: '3.85' }] })
+  const yen = await refund('1.00', { presentmentCurrencyCode: 'JPY', paid: both('20.00', '3010') })
+  expect(yen.input).toMatchObject({ currency: 'JPY', transactions: [{ amount: '150' }] })
+  // All that is left is neither a penny more nor less.
+  const rest = await refund('15.00', {
+    presentmentCurrencyCode: 'GBP',
+    paid: both('20.00', '15.41'),
+    left: both('15.0', '11.56')
+  })
+  expect(rest.input).toMatchObject({ currency: 'GBP', transactions: [{ amount: '11.56' }] })
+})
+
+test('in the shop’s own currency the amount stays, and no currency is named', async () => {
+  const { input } = await refund('5.00', { presentmentCurrencyCode: 'USD', paid: both('20.00', '20.00') })
+  expect(input).not.toHaveProperty('currency')
+  expect(input).toMatchObject({ transactions: [{ amount: '5.00' }] })
+})
+
+test('nothing is given back where nobody says how it was converted', async () => {
+  expect(await refund('5.00', { presentmentCurrencyCode: 'EUR', paid: null })).toEqual({ ok: false, input: undefined })
+})
+
+test.for([
+  { statuses: ['SUCCESS'], fate: 'made' },
+  { statuses: ['SUCCESS', 'FAILURE'], fate: 'made' },
+  { statuses: ['SUCCESS', 'PENDING'], fate: 'pending' },
+  { statuses: ['AWAITING_RESPONSE'], fate: 'pending' },
+  { statuses: ['a status of tomorrow'], fate: 'pending' },
+  { statuses: ['FAILURE', 'ERROR'], fate: 'failed' },
+  { statuses: null, fate: 'failed' }
+])('a refund of $statuses is $fate', async ({ statuses, fate }) => {
+  const nodes = statuses?.map(status => ({ status }))
+  const platform = createShopify({
+    shopUrl: 'shop.example',
+    accessToken: 'token',
+    apiSecret: 'secret',
+    fetch: () => Promise.resolve(Response.json({ data: { refund: nodes ? { transactions: { nodes } } : null } }))
+  })
+  expect(await platform.refundFate('1')).toEqual({ ok: true, value: fate })
+})

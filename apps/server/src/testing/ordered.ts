@@ -1,0 +1,12 @@
+/** What a row of `orders` has of its plan: 8 addresses for 30 days, $2.00 each and $0.50 for its rules. */
+export const ORDERED = {
+  productName: 'Plan',
+  variantName: 'Here',
+  quantity: 8,
+  cartStep: 8,
+  proxyTime: 30,
+  variantPrice: '2.00',
+  aclPrice: '0.50',
+  amount: '20.00',
+  proxyPassword: 'secret'
+}

@@ -1,0 +1,30 @@
+import type { ReplyOf } from '@netlet/contract'
+import { Textarea } from '@mantine/core'
+import type { inventory } from '@netlet/contract'
+import { useT } from '../../i18n/admin.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
+import classes from './addresses.module.css'
+
+type Texts = ReplyOf<typeof inventory.addressHolders>['texts']
+
+/** A ready answer to a complaint in each language, to be copied. It names no customer. */
+export function AbuseReply({ texts }: { texts: Texts }) {
+  const t = useT()
+  return (
+    <section className={`card ${classes.answer}`} aria-label={t('addresses.reply')}>
+      <h2>{t('addresses.reply')}</h2>
+      <p className="dim">{t('addresses.replyHint')}</p>
+      <div className={classes.texts}>
+        {(['en', 'zh-CN'] as const).map(language => {
+          const name = t(language === 'en' ? 'addresses.english' : 'addresses.chinese')
+          return (
+            <div key={language} className={classes.text}>
+              <Textarea label={name} lang={language} readOnly rows={11} value={texts[language]} />
+              <CopyButton text={texts[language]} name={name} />
+            </div>
+          )
+        })}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** One place in the server's code that writes an entry. */
+export type AuditCall = {
+  file: string
+  /** As the code has it: a text in quotes, or what makes one. */
+  action: string
+  /** Fields of before and after that stand there by name. */
+  fields: string[]
+  /** Are there values whose fields do not stand there? */
+  open: boolean
+}
+
+const SERVER = join(import.meta.dirname, '../../../../server/src')
+
+/** Cuts a text at the commas that lie in no bracket and no string. */
+function parts(text: string): string[] {
+  const found: string[] = []
+  let depth = 0
+  let quote = ''
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at)
+    if (quote) quote = char === quote && text[at - 1] !== '\\' ? '' : quote
+    else if ('\'"`'.includes(char)) quote = char
+    else if ('([{'.includes(char)) depth++
+    else if (')]}'.includes(char)) depth--
+    else if (char === ',' && depth === 0) {
+      found.push(text.slice(from, at))
+      from = at + 1
+    }
+  }
+  return [...found, text.slice(from)].map(part => part.trim()).filter(Boolean)
+}
+
+/** What stands between a bracket at `at` and the one that closes it. */
+function inside(text: string, at: number): string {
+  let depth = 0
+  for (let end = at; end < text.length; end++) {
+    if ('([{'.includes(text[end] ?? '')) depth++
+    else if (')]}'.includes(text[end] ?? '') && --depth === 0) return text.slice(at + 1, end)
+  }
+  throw new Error('a bracket is never closed')
+}
+
+const isLiteral = (text: string) => text.startsWith('{') && text.endsWith('}')
+
+function fieldsOf(value: string): { fields: string[]; open: boolean } {
+  if (value === 'undefined') return { fields: [], open: false }
+  if (!isLiteral(value)) return { fields: [], open: true }
+  const all = parts(value.slice(1, -1))
+  return {
+    fields: all.filter(part => !part.startsWith('...')).map(part => part.split(':')[0]?.trim() ?? ''),
+    open: all.some(part => part.startsWith('...'))
+  }
+}
+
+function callAt(file: string, text: string, at: number): AuditCall | null {
+  const [action = '', , change = ''] = parts(inside(text, at))
+  if (!/^['`]|\?|^action$/.test(action)) return null
+  const none = { file, action, fields: [], open: false }
+  if (!change) return none
+  if (!isLiteral(change)) return { ...none, open: true }
+  const sides = parts(change.slice(1, -1)).map(side =>
+    fieldsOf(side.includes(':') ? side.slice(side.indexOf(':') + 1).trim() : side)
+  )
+  return { ...none, fields: [...new Set(sides.flatMap(({ fields }) => fields))], open: sides.some(({ open }) => open) }
+}
+
+/** Every place of the server's code that writes an entry into the audit log. */
+export const auditCalls = (): AuditCall[] =>
+  readdirSync(SERVER, { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts') && !/\.(test|fixture)\.ts$|infra.command\.ts$|api.examples/.test(file))
+    .flatMap(file => {
+      const text = readFileSync(join(SERVER, file), 'utf8').replaceAll(/^\s*\/\/.*$/gm, '')
+      return [...text.matchAll(/\baudit\(/g)].flatMap(({ index }) => callAt(file, text, index + 'audit'.length) ?? [])
+    })

@@ -1,0 +1,123 @@
+import type { AuditEntry, Resource } from '@netlet/contract'
+import { Link } from 'react-router'
+import { useT } from '../../i18n/admin.ts'
+import { money } from '../../kit/money.ts'
+import { Moment } from '../../kit/time.tsx'
+import { auditPath } from '../kit/index.ts'
+import classes from './audit.module.css'
+import { difference, listChange, type Change } from './difference.ts'
+import { actionText, isMoneyField, isYesNoField, labelOf, valueKey } from './labels.ts'
+import { TARGETS } from './targets.ts'
+
+export function Actor({ entry: { actor, viewed_as: viewedAs } }: { entry: AuditEntry }) {
+  const t = useT()
+  return (
+    <>
+      {actor}
+      {viewedAs && <div className="dim">{t('audit.viewedAs', { name: viewedAs })}</div>}
+    </>
+  )
+}
+
+const isKnown = (type: string): type is Resource => type in TARGETS
+
+/** 'Order 5', in the reader's language. */
+export function useTargetName({ target_type: type, target_id: id, target_name: name }: AuditEntry): string {
+  const t = useT()
+  return `${isKnown(type) ? t(`audit.of.${type}`) : type} ${name ?? id}`
+}
+
+/** What was changed; leads to all entries about it. */
+export function Target({ entry }: { entry: AuditEntry }) {
+  const name = useTargetName(entry)
+  return isKnown(entry.target_type) ? <Link to={auditPath(entry.target_type, entry.target_id)}>{name}</Link> : name
+}
+
+/** Where the thing itself is shown; null where no screen shows one. */
+export const placeOf = ({ target_type: type, target_id: id }: AuditEntry): string | null =>
+  isKnown(type) ? (TARGETS[type]?.(id) ?? null) : null
+
+const SHOWN = 3
+
+/** What was done: in words, and as programs and the filter call it. */
+export function Action({ entry: { action } }: { entry: AuditEntry }) {
+  const t = useT()
+  const words = actionText(t, action)
+  return (
+    <>
+      {words}
+      {words !== action && <div className="dim mono">{action}</div>}
+    </>
+  )
+}
+
+/** The first fields that differ: 'Coins: 1 → 2'. */
+export function Changes({ entry }: { entry: AuditEntry }) {
+  const t = useT()
+  // A field without a value on either side says nothing in so little room; the drawer has it.
+  const changed = difference(entry.before, entry.after).changed.filter(
+    one => (one.before ?? one.after ?? null) !== null
+  )
+  if (changed.length === 0) return <span className="dim">–</span>
+  return (
+    <ul className={classes.changes}>
+      {changed.slice(0, SHOWN).map(change => (
+        <li key={change.field}>
+          {change.field && <span className="dim">{labelOf(t, entry.target_type, change.field)}: </span>}
+          <ChangeText of={change} resource={entry.target_type} />
+        </li>
+      ))}
+      {changed.length > SHOWN && <li className="dim">{t('audit.more', { count: changed.length - SHOWN })}</li>}
+    </ul>
+  )
+}
+
+/** 'before → after'; of a list what was added and removed. */
+function ChangeText({ of: change, resource }: { of: Change; resource: string }) {
+  const list = listChange(change)
+  if (list) return <ListText of={list} />
+  const { field } = change
+  return (
+    <>
+      {change.before !== undefined && (
+        <>
+          <Value of={change.before} resource={resource} field={field} />
+          {' → '}
+        </>
+      )}
+      <Value of={change.after} resource={resource} field={field} />
+    </>
+  )
+}
+
+const joined = (values: readonly unknown[]): string => values.map(plain).join(', ')
+const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+export function ListText({ of: { added, removed } }: { of: { added: unknown[]; removed: unknown[] } }) {
+  const t = useT()
+  return (
+    <span className={classes.value}>
+      {[
+        ...(added.length > 0 ? [t('audit.added', { values: joined(added) })] : []),
+        ...(removed.length > 0 ? [t('audit.removed', { values: joined(removed) })] : [])
+      ].join('; ')}
+    </span>
+  )
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/
+
+/** A value in words, as far as its field says what it is. What was secret never was written down. */
+export function Value({ of, resource, field }: { of: unknown; resource: string; field: string }) {
+  const t = useT()
+  if (of === undefined || of === null || of === '') return <span className="dim">{t('audit.unset')}</span>
+  if (of === '[secret]') return <span className="dim">{t('audit.secret')}</span>
+  const key = valueKey(resource, field, of)
+  if (key) return <>{t(key)}</>
+  if (typeof of === 'boolean' || (isYesNoField(field) && (of === 0 || of === 1)))
+    return <>{t(of ? 'list.flag.1' : 'list.flag.0')}</>
+  if (typeof of === 'string' && INSTANT.test(of)) return <Moment at={of} />
+  if (typeof of === 'string' && isMoneyField(field) && /^-?\d+(\.\d+)?$/.test(of)) return <>{money(of)}</>
+  if (Array.isArray(of)) return <span className={classes.value}>{of.length === 0 ? t('audit.unset') : joined(of)}</span>
+  return <span className={classes.value}>{plain(of)}</span>
+}

@@ -1,0 +1,95 @@
+import type { AuditEntry } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
+import { Skeleton } from '@mantine/core'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { Moment } from '../../kit/time.tsx'
+import { FactList, type Fact, type Tools } from '../kit/index.ts'
+import classes from './audit.module.css'
+import { Action, Actor, ListText, placeOf, Target, useTargetName, Value } from './cells.tsx'
+import { labelOf } from './labels.ts'
+import { difference, listChange, type Change } from './difference.ts'
+
+/** One entry beside the list: what was before and after, field by field. */
+export function EntryDrawer({ id, row }: { id: number; row: AuditEntry | undefined; tools: Tools }) {
+  const { data, error, refetch } = useQuery({
+    ...read(settings.auditEntry, { params: { id } }),
+    // The list has it already, and an entry never changes.
+    enabled: !row
+  })
+  const entry = row ?? data
+  if (error && !entry) return <ErrorState error={error} onRetry={() => void refetch()} />
+  return entry ? <Entry entry={entry} /> : <Skeleton height={320} />
+}
+
+function Entry({ entry }: { entry: AuditEntry }) {
+  const t = useT()
+  const name = useTargetName(entry)
+  const place = placeOf(entry)
+  const { changed, same } = difference(entry.before, entry.after)
+  const facts: Fact[] = [
+    [t('audit.at'), <Moment at={entry.at} />],
+    [t('audit.actor'), <Actor entry={entry} />],
+    [t('audit.ip'), <span className="mono">{entry.ip ?? '–'}</span>],
+    [t('audit.action'), <Action entry={entry} />],
+    [t('audit.target'), <Target entry={entry} />]
+  ]
+  return (
+    <div className="stack">
+      <FactList label={t('audit.one')} facts={facts} />
+      {place && <Link to={place}>{t('audit.open', { name })}</Link>}
+      {changed.length === 0 ? (
+        <p className="dim">{t('audit.nothing')}</p>
+      ) : (
+        <table className={classes.difference} aria-label={t('audit.changes')}>
+          <thead>
+            <tr>
+              <th scope="col">{t('audit.field')}</th>
+              <th scope="col">{t('audit.before')}</th>
+              <th scope="col">{t('audit.after')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {changed.map(change => (
+              <ChangeRow key={change.field} of={change} resource={entry.target_type} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {same.length > 0 && (
+        <p className="dim">
+          {t('audit.same', { fields: same.map(field => labelOf(t, entry.target_type, field)).join('; ') })}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Before and after; of two lists what was removed and added. */
+function ChangeRow({ of: change, resource }: { of: Change; resource: string }) {
+  const t = useT()
+  const { field, before, after } = change
+  const list = listChange(change)
+  return (
+    <tr>
+      <th scope="row">{field ? labelOf(t, resource, field) : '–'}</th>
+      {list ? (
+        <td colSpan={2}>
+          <ListText of={list} />
+        </td>
+      ) : (
+        <>
+          <td>
+            <Value of={before} resource={resource} field={field} />
+          </td>
+          <td>
+            <Value of={after} resource={resource} field={field} />
+          </td>
+        </>
+      )}
+    </tr>
+  )
+}

@@ -1,0 +1,208 @@
+import type { Resource } from '@netlet/contract'
+import en from '../../i18n/admin.en.json'
+import type { Key } from '../../i18n/admin.ts'
+import type { T } from '../kit/index.ts'
+
+// What the fields of entries are called: as the forms and lists of these resources call them.
+
+/** Fields of any resource. */
+const COMMON: Record<string, Key> = {
+  amount: 'orders.amount',
+  created_at: 'products.created_at',
+  description: 'rules.description',
+  email: 'users.email',
+  from: 'servers.started_at',
+  id: 'audit.id',
+  name: 'rules.name',
+  password: 'servers.password',
+  reason: 'orders.note',
+  state: 'orders.state',
+  status: 'orders.state',
+  to: 'servers.ended_at',
+  username: 'users.username'
+}
+
+/** Fields of one resource, and of what lies within them: the last part of 'agent.version' is 'version'. */
+const OF: Partial<Record<Resource, Record<string, Key>>> = {
+  acl_group: { acls: 'rule-groups.acls' },
+  acl_rule: {
+    acl_value: 'rules.acl_value',
+    decisions: 'rules.decisions',
+    price: 'rules.price',
+    shopify_variant_id: 'rules.shopify_variant_id'
+  },
+  api_key: { scopes: 'users.scopes' },
+  bulk_run: {
+    action: 'audit.action',
+    outage_id: 'outages.one',
+    server_id: 'outages.server',
+    to_group_id: 'orders.group_id',
+    to_server_id: 'orders.server_id'
+  },
+  cidr: {
+    at: 'audit.at',
+    cidr: 'ranges.cidr',
+    delivery_count: 'ranges.delivery_count',
+    exclude_acl: 'ranges.exclude_acl',
+    ip_count: 'ranges.ip_count',
+    servers: 'ranges.servers'
+  },
+  collection: { collection_desc: 'product-types.collection_desc', collection_name: 'product-types.collection_name' },
+  coupon: {
+    code: 'promo-codes.code',
+    code_type: 'promo-codes.code_type',
+    discount: 'promo-codes.discount',
+    is_used: 'promo-codes.is_used'
+  },
+  faq: { answer: 'faqs.answer', question: 'faqs.question' },
+  gift_card: {
+    code: 'gift-cards.code',
+    is_exchanged: 'gift-cards.is_exchanged',
+    mount: 'gift-cards.mount',
+    point: 'gift-cards.point'
+  },
+  level_code: {
+    code: 'level-codes.code',
+    discount: 'level-codes.discount',
+    level: 'level-codes.level',
+    point: 'level-codes.point'
+  },
+  mail: { template: 'mails.template' },
+  order: {
+    expired_at: 'orders.expired_at',
+    from: 'orders.from_server_id',
+    order_id: 'orders.order_id',
+    outage: 'outages.one',
+    platform_order: 'orders.platform_order',
+    servers: 'ranges.servers',
+    group_id: 'orders.group_id',
+    server_id: 'orders.server_id'
+  },
+  platform_event: {
+    note: 'payments.note',
+    order: 'payments.order',
+    outcome: 'payments.outcome',
+    platform_order: 'payments.platform_order',
+    resolution: 'payments.resolution'
+  },
+  product: {
+    active: 'products.active',
+    cart_step: 'products.cart_step',
+    is_active: 'products.is_active',
+    old_flag: 'products.changed',
+    price: 'products.price',
+    product_collections: 'products.collection',
+    product_desc: 'products.product_desc',
+    product_name: 'products.product_name',
+    product_tags: 'products.tags',
+    proxy_time: 'products.proxy_time',
+    server_group: 'products.server_group',
+    shopify_variant_id: 'rules.shopify_variant_id',
+    variant: 'products.variant',
+    variant_desc: 'products.variant_desc',
+    variant_name: 'products.variant',
+    variant_price: 'products.price',
+    variants: 'products.variants'
+  },
+  server: {
+    acl_group: 'audit.of.acl_group',
+    agent_port: 'servers.agent_port',
+    agent_token: 'servers.agent_token',
+    cidrs: 'servers.cidrs',
+    ended_at: 'servers.ended_at',
+    has_certificate: 'servers.certificate',
+    has_password: 'servers.password',
+    ip: 'servers.ip',
+    orders: 'outages.orders',
+    outage: 'outages.one',
+    port: 'servers.port',
+    proxy_port: 'servers.proxy_port',
+    step: 'audit.field.step',
+    rules: 'orders.rules',
+    server_id: 'outages.server',
+    group_id: 'servers.group_id',
+    started_at: 'servers.started_at',
+    users: 'users.label'
+  },
+  server_group: { servers: 'server-groups.servers' },
+  tag: { tag_desc: 'product-tags.tag_desc', tag_name: 'product-tags.tag_name' },
+  ticket: {
+    answer: 'tickets.answer',
+    language: 'tickets.language',
+    message: 'tickets.message',
+    phone: 'tickets.phone'
+  },
+  user: {
+    coins: 'users.reward_points',
+    discord_name: 'users.chat',
+    is_active: 'users.is_active',
+    is_superuser: 'users.is_superuser',
+    language: 'users.language',
+    level_points: 'users.level_points',
+    operator_role: 'users.operator_role',
+    sessions: 'users.tab.sessions'
+  }
+}
+
+/** Columns of the database have another spelling than the wire: 'isActive' is 'is_active'. */
+const snake = (name: string): string => name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
+
+const isWord = (key: string): key is Key => Object.hasOwn(en, key)
+
+/** The word of one field; undefined where there is none. */
+export function keyOfField(resource: string, field: string): Key | undefined {
+  const name = snake(field)
+  const setting = `webSettings.${name}`
+  if (resource === 'settings' && isWord(setting)) return setting
+  const own = `audit.field.${name}`
+  return (OF as Record<string, Record<string, Key>>)[resource]?.[name] ?? (isWord(own) ? own : COMMON[name])
+}
+
+/** 'variants[New York].variant_price' in words: 'Variants, New York, Price'. A field without a word is called by its name. */
+export function labelOf(t: T, resource: string, path: string): string {
+  return path
+    .split(/(\[.*?\])|\./)
+    .filter(Boolean)
+    .map(part => {
+      if (part.startsWith('[')) return part.slice(1, -1)
+      const key = keyOfField(resource, part)
+      return key ? t(key) : part
+    })
+    .join(', ')
+}
+
+/** What was done, in words; an action that this console does not know by its name. */
+export function actionText(t: T, action: string): string {
+  const key = `audit.did.${action}`
+  return isWord(key) ? t(key) : action
+}
+
+/** Where the words of a field's values are. */
+const WORDS: Record<string, string> = {
+  'bulk_run.action': 'bulk',
+  'coupon.code_type': 'promo-codes.type',
+  'order.state': 'orders.is',
+  'platform_event.outcome': 'payments.is',
+  'platform_event.resolution': 'payments.by',
+  'server.status': 'servers.is',
+  'ticket.language': 'tickets.in',
+  'ticket.state': 'tickets.is',
+  'user.language': 'tickets.in',
+  'user.operator_role': 'operators.role'
+}
+
+/** A state or a kind in words; undefined where the field's values have none. */
+export function valueKey(resource: string, path: string, value: unknown): Key | undefined {
+  const field = `${resource}.${snake(path)}`
+  const key = `${WORDS[field]}.${String(value)}`
+  const own = `audit.value.${snake(path)}.${String(value)}`
+  return isWord(key) ? key : isWord(own) ? own : undefined
+}
+
+const MONEY = new Set(['amount', 'mount', 'price', 'variant_price'])
+const YES_NO = new Set(['is_active', 'is_superuser', 'is_used', 'is_exchanged', 'run_init', 'update_cidr'])
+
+const lastOf = (path: string): string => snake(path.split('.').at(-1) ?? '')
+export const isMoneyField = (path: string): boolean => MONEY.has(lastOf(path))
+/** Some fields say yes and no as 1 and 0. */
+export const isYesNoField = (path: string): boolean => YES_NO.has(lastOf(path))

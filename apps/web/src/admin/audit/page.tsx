@@ -1,0 +1,36 @@
+import { IconEye } from '@tabler/icons-react'
+import type { AuditEntry, Resource } from '@netlet/contract'
+import { settings } from '../../api/routes.ts'
+import { Moment } from '../../kit/time.tsx'
+import { column, dayFilter, defineResource, integer, oneOf, textFilter } from '../kit/index.ts'
+import { Action, Actor, Changes, Target } from './cells.tsx'
+import { EntryDrawer } from './drawer.tsx'
+import { TARGETS } from './targets.ts'
+
+/** Who changed what, when, from where, and what was before. Nobody changes an entry. */
+export default defineResource({
+  key: 'audit',
+  list: settings.audit,
+  nameOf: entry => `${entry.action} ${entry.target_name ?? entry.target_id}`,
+  columns: [
+    integer('id', { optional: true }),
+    column('at', (row: AuditEntry) => <Moment at={row.at} />),
+    column('actor', (row: AuditEntry) => <Actor entry={row} />),
+    column('action', (row: AuditEntry) => <Action entry={row} />, { lead: true }),
+    column('target', (row: AuditEntry) => <Target entry={row} />),
+    column('changes', (row: AuditEntry) => <Changes entry={row} />, { wide: true }),
+    column('ip', (row: AuditEntry) => <span className="mono">{row.ip ?? '–'}</span>)
+  ],
+  sort: ['id'],
+  filters: [
+    textFilter('actor'),
+    oneOf('target_type', Object.keys(TARGETS) as Resource[], 'audit.of'),
+    textFilter('target_id'),
+    textFilter('verb'),
+    dayFilter('from'),
+    dayFilter('until')
+  ],
+  rowActions: [{ name: 'view', icon: IconEye, run: (row, tools) => tools.show(row.id) }],
+  drawer: EntryDrawer,
+  csv: true
+})

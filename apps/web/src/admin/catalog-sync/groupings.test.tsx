@@ -1,0 +1,153 @@
+import type { Collection, SyncPreview, Tag } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { catalog } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import ProductTags from '../product-tags/page.tsx'
+import ProductTypes from '../product-types/page.tsx'
+
+const type: Collection = {
+  id: 3,
+  collection_name: 'Residential',
+  collection_desc: 'Addresses of homes',
+  shopify_collection_id: '300',
+  image_url: null,
+  product_count: 4,
+  version: 'v3'
+}
+const tag: Tag = { id: 8, tag_name: 'Fast', tag_desc: 'Low delay', version: 'v8' }
+const plan: SyncPreview = {
+  created: 1,
+  updated: 1,
+  removed: 1,
+  products: 2,
+  changes: [
+    { kind: 'created', name: 'Mobile', fields: [] },
+    { kind: 'updated', name: 'Residential', fields: [{ field: 'name', was: 'Homes', is: 'Residential' }] },
+    { kind: 'removed', name: 'Old', fields: [] }
+  ],
+  version: 'plan-1'
+}
+
+function openTypes(at = '/list') {
+  keepNothing()
+  answer(catalog.collections, pageOf(type))
+  return renderScreen(<ProductTypes />, { at })
+}
+function openTags(at = '/list') {
+  keepNothing()
+  answer(catalog.tags, pageOf(tag))
+  return renderScreen(<ProductTags />, { at })
+}
+
+describe('the product types', () => {
+  it('show name, description and how many products they have, 10 a page', async () => {
+    openTypes()
+    expect(await screen.findByText('Residential')).toBeTruthy()
+    expect(screen.getByText('Addresses of homes')).toBeTruthy()
+    expect(screen.getByRole('link', { name: '4' }).getAttribute('href')).toBe(
+      '/dashboard/index/productManager?collection=3'
+    )
+    expect(requestsOf(catalog.collections).at(-1)?.query).toMatchObject({ limit: '10' })
+  })
+
+  it('are edited; the name is needed', async () => {
+    answer(catalog.updateCollection, type)
+    const { user } = openTypes('/list?form=edit.3')
+    const name = await screen.findByRole('textbox', { name: 'Name' })
+    await user.clear(name)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Please enter the collection name')).toBeTruthy()
+    await user.type(name, 'Homes')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    expect(requestsOf(catalog.updateCollection)).toMatchObject([
+      { body: { collection_name: 'Homes', collection_desc: 'Addresses of homes', version: 'v3' } }
+    ])
+  })
+
+  it('say before they are deleted how many products they have', async () => {
+    answer(catalog.deleteCollection, null)
+    const { user } = openTypes()
+    await user.click(await screen.findByRole('button', { name: 'Delete: Residential' }))
+    const question = await screen.findByRole('dialog', { name: 'Confirm deletion' })
+    expect(question.textContent).toContain('Delete ? Residential, with 4 products in it')
+    await user.click(within(question).getByRole('button', { name: 'YES' }))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+  })
+
+  it('are taken from the platform after what that changes was shown, and as it was shown', async () => {
+    answer(catalog.previewCollections, plan)
+    answer(catalog.syncCollections, { created: 1, updated: 1, removed: 1 })
+    const { user, asked } = openTypes()
+    await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
+    const dialog = await screen.findByRole('dialog', { name: 'Take the product types from the platform' })
+    expect(asked()).toEqual({ sync: 'true' })
+    expect(await within(dialog).findByText('New: 1. Changed: 1. Removed: 1. Products that this moves: 2.')).toBeTruthy()
+    const list = within(dialog).getByRole('list', { name: 'Changes' })
+    expect(
+      within(list)
+        .getAllByRole('listitem')
+        .map(item => item.textContent)
+    ).toEqual(['NewMobile', 'ChangedResidentialName: was Homes, is now Residential', 'RemovedOld'])
+    expect(requestsOf(catalog.syncCollections)).toEqual([])
+    await user.click(within(dialog).getByRole('button', { name: 'Apply' }))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(catalog.syncCollections)).toMatchObject([{ query: { plan: 'plan-1' } }])
+  })
+
+  it('show the plan again where the platform has changed since', async () => {
+    answer(catalog.previewCollections, plan)
+    answerRefused(catalog.syncCollections, 'stale')
+    const { user } = openTypes('/list?sync=true')
+    await user.click(await screen.findByRole('button', { name: 'Apply' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('This was changed meanwhile')
+    await waitFor(() => expect(requestsOf(catalog.previewCollections)).toHaveLength(2))
+  })
+
+  it('say where there is nothing to take over, or the platform fails', async () => {
+    answerRefused(catalog.previewCollections, 'platform_not_configured')
+    const { user } = openTypes('/list?sync=true')
+    expect(await screen.findByRole('alert')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Apply' })).toBeNull()
+    answer(catalog.previewCollections, { ...plan, created: 0, updated: 0, removed: 0, products: 0, changes: [] })
+    await user.click(screen.getByRole('button', { name: /Retry|Try again/ }))
+    expect(await screen.findByText('Nothing to do')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Apply' })).toBeNull()
+  })
+})
+
+describe('the product tags', () => {
+  it('are listed, 10 a page, and edited', async () => {
+    answer(catalog.updateTag, tag)
+    const { user } = openTags()
+    expect(await screen.findByText('Low delay')).toBeTruthy()
+    expect(requestsOf(catalog.tags).at(-1)?.query).toMatchObject({ limit: '10' })
+    await user.click(screen.getByRole('button', { name: 'Edit: Fast' }))
+    const name = await screen.findByRole('textbox', { name: 'Name' })
+    await user.clear(name)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Please enter the tag name')).toBeTruthy()
+    await user.type(name, 'Quick')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    expect(requestsOf(catalog.updateTag)).toMatchObject([{ body: { tag_name: 'Quick', version: 'v8' } }])
+  })
+
+  it('are deleted after a question, and taken from the platform after a look at what that changes', async () => {
+    answer(catalog.deleteTag, null)
+    answer(catalog.previewTags, { ...plan, updated: 0 })
+    answer(catalog.syncTags, { created: 1, updated: 0, removed: 1 })
+    const { user } = openTags()
+    await user.click(await screen.findByRole('button', { name: 'Delete: Fast' }))
+    expect((await screen.findByRole('dialog', { name: 'Confirm deletion' })).textContent).toContain('Delete ?')
+    await user.click(screen.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(catalog.deleteTag)).toHaveLength(1))
+    await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
+    await user.click(await screen.findByRole('button', { name: 'Apply' }))
+    await waitFor(() => expect(requestsOf(catalog.syncTags)).toMatchObject([{ query: { plan: 'plan-1' } }]))
+  })
+})

@@ -1,0 +1,46 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useId, type ReactNode } from 'react'
+import type { ReplyOf } from '@netlet/contract'
+import type { CallArguments, Endpoint } from '../../api/client.ts'
+import { read } from '../../api/query.ts'
+import { useMay } from '../../api/may.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import classes from './home.module.css'
+
+/** Milliseconds. The change feed tells of most changes sooner; of mails, dead letters and the time itself it does not. */
+export const EVERY = 15_000
+
+type Props<R extends Endpoint> = {
+  title: string
+  /** The call that has its figures: who may not make it is not shown the panel. */
+  route: R
+  wide?: boolean
+  children: (data: ReplyOf<R>) => ReactNode
+}
+
+/** One part of the first screen, which reads its own figures: one that fails leaves the others as they are. */
+export function Panel<R extends Endpoint>(props: Props<R>) {
+  const { mayCall } = useMay()
+  return mayCall(props.route) ? <Shown {...props} /> : null
+}
+
+function Shown<R extends Endpoint>({ title, route, wide = false, children }: Props<R>) {
+  const id = useId()
+  const { data, error, refetch } = useQuery({
+    ...read(route, ...([] as unknown as CallArguments<R>)),
+    refetchInterval: EVERY
+  })
+  return (
+    <section className={`card ${classes.panel}`} aria-labelledby={id} aria-busy={!data && !error} data-wide={wide}>
+      <h3 id={id}>{title}</h3>
+      {data !== undefined ? (
+        children(data)
+      ) : error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton height={160} />
+      )}
+    </section>
+  )
+}

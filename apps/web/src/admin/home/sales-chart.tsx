@@ -1,0 +1,51 @@
+import '@mantine/core/styles/ColorSwatch.layer.css'
+import '@mantine/core/styles/Paper.layer.css'
+import '@mantine/charts/styles.layer.css'
+import { CompositeChart } from '@mantine/charts'
+import { useElementSize } from '@mantine/hooks'
+import type { DaySales, Sales } from '@netlet/contract'
+import { useT } from '../../i18n/admin.ts'
+import { money } from '../../kit/money.ts'
+import classes from './home.module.css'
+
+/** The days of this month as bars, and those of the month before as a line. The table beside it says the same. */
+export default function SalesChart({ sales: { month, before } }: { sales: Sales }) {
+  const t = useT()
+  const { ref, width } = useElementSize()
+  const days = Math.max(before.length, month.length)
+  const data = Array.from({ length: days }, (_, at) => ({
+    day: String(at + 1),
+    month: heightOf(month[at]),
+    before: heightOf(before[at])
+  }))
+  return (
+    <div ref={ref} className={classes.chart} aria-hidden>
+      {width > 0 && (
+        <CompositeChart
+          // Drawn anew at another width: what the library measures by itself comes too early.
+          key={width}
+          w={width}
+          h={220}
+          data={data}
+          dataKey="day"
+          series={[
+            { name: 'month', label: t('home.month'), type: 'bar', color: 'var(--nl-accent)' },
+            { name: 'before', label: t('home.before'), type: 'line', color: 'var(--nl-quiet)', strokeDasharray: '4 3' }
+          ]}
+          curveType="linear"
+          withDots={false}
+          withLegend
+          maxBarWidth={18}
+          tickLine="none"
+          gridAxis="x"
+          valueFormatter={value => money(value.toFixed(2))}
+          yAxisProps={{ width: 76 }}
+          composedChartProps={{ accessibilityLayer: false }}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Only for drawing; nothing is added up. */
+const heightOf = (day: DaySales | undefined) => (day ? Number(day.revenue) : null)

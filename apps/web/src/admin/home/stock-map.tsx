@@ -1,0 +1,75 @@
+import type { StockMap } from '@netlet/contract'
+import { Link } from 'react-router'
+import { home } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { numberText } from '../../kit/number.ts'
+import classes from './home.module.css'
+import { Panel } from './panel.tsx'
+
+/** Free addresses by group and rule, as figures on a ground that is the stronger the more there are. */
+export function StockPanel() {
+  const t = useT()
+  return (
+    <Panel title={t('home.stock')} route={home.stock} wide>
+      {stock =>
+        stock.groups.length === 0 || stock.rules.length === 0 ? (
+          <p className="dim">{t('home.noStock')}</p>
+        ) : (
+          <Map stock={stock} />
+        )
+      }
+    </Panel>
+  )
+}
+
+/** Per cent of the accent behind a figure: by its size and not by its share, or one large group would hide all others. */
+const strength = (free: number, most: number) => (free === 0 ? 0 : 8 + 34 * (Math.log1p(free) / Math.log1p(most)))
+
+function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
+  const t = useT()
+  const most = Math.max(1, ...free.flat())
+  return (
+    <>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reached by keyboard */}
+      <div className={classes.scroll} role="group" aria-label={t('home.stock')} tabIndex={0}>
+        <table className={classes.map}>
+          <thead>
+            <tr>
+              <th scope="col">{t('home.group')}</th>
+              {rules.map(rule => (
+                <th key={rule.id} scope="col">
+                  <Link to={`/dashboard/index/AclManager?search=${encodeURIComponent(rule.name)}`}>{rule.name}</Link>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {groups.map((group, line) => (
+              <tr key={group.id}>
+                <th scope="row">
+                  <Link to={`/dashboard/index/servergroup?search=${encodeURIComponent(group.name)}`}>{group.name}</Link>
+                </th>
+                {rules.map((rule, at) => {
+                  const figure = free[line]?.[at] ?? 0
+                  return (
+                    <td
+                      key={rule.id}
+                      className="num"
+                      data-none={figure === 0}
+                      style={{ '--strength': `${strength(figure, most)}%` } as React.CSSProperties}
+                    >
+                      {numberText(figure)}
+                    </td>
+                  )
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {(more.groups > 0 || more.rules > 0) && (
+        <p className="dim">{t('home.moreStock', { groups: more.groups, rules: more.rules })}</p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,20 @@
+import type { Resource } from '@netlet/contract'
+import { Link } from 'react-router'
+import { settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+
+import { May } from './may.tsx'
+
+/** Where the audit entries of one thing are. */
+export const auditPath = (of: Resource, id: number | string): string =>
+  `/dashboard/index/audit?${new URLSearchParams({ target_type: of, target_id: String(id) }).toString()}`
+
+/** Leads to who did what to one thing. */
+export function AuditLink({ of, id }: { of: Resource; id: number | string }) {
+  const t = useT()
+  return (
+    <May make={settings.audit}>
+      <Link to={auditPath(of, id)}>{t('audit.entries')}</Link>
+    </May>
+  )
+}

@@ -1,0 +1,126 @@
+import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
+import { useLocation } from 'react-router'
+import { t } from '../../i18n/admin.ts'
+import { confirm, questions } from '../../kit/confirm.ts'
+import { guardHistory, guardLeaving } from '../../kit/leaving.ts'
+
+/** A view or a form whose changes are not lost unasked. */
+type Guard = {
+  /** Whether something of it is not saved. */
+  guards: () => boolean
+  /** Whether it is still open at this address. */
+  staysAt: (address: URL | Location) => boolean
+  /** Its changes are given up. */
+  release: () => void
+}
+
+const guards = new Set<Guard>()
+let asking = false
+/** This page's entry of the history: after the browser went back it is too late to see. */
+let entry: { state: unknown; address: string } = { state: null, address: '' }
+let uninstall: (() => void) | undefined
+
+const indexOf = (state: unknown): number => (state as { idx?: number } | null)?.idx ?? 0
+const guarding = (leaves: (guard: Guard) => boolean) => [...guards].filter(guard => guard.guards() && leaves(guard))
+
+/** Asks once for all of these; a person who is asked already has not said yes. */
+async function mayLeave(left: Guard[]): Promise<boolean> {
+  if (left.length === 0) return true
+  if (asking) return false
+  asking = true
+  const yes = await confirm({ title: t('form.discardTitle'), body: t('form.discardBody'), danger: true })
+  asking = false
+  if (yes) for (const guard of left) guard.release()
+  return yes
+}
+
+/** Follows the ways out of a page: one set of listeners, however many guards there are. */
+function install(): () => void {
+  const endGuard = guardLeaving(() => mayLeave(guarding(() => true)))
+  const warn = (event: BeforeUnloadEvent) => {
+    if (guarding(() => true).length > 0) event.preventDefault()
+  }
+  const goOn = async (left: Guard[], leave: () => void) => {
+    if (await mayLeave(left)) leave()
+  }
+  const click = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const link = event.target instanceof Element ? event.target.closest('a') : null
+    if (!link?.href || link.target === '_blank' || link.hasAttribute('download')) return
+    const to = new URL(link.href)
+    const left = guarding(guard => !guard.staysAt(to))
+    if (left.length === 0) return
+    event.preventDefault()
+    event.stopPropagation()
+    void goOn(left, () => link.click())
+  }
+  const pop = (event: PopStateEvent) => {
+    const left = guarding(guard => !guard.staysAt(window.location))
+    if (left.length === 0) return
+    // Before the router hears of it: the address goes back to this view until there is an answer.
+    event.stopImmediatePropagation()
+    // Entries that only differ in their parameters have no number of their own: there, the view gets a new one.
+    const steps = indexOf(entry.state) - indexOf(event.state)
+    if (steps === 0) window.history.pushState(entry.state, '', entry.address)
+    else window.history.go(steps)
+    void goOn(left, () => window.history.go(-steps || -1))
+  }
+  window.addEventListener('beforeunload', warn)
+  const endHistory = guardHistory(pop)
+  document.addEventListener('click', click, { capture: true })
+  return () => {
+    endGuard()
+    endHistory()
+    window.removeEventListener('beforeunload', warn)
+    document.removeEventListener('click', click, { capture: true })
+  }
+}
+
+/** A part of a view that a parameter of the address opens, and the value that it has then. */
+type Part = { param: string; value: string | null }
+
+/**
+ * Asks before a view or a form with changes that are not saved is left: by a link, by the browser's back and forward,
+ * by the command palette, or with the tab. It is open at the path at which it is drawn, and `part` where it is a part of
+ * a view: its own value, as the router knows of a new address only after the form is drawn, and somebody has typed.
+ * @returns `mark`: it has changes now, for those that know before they are drawn again; `release`: its changes are saved,
+ * or given up; `mayLeave`: a question for its own way out
+ */
+export function useLeaveGuard(dirty: boolean, part?: Part) {
+  const { pathname, key } = useLocation()
+  const state = useRef({ dirty, released: false, pathname, part })
+  const mark = useRef((now: boolean) => {
+    if (!now) state.current.released = false
+    state.current.dirty = now
+    if (now) entry = { state: window.history.state, address: window.location.href }
+  }).current
+  useLayoutEffect(() => mark(dirty), [mark, dirty])
+  useLayoutEffect(() => {
+    Object.assign(state.current, { pathname, part })
+  })
+  useEffect(() => {
+    entry = { state: window.history.state, address: window.location.href }
+  }, [key])
+  const own = useRef<Guard>({
+    guards: () => state.current.dirty && !state.current.released,
+    staysAt: ({ pathname: path, search: query }) => {
+      const { pathname: here, part: opened } = state.current
+      return path === here && (!opened || new URLSearchParams(query).get(opened.param) === opened.value)
+    },
+    release: () => {
+      state.current.released = true
+    }
+  }).current
+  useEffect(() => {
+    if (guards.size === 0) uninstall = install()
+    guards.add(own)
+    return () => {
+      guards.delete(own)
+      if (guards.size === 0) uninstall?.()
+    }
+  }, [own])
+  return { mark, release: own.release, mayLeave: () => mayLeave(own.guards() ? [own] : []) }
+}
+
+/** Whether a question is open: Escape answers that, and closes nothing below it. */
+export const useQuestionOpen = (): boolean => useSyncExternalStore(questions.subscribe, questions.current) !== null

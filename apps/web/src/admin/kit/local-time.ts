@@ -1,0 +1,16 @@
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** An instant as an input for a local time holds it, to the minute or to the second; '' for none. */
+export function localTime(instant: unknown, precision: 'minute' | 'second'): string {
+  const at = new Date(typeof instant === 'string' ? instant : '')
+  if (Number.isNaN(at.getTime())) return ''
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  const minute = `${day}T${two(at.getHours())}:${two(at.getMinutes())}`
+  return precision === 'minute' ? minute : `${minute}:${two(at.getSeconds())}`
+}
+
+/** What such an input holds as an instant in ISO 8601; null where it holds none. */
+export function instantOf(local: string): string | null {
+  const at = new Date(local)
+  return Number.isNaN(at.getTime()) ? null : at.toISOString()
+}

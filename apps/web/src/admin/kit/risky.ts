@@ -1,0 +1,8 @@
+import type { Question } from './resource.ts'
+
+/** What takes something from more rows than this asks to type their number. */
+const RISKY_ROWS = 10
+
+/** A question about many rows; where it is dangerous, YES can be pressed once their number was typed. */
+export const risky = (question: Question, rows: number): Question =>
+  question.danger && rows > RISKY_ROWS ? { ...question, typed: rows } : question

@@ -1,0 +1,103 @@
+import type { OperatorRole } from '@netlet/contract/permissions'
+import { screen, waitFor } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { accounts, bulk, fleet, support } from '../../api/routes.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
+import { namesOf } from '../../testing/menu-entries.ts'
+import { admin, customer, pageOf, server } from '../../testing/shapes.ts'
+import Faqs from '../faqs/page.tsx'
+import Servers from '../servers/page.tsx'
+import Users from '../users/page.tsx'
+import { keepNothing, renderScreen } from './screen.fixture.tsx'
+
+const { impersonated_by: _by, pending_points: _pending, ...alice } = customer
+const ann = { ...alice, id: 7, username: 'ann', is_superuser: true, operator_role: 'owner' as const }
+const as = (operator_role: OperatorRole) => ({ ...admin, operator_role })
+const faq = { id: 3, question: 'What is a /29?', answer: 'Eight addresses.', version: 'v1' }
+
+/** What a row offers: few actions stand side by side, many in a menu. */
+async function offered(user: ReturnType<typeof renderScreen>['user'], name: string): Promise<string[]> {
+  const buttons = await screen.findAllByRole('button', { name: new RegExp(`: ${name}$`) })
+  const names = buttons.map(button => button.getAttribute('aria-label')?.slice(0, -`: ${name}`.length) ?? '')
+  if (!names.includes('Actions')) return names
+  await user.click(screen.getByRole('button', { name: `Actions: ${name}` }))
+  return namesOf(await screen.findAllByRole('menuitem'))
+}
+
+describe('a role is offered what it may do', () => {
+  it.each([
+    ['owner', ['Details', 'Switch to User', 'View orders', 'Ban', 'Unban', 'Edit', 'Delete']],
+    ['support', ['Details', 'Switch to User', 'View orders']],
+    ['viewer', ['Details', 'View orders']]
+  ] as const)('%s, of a customer', async (role, names) => {
+    keepNothing()
+    answer(accounts.users, pageOf(alice))
+    const { user } = renderScreen(<Users />, { as: as(role) })
+    expect(await offered(user, alice.username)).toEqual(names)
+  })
+
+  it.each([
+    ['owner', true],
+    ['operations', false]
+  ] as const)('%s, of another administrator', async (role, all) => {
+    keepNothing()
+    answer(accounts.users, pageOf(ann))
+    const { user } = renderScreen(<Users />, { as: as(role) })
+    const names = await offered(user, ann.username)
+    for (const name of ['Ban', 'Edit', 'Delete']) expect(names.includes(name), name).toBe(all)
+  })
+
+  it('viewer, of a server: neither Manage nor Install', async () => {
+    keepNothing()
+    answer(fleet.servers, pageOf(server))
+    const { user } = renderScreen(<Servers />, { as: as('viewer') })
+    expect(await offered(user, server.name)).toEqual(['Outages'])
+  })
+
+  it('by no key', async () => {
+    keepNothing()
+    answer(support.faqs, pageOf(faq))
+    const { user, asked } = renderScreen(<Faqs />, { as: as('viewer') })
+    await screen.findByText('What is a /29?')
+    await user.keyboard('j{Enter}')
+    expect(asked()).toEqual({})
+    expect(screen.queryByRole('dialog')).toBeNull()
+  })
+
+  it.each(['new', 'edit.3'])('by no address: %s', async form => {
+    keepNothing()
+    answer(support.faqs, pageOf(faq))
+    const { asked } = renderScreen(<Faqs />, { as: as('viewer'), at: `/list?form=${form}` })
+    expect(await screen.findByText('Your role does not allow this')).toBeTruthy()
+    await waitFor(() => expect(asked()).toEqual({}))
+    expect(screen.queryByRole('dialog')).toBeNull()
+  })
+
+  it('of the work of others: to stop what it could have begun', async () => {
+    const run = {
+      id: 9,
+      action: 'gift_card.delete',
+      state: 'running',
+      total: 4,
+      done: 1,
+      succeeded: 1,
+      refused: 0
+    } as const
+    keepNothing()
+    answer(support.faqs, pageOf(faq))
+    answer(bulk.run, {
+      ...run,
+      username: 'ann',
+      created_at: customer.created_at,
+      ended_at: null,
+      reason: null,
+      params: {},
+      msg: null
+    })
+    answer(bulk.rows, pageOf())
+    renderScreen(<Faqs />, { as: as('viewer'), at: '/list?run=9' })
+    await waitFor(() => expect(requestsOf(bulk.run).length).toBeGreaterThan(0))
+    expect(await screen.findByRole('progressbar')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: /^Cancel/ })).toBeNull()
+  })
+})

@@ -1,0 +1,134 @@
+import { ActionIcon, Button, Loader, Menu } from '@mantine/core'
+import { IconDots } from '@tabler/icons-react'
+import { useId, useState } from 'react'
+import { useT } from '../../i18n/admin.ts'
+import classes from './kit.module.css'
+import type { Action } from './row-actions.tsx'
+import { WithReason } from './with-reason.tsx'
+
+/** One of a row's actions as a button with its words. */
+export function ActionButton({ action }: { action: Action }) {
+  const [busy, setBusy] = useState(false)
+  const start = () => {
+    if (busy) return
+    setBusy(true)
+    void action.run().finally(() => setBusy(false))
+  }
+  return (
+    <Button
+      variant="default"
+      size="compact-sm"
+      color={action.danger ? 'red' : 'gray'}
+      leftSection={<action.icon size={16} aria-hidden />}
+      aria-busy={busy}
+      onClick={start}
+    >
+      {action.label}
+    </Button>
+  )
+}
+
+/**
+ * A row's actions: few stand side by side, many in a menu. One that is not possible now stays reachable, and says why to
+ * whoever points at it, focuses or presses it.
+ */
+export function RowActions({ name, actions }: { name: string; actions: Action[] }) {
+  const t = useT()
+  const [busy, setBusy] = useState(false)
+  // While one runs its button stays as it is, or the focus could not come back to it from a question.
+  const start = (action: Action) => {
+    if (busy || action.whyNot !== undefined) return
+    setBusy(true)
+    void action.run().finally(() => setBusy(false))
+  }
+  if (actions.length === 0) return null
+  if (actions.length <= 2)
+    return (
+      <span style={{ display: 'inline-flex', gap: '0.15rem' }}>
+        {actions.map(action => (
+          <IconAction key={action.name} action={action} name={name} busy={busy} onStart={() => start(action)} />
+        ))}
+      </span>
+    )
+  return (
+    <Menu
+      position="bottom-end"
+      withInitialFocusPlaceholder={false}
+      width={220}
+      shadow="md"
+      withinPortal
+      middlewares={{ size: { padding: 8 } }}
+    >
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-busy={busy} aria-label={t('list.actionsOf', { name })}>
+          {busy ? <Loader size={16} color="gray" aria-hidden /> : <IconDots size={18} aria-hidden />}
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown className={classes.menu}>
+        {actions.map(action => (
+          <MenuAction key={action.name} action={action} onStart={() => start(action)} />
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function IconAction({
+  action,
+  name,
+  busy,
+  onStart
+}: {
+  action: Action
+  name: string
+  busy: boolean
+  onStart: () => void
+}) {
+  const { whyNot, label } = action
+  const button = (
+    <ActionIcon
+      variant="subtle"
+      color={action.danger ? 'red.9' : 'gray'}
+      aria-label={`${label}: ${name}`}
+      title={whyNot === undefined ? label : undefined}
+      aria-busy={busy}
+      onClick={onStart}
+    >
+      <action.icon size={17} aria-hidden />
+    </ActionIcon>
+  )
+  // A list has hundreds of these, most of them without a reason.
+  if (whyNot === undefined) return button
+  return (
+    <WithReason why={whyNot} shown={`${label}: ${whyNot}`}>
+      {button}
+    </WithReason>
+  )
+}
+
+function MenuAction({ action, onStart }: { action: Action; onStart: () => void }) {
+  const id = useId()
+  // A finger neither points nor focuses: what it presses says why.
+  const [pressed, setPressed] = useState(false)
+  const { whyNot } = action
+  const off = whyNot !== undefined
+  return (
+    <Menu.Item
+      leftSection={<action.icon size={16} aria-hidden />}
+      aria-disabled={off || undefined}
+      aria-describedby={off ? id : undefined}
+      closeMenuOnClick={!off}
+      data-pressed={pressed || undefined}
+      className={off ? classes.notNow : undefined}
+      style={action.danger && !off ? { color: 'var(--nl-bad)' } : undefined}
+      onClick={off ? () => setPressed(true) : onStart}
+    >
+      {action.label}
+      {off && (
+        <span id={id} className={classes.whyNot} aria-hidden>
+          {whyNot}
+        </span>
+      )}
+    </Menu.Item>
+  )
+}

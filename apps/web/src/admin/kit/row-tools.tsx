@@ -1,0 +1,88 @@
+import './styles.ts'
+import { NuqsAdapter } from 'nuqs/adapters/react-router/v8'
+import { parseAsString, useQueryState } from 'nuqs'
+import { useEffect, useRef } from 'react'
+import { useNavigate } from 'react-router'
+import { refresh } from '../../api/query.ts'
+import { useT } from '../../i18n/admin.ts'
+import { registerPaletteActions } from '../../kit/palette.ts'
+import { Forms } from './forms.tsx'
+import classes from './kit.module.css'
+import type { Resource, Row, Tools } from './resource.ts'
+import { useRowActions, type Action, type Place } from './row-actions.tsx'
+import { ActionButton, RowActions } from './row-menu.tsx'
+
+type Props<R extends Row> = {
+  /** The screen whose row it is. */
+  of: { resource: Resource<R> }
+  row: R
+  /** Names of actions that are buttons beside the menu, where they can be done; and of those that are not offered here. */
+  buttons?: readonly string[]
+  without?: readonly string[]
+  /** It was deleted. */
+  onGone: () => void
+}
+
+/** What can be done with a row on a page of its own: the actions of its list, and the forms that they open. */
+export const RowTools = <R extends Row>(props: Props<R>) => (
+  <NuqsAdapter defaultOptions={{ shallow: false }}>
+    <ActionsAndForms {...props} />
+  </NuqsAdapter>
+)
+
+function ActionsAndForms<R extends Row>({ of: { resource }, row, buttons = [], without = [], onGone }: Props<R>) {
+  const t = useT()
+  const navigate = useNavigate()
+  const [form, setForm] = useQueryState('form', parseAsString.withDefault('').withOptions({ history: 'push' }))
+  const place: Place & { form: string } = {
+    form,
+    open: row.id,
+    detail: null,
+    go: (to, history) => {
+      if (to.open === null) onGone()
+      else void setForm(to.form || null, { history: history ?? 'push' })
+    }
+  }
+  const tools: Tools = {
+    t,
+    show: () => undefined,
+    detail: () => undefined,
+    watch: () => undefined,
+    form: (action, id) => place.go({ form: `${action}.${id}` }),
+    go: async path => navigate(path),
+    refresh: () => void refresh(resource.list, ...(resource.also ?? []))
+  }
+  const actions = useRowActions(resource, place, tools)(row).filter(({ name }) => !without.includes(name))
+  usePaletteActions(`${resource.key}.${row.id}`, resource.nameOf(row), actions)
+  return (
+    <>
+      <span className={classes.rowTools}>
+        {actions
+          .filter(({ name, whyNot }) => buttons.includes(name) && whyNot === undefined)
+          .map(action => (
+            <ActionButton key={action.name} action={action} />
+          ))}
+        <RowActions name={resource.nameOf(row)} actions={actions} />
+      </span>
+      <Forms resource={resource} list={place} rows={[row]} tools={tools} />
+    </>
+  )
+}
+
+/** Has the command palette offer what can be done on this page. */
+function usePaletteActions(id: string, name: string, actions: readonly Action[]): void {
+  const shown = useRef({ name, actions })
+  shown.current = { name, actions }
+  useEffect(
+    () =>
+      registerPaletteActions({
+        id,
+        title: () => shown.current.name,
+        actions: () =>
+          shown.current.actions
+            .filter(({ whyNot }) => whyNot === undefined)
+            .map(({ name: action, label, run }) => ({ id: action, label, run }))
+      }),
+    [id]
+  )
+}

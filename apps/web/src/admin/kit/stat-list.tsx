@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+import classes from './stat-list.module.css'
+
+type Props = {
+  stats: readonly (readonly [title: string, value: ReactNode])[]
+  /** The list's name. */
+  label?: string
+  /** The values are still to come. */
+  pending?: boolean
+}
+
+/** A card of the few figures that sum a screen up. */
+export function StatList({ stats, label, pending }: Props) {
+  return (
+    <dl className={`card ${classes.stats}`} aria-label={label} aria-busy={pending}>
+      {stats.map(([title, value]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

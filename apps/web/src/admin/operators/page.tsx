@@ -1,0 +1,95 @@
+import type { OperatorRole, User } from '@netlet/contract'
+import { OPERATOR_ROLES, PERMISSIONS, mayOperate, type Permission } from '@netlet/contract/permissions'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { DataTable } from '../../kit/data-table.tsx'
+import { Ago } from '../../kit/time.tsx'
+import classes from './operators.module.css'
+
+/** More administrators than any shop has. */
+const MOST = 200
+const permissions = Object.keys(PERMISSIONS) as Permission[]
+
+/** Who operates the shop, in which role, and what each role may do. */
+export default function OperatorsPage() {
+  const t = useT()
+  const { data, isPending, error, refetch } = useQuery(
+    read(accounts.users, { query: { is_superuser: '1', limit: MOST } })
+  )
+  return (
+    <div className="stack">
+      <p className="dim">{t('operators.note')}</p>
+      <div className="card">
+        <DataTable<User>
+          label={t('operators.label')}
+          columns={[
+            {
+              key: 'username',
+              title: t('operators.username'),
+              lead: true,
+              render: user => <Link to={`/dashboard/index/users/${user.id}`}>{user.username}</Link>
+            },
+            {
+              key: 'role',
+              title: t('operators.roleTitle'),
+              render: ({ operator_role }) => (operator_role ? t(`operators.role.${operator_role}`) : '–')
+            },
+            {
+              key: 'last',
+              title: t('operators.last'),
+              render: ({ last_login }) => (last_login ? <Ago at={last_login} /> : t('users.never'))
+            }
+          ]}
+          rows={data?.data}
+          rowKey={user => user.id}
+          pending={isPending}
+          error={error}
+          onRetry={() => void refetch()}
+          empty={{ title: t('operators.none') }}
+        />
+      </div>
+      <Matrix />
+    </div>
+  )
+}
+
+function Matrix() {
+  const t = useT()
+  const cell = (role: OperatorRole, permission: Permission) => mayOperate(role, permission)
+  return (
+    <div className="card">
+      <h2 id="matrix" className={classes.title}>
+        {t('operators.matrix')}
+      </h2>
+      <div className={classes.scroll} role="region" aria-labelledby="matrix" tabIndex={0}>
+        <table className={classes.matrix}>
+          <thead>
+            <tr>
+              <th scope="col">{t('operators.permission')}</th>
+              {OPERATOR_ROLES.map(role => (
+                <th key={role} scope="col" title={t(`operators.help.${role}`)}>
+                  {t(`operators.role.${role}`)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {permissions.map(permission => (
+              <tr key={permission}>
+                <th scope="row">{t(`operators.may.${permission}`)}</th>
+                {OPERATOR_ROLES.map(role => (
+                  <td key={role} data-allowed={cell(role, permission)}>
+                    {t(cell(role, permission) ? 'operators.yes' : 'operators.no')}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  )
+}

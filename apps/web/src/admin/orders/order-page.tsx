@@ -1,0 +1,92 @@
+import '../../kit/styles/forms.ts'
+import '../../kit/styles/tables.ts'
+import type { Order } from '@netlet/contract'
+import { useNavigate } from 'react-router'
+import { usePollInterval } from '../../api/feed-connected.ts'
+import { read } from '../../api/query.ts'
+import { orders, payments, settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { isMoving } from '../../kit/order-state.tsx'
+import { useTitle } from '../../kit/use-title.ts'
+import { AuditLink, May, RowPage, RowPageHead, RowTools } from '../kit/index.ts'
+import { Facts } from './facts.tsx'
+import { Money } from './money.tsx'
+import { OrderProxies } from './order-proxies.tsx'
+import { Orders } from './orders.tsx'
+import { useListLeft } from './paths.ts'
+import { Timeline } from './timeline.tsx'
+import classes from './orders.module.css'
+
+/** Milliseconds between two looks while work runs on the order. */
+const WATCH = 5000
+
+/** One order: its whole timeline, its money and its proxies, and what can be done with it. */
+export default function OrderPage() {
+  const t = useT()
+  const watch = usePollInterval(WATCH)
+  return (
+    <RowPage
+      query={id => read(orders.order, { params: { id } })}
+      poll={order => (isMoving(order) ? watch : false)}
+      back={{ to: useListLeft(), title: t('orders.back') }}
+      gone={{ title: t('orders.gone'), body: t('orders.goneHint') }}
+      fallback="Failed to load order details"
+    >
+      {order => <Shown order={order} />}
+    </RowPage>
+  )
+}
+
+function Shown({ order }: { order: Order }) {
+  const t = useT()
+  const navigate = useNavigate()
+  const list = useListLeft()
+  useTitle(order.order_id)
+  return (
+    <div className={classes.page}>
+      <RowPageHead
+        back={{ to: list, title: t('orders.back') }}
+        actions={
+          <RowTools
+            of={Orders}
+            row={order}
+            without={['details']}
+            buttons={correctiveActions(order)}
+            onGone={() => void navigate(list, { replace: true })}
+          />
+        }
+      >
+        <h2 className="mono">{order.order_id}</h2>
+      </RowPageHead>
+      <div className={classes.columns}>
+        <div className={classes.main}>
+          <div className={`card ${classes.panel}`}>
+            <Facts order={order} />
+          </div>
+          <May make={payments.ofOrder}>
+            <Money order={order} />
+          </May>
+        </div>
+        <div className={`card ${classes.panel} ${classes.aside}`}>
+          <Timeline order={order} />
+          <May make={settings.audit}>
+            <p className={classes.more}>
+              <AuditLink of="order" id={order.id} />
+            </p>
+          </May>
+        </div>
+        <div className={classes.proxies}>
+          <OrderProxies order={order} />
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** What corrects an order that is not as it should be, by the names of its actions. */
+function correctiveActions(order: Order): string[] {
+  if (order.can_reopen) return ['reopen', 'refund']
+  if (order.state === 'placed') return ['cancel']
+  const over = order.is_expired || order.state === 'refunded'
+  return order.pay_status === 1 && !over && order.delivery_num < order.proxy_num ? ['deliver', 'move', 'refund'] : []
+}

@@ -1,0 +1,13 @@
+import { useState } from 'react'
+import { useLocation } from 'react-router'
+
+const LIST = '/dashboard/index/orders'
+export const pathOfOrder = (id: number): string => `/dashboard/index/order/${id}`
+
+/** Where the list is as it was left, if the page was opened from it. */
+export function useListLeft(): string {
+  const { state } = useLocation()
+  const from = (state as { from?: unknown } | null)?.from
+  const [left] = useState(typeof from === 'string' && /^\/dashboard\/index\/orders([/?]|$)/.test(from) ? from : LIST)
+  return left
+}

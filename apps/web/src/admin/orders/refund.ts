@@ -1,0 +1,72 @@
+import type { Order, RefundPlan } from '@netlet/contract'
+import { fromCents, toCents } from '@netlet/contract/money'
+import { IconReceiptRefund } from '@tabler/icons-react'
+import { call } from '../../api/client.ts'
+import { orders } from '../../api/routes.ts'
+import { currentLanguage } from '../../i18n/language.ts'
+import { money, moneyIn } from '../../kit/money.ts'
+import { RefundForm } from '../../kit/schemas.ts'
+import { momentText } from '../../kit/time.tsx'
+import { figures, moneyField, optional, textField, type T } from '../kit/index.ts'
+import { hindrance } from './why-not.ts'
+
+const leftOf = ({ pay_amount, refunded_amount }: Order): string =>
+  money(fromCents(toCents(pay_amount ?? '0.00') - toCents(refunded_amount)))
+
+/** What ends with the money. */
+const consequence = (t: T, { ends, proxies, days, held_until: until }: RefundPlan): string => {
+  const held = until
+    ? t('orders.refundHeld', { until: momentText(until, currentLanguage()) })
+    : t('orders.refundReleased')
+  const said = {
+    lease: t('orders.refundEnds', figures({ count: proxies })),
+    term: t('orders.refundTakes', figures({ days })),
+    term_and_lease: `${t('orders.refundTakes', figures({ days }))} ${t('orders.refundStops', figures({ count: proxies }))} ${held}`,
+    grace: `${t('orders.refundGrace')} ${held}`,
+    nothing: t('orders.refundKeeps')
+  }
+  return said[ends]
+}
+
+/** The question before money goes back: how much by the server's books, of which payment, and what ends with it. */
+async function question(t: T, order: Order, sent: Record<string, unknown>) {
+  const query = Object.fromEntries(
+    ['amount', 'platform_order'].flatMap(name => {
+      const value = sent[name]
+      return typeof value === 'string' && value.trim() ? [[name, value.trim()]] : []
+    })
+  )
+  const plan = await call(orders.refundPlan, { params: { id: order.id }, query })
+  const amount = moneyIn(plan.amount, plan.currency)
+  const body = t('orders.refundBody', { amount, payment: plan.platform_order, order: order.order_id })
+  return {
+    title: t('orders.refundTitle', { amount }),
+    body: `${body}\n${consequence(t, plan)}`,
+    danger: true,
+    adds: { version: plan.version }
+  }
+}
+
+/** Gives money back on the platform. */
+export const refund = {
+  name: 'refund',
+  icon: IconReceiptRefund,
+  danger: true,
+  // Renewals of a refunded one are given back by the platform's number of theirs.
+  whyNot: (order: Order) => (order.pay_status === 1 ? undefined : hindrance('notPaid')),
+  form: {
+    schema: RefundForm,
+    fields: [
+      {
+        ...optional(moneyField('amount')),
+        shown: () => '',
+        placeholder: (t: T, order: Record<string, unknown>) => t('orders.refundAll', { left: leftOf(order as Order) }),
+        help: (t: T) => t('orders.refundHelp')
+      },
+      { ...optional(textField('platform_order')), help: (t: T) => t('orders.platformOrderHelp') }
+    ],
+    route: orders.refund
+  },
+  confirm: question,
+  success: (t: T) => t('orders.refundDone')
+} as const

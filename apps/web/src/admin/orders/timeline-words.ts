@@ -1,0 +1,88 @@
+import type { TimelineEntry } from '@netlet/contract'
+import accountEn from '../../i18n/account.en.json'
+import en from '../../i18n/admin.en.json'
+import type { Key } from '../../i18n/admin.ts'
+import type { Translate } from '../../i18n/words.ts'
+import { withMoney } from '../../kit/money.ts'
+import { failureKey } from '../../kit/order-failure.ts'
+import { momentText } from '../../kit/time.tsx'
+
+export type Said = { t: Translate<typeof en>; accountT: Translate<typeof accountEn>; language: string }
+
+/** The word under a key, or what a newer server wrote down as it is. */
+const word = (t: Said['t'], prefix: string, name: string): string => {
+  const key = `${prefix}.${name}`
+  return key in en ? t(key as Key) : name
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
+
+/** What happened, in a few words. */
+export function titleOf(t: Said['t'], { source, kind, detail }: TimelineEntry): string {
+  if (source === 'order') return word(t, 'orders.event', kind)
+  if (source === 'mail') return t('orders.mailed', { mail: word(t, 'orders.mail', kind) })
+  if (source === 'admin') return word(t, 'orders.did', kind)
+  return word(t, 'orders.told', textOf(detail['topic']))
+}
+
+/** Why, and what else was written down. */
+export function detailOf(said: Said, { source, kind, detail }: TimelineEntry): string {
+  if (source === 'mail') return mailText(said.t, detail)
+  if (source === 'platform') return platformText(said.t, kind, detail)
+  return source === 'order' ? detailText(said, detail) : ''
+}
+
+function mailText(t: Said['t'], detail: TimelineEntry['detail']): string {
+  const { state, to, error, error_code: code } = detail
+  const why = code ? word(t, 'mails.why', textOf(code)) : textOf(error)
+  return [word(t, 'mails.is', textOf(state)), textOf(to), why].filter(Boolean).join(', ')
+}
+
+/** What came of the platform's event; where somebody had to look at it, why, and how it was ended. */
+function platformText(t: Said['t'], outcome: string, detail: TimelineEntry['detail']): string {
+  const { topic: _topic, platform_order, resolution, note, resolved_by, ...params } = detail
+  const state = textOf(params['state'])
+  const values = Object.fromEntries(
+    Object.entries(withMoney({ ...params, platform_order, ...(state && { state: word(t, 'orders.is', state) }) })).map(
+      ([name, value]) => [name, textOf(value)]
+    )
+  )
+  const why = `payments.why.${outcome}`
+  const came = outcome === 'waiting' ? t('orders.waits') : word(t, 'payments.is', outcome)
+  const ended = resolution
+    ? t('payments.resolvedBy', {
+        resolution: word(t, 'payments.by', textOf(resolution)),
+        by: textOf(resolved_by),
+        note: textOf(note) || '–'
+      })
+    : ''
+  const told = [textOf(platform_order), came].filter(Boolean).join(', ')
+  // Whole sentences follow.
+  return [told, why in en ? t(why as Key, values) : '', ended].filter(Boolean).join(' · ')
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+/** 'paid → delivering, amount: 10.77': a change of state first, then why, then what else was written down. */
+function detailText({ t, accountT, language }: Said, detail: TimelineEntry['detail']): string {
+  const { from, to, code, seconds, ...more } = detail
+  const say = (value: unknown): string => {
+    const text = textOf(value)
+    if (`orders.is.${text}` in en) return t(`orders.is.${text}` as Key)
+    return INSTANT.test(text) ? momentText(text, language) : text
+  }
+  // Days say the same where they are known.
+  const minutes = seconds && !more['days'] ? { minutes: Math.ceil(Number(seconds) / 60) } : {}
+  const values = Object.fromEntries(
+    Object.entries(withMoney({ ...more, ...minutes })).map(([name, value]) => {
+      const prefix = { task: 'orders', cause: 'orders.cause', reason: 'orders.reason' }[name]
+      return [name, prefix && `${prefix}.${textOf(value)}` in en ? word(t, prefix, textOf(value)) : say(value)]
+    })
+  )
+  const known = typeof code === 'string' ? failureKey(code, values) : undefined
+  const rest = Object.entries(values)
+    .filter(([name, value]) => value && !(known && accountEn[known].includes(`{${name}}`)))
+    .map(([name, value]) => `${word(t, 'orders.detail', name)}: ${value}`)
+  const change = to === undefined ? '' : `${from ? say(from) : '–'} → ${say(to)}`
+  return [change, known ? accountT(known, values) : say(code), ...rest].filter(Boolean).join(', ')
+}

@@ -1,0 +1,193 @@
+import type { BulkRun, CreditPreview, OutageEntry, OutageOrder } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { afterEach, describe, expect, it } from 'vitest'
+import { bulk, fleet } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { admin, pageOf, server } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import OutagesPage from './page.tsx'
+
+const ROUTE = '/dashboard/index/outages'
+const outage: OutageEntry = {
+  id: 3,
+  server: { id: server.id, name: server.name },
+  started_at: '2026-06-15T08:00:00.000Z',
+  ended_at: '2026-06-15T12:30:00.000Z',
+  seconds: 16_200,
+  by_hand: false,
+  announced_at: '2026-06-15T08:10:00.000Z',
+  orders: 1200,
+  credited: 0,
+  state: 'open'
+}
+const lasting: OutageEntry = { ...outage, id: 4, ended_at: null, state: 'lasts', announced_at: null }
+const preview: CreditPreview = {
+  orders: 1200,
+  customers: 300,
+  revived: 2,
+  ended: 1,
+  ended_meanwhile: [],
+  credited: 5,
+  seconds: 16_200,
+  lost: { least: 1800, most: 16_200, total: 17_280_000 },
+  mails: 1200
+}
+const orders: OutageOrder[] = [
+  { id: 7, order_id: 'NL-first', username: 'alice', part: 'running', seconds: 16_200 },
+  { id: 8, order_id: 'NL-second', username: 'bob', part: 'credited', seconds: 1800 }
+]
+const run: BulkRun = {
+  id: 9,
+  action: 'order.credit_outage',
+  state: 'done',
+  total: 1200,
+  done: 1200,
+  succeeded: 1200,
+  refused: 0,
+  username: 'admin',
+  created_at: '2026-06-15T13:00:00.000Z',
+  ended_at: '2026-06-15T13:01:00.000Z',
+  reason: null,
+  params: {},
+  msg: null
+}
+
+function open(at = ROUTE, { rows = [outage], as = admin }: { rows?: OutageEntry[]; as?: typeof admin } = {}) {
+  keepNothing()
+  answer(fleet.allOutages, pageOf(...rows))
+  answer(fleet.serverNames, pageOf({ id: server.id, name: server.name }))
+  answer(fleet.outage, rows[0] ?? outage)
+  answer(fleet.outageOrders, { data: orders, total: orders.length, limit: 10, offset: 0 })
+  answer(fleet.previewCredit, preview)
+  return renderScreen(<OutagesPage />, { at, route: ROUTE, as })
+}
+
+async function chooseCredit(user: ReturnType<typeof open>['user']) {
+  await user.click(await screen.findByRole('button', { name: /^Actions: paris/ }))
+  await user.click(await screen.findByRole('menuitem', { name: 'Credit' }))
+}
+
+afterEach(() => setLanguage('en'))
+
+describe('outages', () => {
+  it('show server, from, to, length, orders, and whether they were credited', async () => {
+    open(ROUTE, {
+      rows: [
+        lasting,
+        outage,
+        { ...outage, id: 5, state: 'credited', credited: 1100 },
+        { ...outage, id: 6, orders: 0, server: { id: 8, name: 'rome' } }
+      ]
+    })
+    const texts = (await screen.findAllByRole('row')).slice(1).map(row => row.textContent)
+    expect(texts[0]).toMatch(/paris.*lasts.*1,200.*Lasts/)
+    expect(texts[1]).toMatch(/paris.*2026.*2026.*4\.5 hr.*1,200.*Over, not credited/)
+    expect(texts[2]).toMatch(/CreditedOrders credited: 1,100/)
+    expect(texts[3]).toMatch(/rome.*Nobody affected/)
+    expect(screen.getByRole('link', { name: 'rome' }).getAttribute('href')).toBe('/dashboard/index/servers?open=8')
+  })
+
+  it("are those of one server where its row's menu led here, and of a state", async () => {
+    const { user } = open(`${ROUTE}?server_id=4`)
+    await screen.findAllByRole('row')
+    await waitFor(() => expect(requestsOf(fleet.allOutages).at(-1)?.query).toMatchObject({ server_id: '4' }))
+    await user.selectOptions(await screen.findByRole('combobox', { name: 'State' }), 'open')
+    await waitFor(() =>
+      expect(requestsOf(fleet.allOutages).at(-1)?.query).toMatchObject({ server_id: '4', state: 'open' })
+    )
+  })
+
+  it('say beside the list what a credit would do, and which orders they concern', async () => {
+    open(`${ROUTE}?open=3`)
+    const plan = within(await screen.findByRole('region', { name: 'What a credit would do' }))
+    const lines = await plan.findAllByRole('listitem')
+    expect(lines.map(line => line.textContent)).toEqual([
+      'Orders that get time back: 1,200, of 300 customers.',
+      'Each runs 30 min to 4.5 hr longer, 200 days together.',
+      'Mails that go out, one for each of these orders: 1,200. Customers who switched such mails off get none.',
+      'Of these, expired ones that are served again on the same addresses: 2.',
+      'Orders whose addresses are gone: 1. Their time is written down, without a mail; they can be reopened for it.',
+      'Orders that this outage was credited to before: 5. They get nothing again.'
+    ])
+    const concerned = within(await screen.findByRole('region', { name: 'Orders affected' }))
+    expect((await concerned.findByRole('link', { name: 'NL-first' })).getAttribute('href')).toBe(
+      '/dashboard/index/order/7'
+    )
+    expect(concerned.getByText('to be credited')).toBeTruthy()
+    expect(concerned.getByText('bob')).toBeTruthy()
+  })
+
+  it('are credited after the question, which has the plan of the moment, and show the run', async () => {
+    answer(fleet.creditOutage, run)
+    answer(bulk.run, run)
+    answer(bulk.rows, pageOf())
+    const { user, asked } = open()
+    await chooseCredit(user)
+    const question = await screen.findByRole('dialog', { name: 'Credit the outage of paris?' })
+    expect(question.textContent).toContain('Orders that get time back: 1,200, of 300 customers.')
+    expect(requestsOf(fleet.creditOutage)).toEqual([])
+    await user.click(screen.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(asked()['run']).toBe('9'))
+    expect(requestsOf(fleet.creditOutage)).toHaveLength(1)
+    expect(await screen.findByText('Credit an outage')).toBeTruthy()
+  })
+
+  it('are not credited after NO, nor where the plan is refused', async () => {
+    const { user } = open()
+    const choose = () => chooseCredit(user)
+    await choose()
+    await user.click(await screen.findByRole('button', { name: 'NO' }))
+    answerRefused(fleet.previewCredit, 'outage_lasts')
+    await choose()
+    expect(await screen.findByText('This outage still lasts. It can be credited once it is over.')).toBeTruthy()
+    expect(requestsOf(fleet.creditOutage)).toEqual([])
+  })
+
+  it('that last are not credited, but show what each order has lost so far', async () => {
+    const { user } = open(`${ROUTE}?open=4`, { rows: [lasting] })
+    const plan = within(await screen.findByRole('region', { name: 'What a credit would do' }))
+    expect(plan.getByText('It still lasts. It can be credited once it is over.')).toBeTruthy()
+    expect(await screen.findByText('NL-first')).toBeTruthy()
+    expect(requestsOf(fleet.previewCredit)).toEqual([])
+    await user.keyboard('{Escape}')
+    await user.click(await screen.findByRole('button', { name: /^Actions: paris/ }))
+    expect(await screen.findByRole('menuitem', { name: 'Credit', description: 'It still lasts.' })).toBeTruthy()
+  })
+
+  it('are shown, but not credited, by those who may only look', async () => {
+    open(`${ROUTE}?open=3`, { as: { ...admin, operator_role: 'viewer' } })
+    await screen.findByText('NL-first')
+    await screen.findByText('Orders that get time back: 1,200, of 300 customers.')
+    expect(screen.queryByRole('button', { name: 'Credit' })).toBeNull()
+    expect(screen.getByRole('button', { name: /^Show the server: paris/, hidden: true })).toBeTruthy()
+    expect(screen.queryByRole('button', { name: /^Credit: paris/, hidden: true })).toBeNull()
+  })
+
+  it('speak Chinese on a Chinese page', async () => {
+    await setLanguage('zh-CN')
+    open(`${ROUTE}?open=3`)
+    expect(await screen.findByText('获得补偿的订单：1,200，涉及 300 位客户。')).toBeTruthy()
+  })
+  it('delete one that was entered by hand and credited to nobody, after a question, and no other', async () => {
+    answer(fleet.removeOutage, null)
+    const { user } = open(ROUTE, {
+      rows: [
+        { ...outage, by_hand: true },
+        { ...outage, id: 5, server: { id: 8, name: 'rome' } }
+      ]
+    })
+    const actionsOf = async (name: RegExp) => user.click(await screen.findByRole('button', { name }))
+    await actionsOf(/^Actions: rome/)
+    const description = 'The health checks recorded it.'
+    expect(await screen.findByRole('menuitem', { name: 'Delete', description })).toBeTruthy()
+    await user.keyboard('{Escape}')
+    await actionsOf(/^Actions: paris/)
+    await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
+    const question = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    expect(question.getByText(/outage of paris from .*2026.* to .*2026.*\(1200\)/)).toBeTruthy()
+    expect(requestsOf(fleet.removeOutage)).toEqual([])
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(fleet.removeOutage)).toMatchObject([{ params: { id: '3' } }]))
+  })
+})

@@ -1,0 +1,69 @@
+import type { BulkRun, OutageEntry } from '@netlet/contract'
+import { OUTAGE_STATES } from '@netlet/contract/states'
+import { IconClockPlus, IconServerCog } from '@tabler/icons-react'
+import { call } from '../../api/client.ts'
+import { fleet } from '../../api/routes.ts'
+import { currentLanguage } from '../../i18n/language.ts'
+import { column, defineResource, idFilter, integer, oneOf } from '../kit/index.ts'
+import { Moment, momentText } from '../../kit/time.tsx'
+import { useServers } from '../servers/options.ts'
+import { EndCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
+import { OutageDrawer } from './drawer.tsx'
+import { creditQuestion } from './plan.ts'
+
+/** When servers did not answer, whom that concerned, and the time given back for it. */
+export default defineResource({
+  key: 'outages',
+  list: fleet.allOutages,
+  also: [fleet.outage, fleet.outageOrders, fleet.previewCredit],
+  nameOf: ({ server, started_at }) => `${server.name}, ${started_at.slice(0, 16).replace('T', ' ')}`,
+  find: id => call(fleet.outage, { params: { id } }),
+  problem: ({ state }) => state === 'lasts',
+  columns: [
+    integer('id', { optional: true }),
+    column('server', (outage: OutageEntry) => <ServerCell outage={outage} />, { lead: true }),
+    column('started_at', (outage: OutageEntry) => <Moment at={outage.started_at} />),
+    column('ended_at', (outage: OutageEntry) => <EndCell outage={outage} />),
+    column('length', (outage: OutageEntry) => <LengthCell outage={outage} />, { align: 'end' }),
+    integer('orders'),
+    column('state', (outage: OutageEntry) => <StateCell outage={outage} />)
+  ],
+  sort: ['id'],
+  filters: [oneOf('state', OUTAGE_STATES, 'outages.is'), idFilter('server_id', useServers)],
+  drawer: OutageDrawer,
+  rowActions: [
+    {
+      name: 'credit',
+      icon: IconClockPlus,
+      whyNot: ({ state, orders, credited }) =>
+        state === 'lasts' ? 'whyNot.lasts' : orders + credited > 0 ? undefined : 'whyNot.nobodyConcerned',
+      route: fleet.creditOutage,
+      confirm: (t, outage) => creditQuestion(t, outage, currentLanguage()),
+      success: t => t('outages.creditBegun'),
+      done: (reply, { watch }) => {
+        const run = reply as BulkRun | null
+        if (run) watch(run.id)
+      }
+    },
+    {
+      name: 'toServer',
+      icon: IconServerCog,
+      run: ({ server }, { go }) => go(`/dashboard/index/servers?open=${server.id}`)
+    }
+  ],
+  remove: {
+    route: fleet.removeOutage,
+    whyNot: ({ by_hand, credited }) => (!by_hand ? 'whyNot.byChecks' : credited > 0 ? 'whyNot.credited' : undefined),
+    confirm: (t, { server, started_at, ended_at, orders }) => ({
+      title: t('list.deleteTitle'),
+      body: t('outages.deleteBody', {
+        server: server.name,
+        from: momentText(started_at, currentLanguage()),
+        to: ended_at ? momentText(ended_at, currentLanguage()) : '–',
+        count: orders
+      }),
+      danger: true
+    })
+  },
+  csv: true
+})

@@ -1,0 +1,37 @@
+import type { CreditPreview, OutageEntry } from '@netlet/contract'
+import { call } from '../../api/client.ts'
+import { fleet } from '../../api/routes.ts'
+import { durationText } from '../../kit/duration.ts'
+import { figures, type Question, type T } from '../kit/index.ts'
+
+/** What a credit would do now, a line each. */
+export function planLines(t: T, plan: CreditPreview, language: string): string[] {
+  const { orders, customers, revived, ended, credited, mails, lost } = plan
+  const lines =
+    orders === 0
+      ? [t('outages.planNone')]
+      : [
+          t('outages.planOrders', figures({ orders, customers })),
+          lost.least === lost.most
+            ? t('outages.planEach', { time: durationText(lost.most, language) })
+            : t('outages.planSpan', {
+                least: durationText(lost.least, language),
+                most: durationText(lost.most, language),
+                total: durationText(lost.total, language)
+              }),
+          t('outages.planMails', figures({ mails }))
+        ]
+  if (revived > 0) lines.push(t('outages.planRevived', figures({ count: revived })))
+  if (ended > 0) lines.push(t('outages.planEnded', figures({ count: ended })))
+  if (credited > 0) lines.push(t('outages.planBefore', figures({ count: credited })))
+  return lines
+}
+
+/** The question before an outage is credited, with what that means at the moment. */
+export async function creditQuestion(t: T, { id, server }: OutageEntry, language: string): Promise<Question> {
+  const plan = await call(fleet.previewCredit, { params: { id } })
+  return {
+    title: t('outages.creditTitle', { server: server.name }),
+    body: [t('outages.creditBody'), '', ...planLines(t, plan, language)].join('\n')
+  }
+}

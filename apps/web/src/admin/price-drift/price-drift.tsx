@@ -1,0 +1,55 @@
+import type { PriceDrift } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { useLocation } from 'react-router'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { money } from '../../kit/money.ts'
+import { Ago } from '../../kit/time.tsx'
+import { usePaging } from '../../kit/use-paging.ts'
+import { PriceChoices } from './choices.tsx'
+
+/** Its name in the address: `#prices` leads to it. */
+const ID = 'prices'
+
+/** Prices that are other ones on the platform, with the two ways to make them one. */
+export function PriceDriftList() {
+  const t = useT()
+  const paging = usePaging(20)
+  const { data, isPending, error, refetch } = useQuery(
+    read(catalog.priceDrift, { query: { limit: paging.size, offset: paging.offset } })
+  )
+  const columns: Column<PriceDrift>[] = [
+    { key: 'name', title: t('health.drift.name'), render: row => row.name, lead: true },
+    { key: 'price', title: t('health.drift.ours'), render: row => money(row.price), align: 'end' },
+    { key: 'platform', title: t('health.drift.platform'), render: row => money(row.platform_price), align: 'end' },
+    { key: 'since', title: t('health.drift.since'), render: row => <Ago at={row.since} /> },
+    { key: 'actions', title: t('list.actions'), hidden: true, render: row => <PriceChoices drift={row} /> }
+  ]
+  const place = useRef<HTMLElement>(null)
+  const { hash } = useLocation()
+  const loaded = data !== undefined
+  useEffect(() => {
+    // Only with the rows: what stands above it has its height by then.
+    if (loaded && hash === `#${ID}`) place.current?.scrollIntoView()
+  }, [hash, loaded])
+  return (
+    <section ref={place} id={ID} aria-label={t('health.drift.title')}>
+      <h3>{t('health.drift.title')}</h3>
+      <DataTable
+        label={t('health.drift.title')}
+        columns={columns}
+        rows={data?.data}
+        rowKey={row => row.id}
+        pending={isPending}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={{ title: t('health.drift.none'), body: t('health.drift.noneHint') }}
+        paging={paging}
+        total={data?.total}
+      />
+    </section>
+  )
+}

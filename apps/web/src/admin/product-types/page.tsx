@@ -1,0 +1,43 @@
+import type { Collection } from '@netlet/contract'
+import { Link } from 'react-router'
+import { catalog } from '../../api/routes.ts'
+import { CollectionForm } from '../../kit/schemas.ts'
+import { SyncButton } from '../catalog-sync/sync-button.tsx'
+import { areaField, column, defineResource, integer, optional, textField } from '../kit/index.ts'
+import { clip } from '../catalog-sync/clip.tsx'
+
+/** The platform's collections as the shop shows them. A name or text that is edited here stays, also after a sync. */
+export default defineResource({
+  key: 'product-types',
+  list: catalog.collections,
+  address: ['sync'],
+  also: [catalog.products],
+  nameOf: type => type.collection_name,
+  columns: [
+    integer('id', { optional: true }),
+    column('collection_name', (type: Collection) => type.collection_name, { lead: true }),
+    column('collection_desc', (type: Collection) => clip(type.collection_desc), { wide: true }),
+    column(
+      'product_count',
+      (type: Collection) => (
+        <Link to={`/dashboard/index/productManager?collection=${type.id}`}>{type.product_count}</Link>
+      ),
+      { align: 'end' }
+    )
+  ],
+  form: {
+    schema: CollectionForm,
+    fields: [textField('collection_name'), optional(areaField('collection_desc'))],
+    update: catalog.updateCollection
+  },
+  remove: {
+    route: catalog.deleteCollection,
+    confirm: (t, type) => ({
+      title: t('list.deleteTitle'),
+      body: t('product-types.deleteBody', { name: type.collection_name, count: type.product_count }),
+      danger: true
+    })
+  },
+  toolbar: () => <SyncButton of="collections" />,
+  csv: true
+})

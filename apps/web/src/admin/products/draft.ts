@@ -1,0 +1,103 @@
+import type { BodyOf, PlatformProduct, Product } from '@netlet/contract'
+import type { catalog } from '../../api/routes.ts'
+
+/** A variant while it is edited: texts as they are typed. */
+export type VariantDraft = {
+  /** None: one of the platform that is new here. */
+  id: number | undefined
+  shopify_variant_id: string
+  variant_name: string
+  variant_desc: string
+  variant_price: string
+  cart_step: string
+  proxy_time: string
+  is_active: boolean
+  server_group: number | null
+  variant_option1: string | null
+  variant_option2: string | null
+  variant_option3: string | null
+}
+
+export type Draft = {
+  product_name: string
+  product_desc: string
+  active: boolean
+  product_collections: number[]
+  product_tags: number[]
+  variants: VariantDraft[]
+}
+
+/** Days for which a new variant leases its addresses. */
+const TERM = '30'
+
+/** A variant of the platform as it begins here: on sale once it has a server group. */
+export const newVariant = (variant: PlatformProduct['variants'][number]): VariantDraft => ({
+  ...variant,
+  id: undefined,
+  variant_desc: '',
+  cart_step: '1',
+  proxy_time: TERM,
+  is_active: true,
+  server_group: null
+})
+
+export const draftOfPlatform = (product: PlatformProduct): Draft => ({
+  product_name: product.product_name,
+  product_desc: product.product_desc,
+  active: true,
+  product_collections: product.product_collections.map(({ id }) => id),
+  product_tags: product.product_tags.map(({ id }) => id),
+  variants: product.variants.map(newVariant)
+})
+
+export const draftOf = (product: Product): Draft => ({
+  product_name: product.product_name,
+  product_desc: product.product_desc,
+  active: product.active,
+  product_collections: product.product_collections.map(({ id }) => id),
+  product_tags: product.product_tags.map(({ id }) => id),
+  variants: product.variants.map(variant => ({
+    id: variant.id,
+    shopify_variant_id: variant.shopify_variant_id,
+    variant_name: variant.variant_name,
+    variant_desc: variant.variant_desc,
+    variant_price: variant.variant_price,
+    cart_step: String(variant.cart_step),
+    proxy_time: String(variant.proxy_time),
+    is_active: variant.is_active,
+    server_group: variant.server_group?.id ?? null,
+    variant_option1: variant.variant_option1,
+    variant_option2: variant.variant_option2,
+    variant_option3: variant.variant_option3
+  }))
+})
+
+/** A variant as it is sent. An empty field of days is none, not 0. */
+export const sentVariant = ({ id, cart_step, proxy_time, ...variant }: VariantDraft) => ({
+  ...(id === undefined ? {} : { id }),
+  ...variant,
+  variant_option1: variant.variant_option1 ?? '',
+  variant_option2: variant.variant_option2 ?? '',
+  variant_option3: variant.variant_option3 ?? '',
+  cart_step: Number(cart_step),
+  proxy_time: proxy_time.trim() === '' ? Number.NaN : Number(proxy_time)
+})
+
+type CreateBody = BodyOf<typeof catalog.createProduct>
+type UpdateBody = BodyOf<typeof catalog.updateProduct>
+
+export const createBody = (draft: Draft, source: PlatformProduct): CreateBody => ({
+  ...draft,
+  shopify_product_id: source.shopify_product_id,
+  variant_options: source.variant_options,
+  variants: draft.variants.map(sentVariant)
+})
+
+export const updateBody = ({ product_collections: _fixed, ...draft }: Draft, product: Product): UpdateBody => ({
+  ...draft,
+  shopify_product_id: product.shopify_product_id,
+  variants: draft.variants.map(sentVariant),
+  version: product.version
+})
+
+export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

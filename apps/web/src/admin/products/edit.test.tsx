@@ -1,0 +1,276 @@
+import type { Product } from '@netlet/contract'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { refresh } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { pageOf } from '../../testing/shapes.ts'
+import { openProducts, PATH, product, there, variant } from './products.fixture.tsx'
+
+const AT = `${PATH}/7`
+const save = () => screen.getByRole('button', { name: 'Save' })
+const open = (shown: Product = product, at = AT) => {
+  answer(catalog.updateProduct, shown)
+  return openProducts(at, shown)
+}
+const dialogOf = () => screen.findByRole('dialog', { name: 'New York / 8' })
+const price = (dialog: HTMLElement) => within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Price' })
+
+describe('editing a product', () => {
+  it('sends what was changed with the version that was shown', async () => {
+    const { user } = open()
+    const name = await screen.findByRole('textbox', { name: 'Name' })
+    expect(requestsOf(catalog.products)[0]?.query).toMatchObject({ id: '7' })
+    await user.type(name, ' US')
+    await user.click(await screen.findByRole('checkbox', { name: 'Fast' }))
+    // Which types it is in is the platform's.
+    expect(within(screen.getByRole('region', { name: 'Product types' })).getByText('Homes')).toBeTruthy()
+    expect(screen.queryByRole('checkbox', { name: 'Homes' })).toBeNull()
+    await user.click(save())
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    await waitFor(() => expect(window.location.pathname).toBe(PATH))
+    const [sent] = requestsOf(catalog.updateProduct)
+    expect(sent?.body).toMatchObject({
+      product_name: 'Residential US',
+      shopify_product_id: '700',
+      product_tags: [],
+      version: 'v7',
+      variants: [{ id: 11, variant_price: '2.20', cart_step: 8, proxy_time: 30, server_group: 1 }]
+    })
+    expect(sent?.body).not.toHaveProperty('product_collections')
+  })
+
+  it('has a variant dialog at an address of its own: step fixed, stock read-only, price editable', async () => {
+    open(product, `${AT}?variant=1100`)
+    const dialog = await dialogOf()
+    const step = within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Cart step' })
+    expect([step.readOnly, step.value]).toEqual([true, '8'])
+    const stock = within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Stock' })
+    expect([stock.readOnly, stock.value]).toEqual([true, '64'])
+    expect(price(dialog).readOnly).toBe(false)
+  })
+
+  it('says that the platform will charge another price before that is saved', async () => {
+    const { user } = open(product, `${AT}?variant=1100`)
+    const dialog = await dialogOf()
+    await user.clear(price(dialog))
+    await user.type(price(dialog), '3.30')
+    await user.click(within(dialog).getByRole('button', { name: 'Apply' }))
+    await user.click(save())
+    const question = await screen.findByRole('dialog', { name: 'Save these changes?' })
+    expect(question.textContent).toContain('New York / 8: the platform will charge $3.30 instead of $2.20.')
+    expect(requestsOf(catalog.updateProduct)).toEqual([])
+    await user.click(within(question).getByRole('button', { name: 'YES' }))
+    await waitFor(() =>
+      expect(requestsOf(catalog.updateProduct)).toMatchObject([{ body: { variants: [{ variant_price: '3.30' }] } }])
+    )
+  })
+
+  it("shows the platform's words where it refuses a price, and keeps what was entered", async () => {
+    const { user } = open(product, `${AT}?variant=1100`)
+    answerRefused(catalog.updateProduct, 'platform_unavailable', { params: { message: 'Price is too high' } })
+    const dialog = await dialogOf()
+    await user.clear(price(dialog))
+    await user.type(price(dialog), '999999')
+    await user.click(within(dialog).getByRole('button', { name: 'Apply' }))
+    await user.click(save())
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('Price is too high')
+    expect(screen.getByText('$999,999.00')).toBeTruthy()
+    expect(window.location.pathname).toBe(AT)
+  })
+
+  it('shows what another server group does to the stock, rule by rule, and again before it is saved', async () => {
+    const { user } = open(product, `${AT}?variant=1100`)
+    const dialog = await dialogOf()
+    expect(within(dialog).queryByRole('table')).toBeNull()
+    await user.selectOptions(within(dialog).getByRole('combobox', { name: 'Server group' }), 'West')
+    const plan = await within(dialog).findByRole('table')
+    expect(
+      within(plan)
+        .getAllByRole('row')
+        .map(one => one.textContent)
+    ).toEqual(['RuleNowThen', 'Any rule, at most6416', 'Video6416'])
+    expect(within(dialog).getByText('No range of this group holds a block of 8; the largest is 4.')).toBeTruthy()
+    expect(within(dialog).getByText('Orders that run: 3. They keep their addresses.')).toBeTruthy()
+    await user.click(within(dialog).getByRole('button', { name: 'Apply' }))
+    await user.click(save())
+    const question = await screen.findByRole('dialog', { name: 'Save these changes?' })
+    expect(question.textContent).toContain('New York / 8 sells from West. Stock 64, then 16.')
+    await user.click(within(question).getByRole('button', { name: 'NO' }))
+    expect(requestsOf(catalog.updateProduct)).toEqual([])
+  })
+
+  it('says what a variant that goes, or is not sold any more, means for its orders', async () => {
+    const { user } = open({
+      ...product,
+      variants: [variant, { ...variant, id: 12, shopify_variant_id: '1200', variant_name: 'Boston' }]
+    })
+    await user.click(await screen.findByRole('button', { name: 'Delete: New York / 8' }))
+    const first = await screen.findByRole('dialog', { name: 'Confirm deletion' })
+    expect(first.textContent).toContain('Delete ? New York / 8. Orders that run: 3;')
+    await user.click(within(first).getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(screen.queryByText('New York / 8')).toBeNull())
+    await user.click(screen.getByRole('checkbox', { name: 'Active' }))
+    await user.click(save())
+    const question = await screen.findByRole('dialog', { name: 'Save these changes?' })
+    expect(question.textContent).toContain('The product is not on sale any more. Orders that run: 3;')
+    expect(question.textContent).toContain('New York / 8 is deleted. Orders that run: 3;')
+  })
+
+  it('says what somebody else changed meanwhile, and takes that over', async () => {
+    const { user } = open()
+    const current = { ...product, product_name: 'Theirs', version: 'v8', variants: [{ ...variant, proxy_time: 14 }] }
+    answerRefused(catalog.updateProduct, 'stale', { data: { current } })
+    await user.type(await screen.findByRole('textbox', { name: 'Name' }), ' mine')
+    await user.click(save())
+    const alert = await screen.findByRole('alert')
+    expect(alert.textContent).toContain('This was changed meanwhile')
+    expect(
+      within(alert)
+        .getAllByRole('listitem')
+        .map(item => item.textContent)
+    ).toEqual(['Name: was Residential, is now Theirs', 'New York / 8, Proxy time (days): was 30, is now 14'])
+    await user.click(within(alert).getByRole('button', { name: 'Take over these values' }))
+    await waitFor(() => expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('Theirs'))
+  })
+
+  it("mends a price that differs in place, by taking the platform's or writing ours", async () => {
+    answer(catalog.takePlatformPrice, null)
+    answer(catalog.writePlatformPrice, null)
+    const { user } = open({ ...product, variants: [{ ...variant, price_drift: { id: 5, platform_price: '2.40' } }] })
+    expect(await screen.findByText('The platform asks $2.40')).toBeTruthy()
+    expect(screen.getByText('New York / 8: ours $2.20, the platform $2.40')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: "Take the platform's price" }))
+    const body = { price: '2.20', platform_price: '2.40' }
+    await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '5' }, body }]))
+    await user.click(screen.getByRole('button', { name: 'Write ours to the platform' }))
+    expect((await screen.findByRole('dialog')).textContent).toContain('$2.20')
+    await user.click(screen.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(catalog.writePlatformPrice)).toMatchObject([{ params: { id: '5' }, body }]))
+    await user.type(screen.getByRole('textbox', { name: 'Name' }), '!')
+    const off = { name: 'Write ours to the platform', description: 'Save your changes first.' }
+    const write = screen.getByRole('button', off)
+    expect(write.getAttribute('aria-disabled')).toBe('true')
+    await user.click(write)
+    expect(screen.queryByRole('dialog')).toBeNull()
+    expect(requestsOf(catalog.writePlatformPrice)).toHaveLength(1)
+  })
+
+  it("mends a variant's price in its dialog, too", async () => {
+    answer(catalog.takePlatformPrice, null)
+    const { user } = open({ ...product, variants: [{ ...variant, price_drift: { id: 5, platform_price: '2.40' } }] })
+    await user.click(await screen.findByRole('button', { name: /^Edit: New York/ }))
+    const dialog = within(await screen.findByRole('dialog'))
+    expect(dialog.getByText('New York / 8: ours $2.20, the platform $2.40')).toBeTruthy()
+    const take = () => dialog.getByRole('button', { name: "Take the platform's price" })
+    await user.type(dialog.getByRole('textbox', { name: 'Location' }), '!')
+    await user.click(take())
+    expect(requestsOf(catalog.takePlatformPrice)).toEqual([])
+    expect(take().getAttribute('aria-disabled')).toBe('true')
+    await user.type(dialog.getByRole('textbox', { name: 'Location' }), '{Backspace}')
+    await user.click(take())
+    await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '5' } }]))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+
+  it('brings variants that the platform has added', async () => {
+    answer(catalog.platformProduct, there)
+    const { user } = open({ ...product, old_flag: true })
+    expect(await screen.findByText(/The platform has added or removed variants/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Look for new variants on the platform' }))
+    expect(await screen.findByText('New variants: 1. They are added when the product is saved.')).toBeTruthy()
+    await user.click(save())
+    await waitFor(() => expect(requestsOf(catalog.updateProduct)).toHaveLength(1))
+    const [sent] = requestsOf(catalog.updateProduct)
+    const { variants } = (sent?.body ?? {}) as { variants: object[] }
+    expect(variants).toMatchObject([{ id: 11 }, { shopify_variant_id: '9100' }])
+    expect(variants[1]).not.toHaveProperty('id')
+  })
+
+  it('is not left with changes before that was asked: by Back, or by the browser', async () => {
+    const { user, goBack } = open(product, PATH)
+    await user.click(await screen.findByRole('link', { name: 'Residential' }))
+    const name = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Name' })
+    await user.type(name, ' mine')
+    await user.click(screen.getByRole('button', { name: 'Back' }))
+    expect(await screen.findByRole('dialog', { name: 'Discard the changes?' })).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    await goBack()
+    expect(await screen.findByRole('dialog', { name: 'Discard the changes?' })).toBeTruthy()
+    await waitFor(() => expect(window.location.pathname).toBe(AT))
+    expect(name.value).toBe('Residential mine')
+    await user.click(screen.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(window.location.pathname).toBe(PATH))
+  })
+
+  it('does not lose what was entered in a variant: by Escape, by a newer version, or by Back', async () => {
+    const { user, goBack } = open(product, AT)
+    await user.click(await screen.findByRole('button', { name: 'Edit: New York / 8' }))
+    const dialog = await dialogOf()
+    await user.type(within(dialog).getByRole('textbox', { name: 'Location' }), ' mine')
+    const entered = () => within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Location' }).value
+    const before = entered()
+    const stay = async () => {
+      const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+      await user.click(within(question).getByRole('button', { name: 'NO' }))
+      await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
+      expect(entered()).toBe(before)
+    }
+    await user.keyboard('{Escape}')
+    await stay()
+    answer(catalog.products, pageOf({ ...product, version: 'v8' }))
+    await act(() => refresh(catalog.products))
+    expect(entered()).toBe(before)
+    await goBack()
+    await stay()
+    await waitFor(() => expect(window.location.search).toBe('?variant=1100'))
+    await user.click(within(dialog).getByRole('button', { name: 'Cancel' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'New York / 8' })).toBeNull())
+  })
+
+  it('says where the product is not there any more', async () => {
+    openProducts(`${PATH}/8`, null)
+    expect(await screen.findByText('This product is not there any more')).toBeTruthy()
+  })
+})
+
+describe('a product that was edited', () => {
+  const hide = async () => {
+    const view = open(product)
+    answer(catalog.updateProduct, { ...product, active: false, version: 'v8' })
+    await view.user.click(await screen.findByRole('checkbox', { name: 'Active' }))
+    await view.user.click(save())
+    // Its orders are told of before.
+    const question = screen.queryByRole('dialog', { name: 'Save these changes?' })
+    if (question) await view.user.click(within(question).getByRole('button', { name: 'YES' }))
+    return view
+  }
+
+  it('and hidden by it is shown again by Undo, with all of its former values and the new version', async () => {
+    const { user } = await hide()
+    await user.click(await screen.findByRole('button', { name: 'Undo' }))
+    expect(await screen.findByText('Undone')).toBeTruthy()
+    const [hidden, shown] = requestsOf(catalog.updateProduct).map(({ body }) => body as Record<string, unknown>)
+    expect(hidden).toMatchObject({ active: false, version: 'v7' })
+    expect(shown).toEqual({ ...hidden, active: true, version: 'v8' })
+  })
+
+  it('says that there is no way back once somebody else has changed it', async () => {
+    const { user } = await hide()
+    const button = await screen.findByRole('button', { name: 'Undo' })
+    answerRefused(catalog.updateProduct, 'stale', { data: { current: product, changed: ['product_name'] } })
+    await user.click(button)
+    expect(await screen.findByText(/^Undo is not possible any more/)).toBeTruthy()
+  })
+
+  it('offers no Undo where the edit settled what the platform had changed', async () => {
+    const { user } = open({ ...product, old_flag: true })
+    await user.type(await screen.findByRole('textbox', { name: 'Name' }), ' US')
+    await user.click(save())
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
+  })
+})

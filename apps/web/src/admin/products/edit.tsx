@@ -1,0 +1,123 @@
+import type { Product } from '@netlet/contract'
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { call } from '../../api/client.ts'
+import { read, refresh } from '../../api/query.ts'
+import { catalog, orders, settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { rules } from '../../kit/form.ts'
+import { notify } from '../../kit/notify.ts'
+import { ProductUpdate } from '../../kit/schemas.ts'
+import { EmptyState, ErrorState } from '../../kit/states.tsx'
+import type { Undo } from '../kit/index.ts'
+import { WorkButton } from '../kit/index.ts'
+import { draftOf, isSame, newVariant, updateBody, type Draft, type VariantDraft } from './draft.ts'
+import { Editor } from './editor.tsx'
+import { useBack } from './paths.ts'
+import classes from './products.module.css'
+
+const checkForm = rules(ProductUpdate)
+
+/** Edits one product. What changes elsewhere is taken over while nothing was entered here. */
+export function EditProduct({ id }: { id: number }) {
+  const t = useT()
+  const back = useBack()
+  const { data, error, refetch } = useQuery(read(catalog.products, { query: { id, limit: 1 } }))
+  const product = data?.data[0]
+  const [base, setBase] = useState<Product>()
+  const dirty = useRef(false)
+  const mark = useCallback((now: boolean) => {
+    dirty.current = now
+  }, [])
+  useEffect(() => {
+    if (product && !dirty.current) setBase(product)
+  }, [product])
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (data && !product && !base)
+    return (
+      <EmptyState title={t('products.gone')} body={t('products.goneHint')}>
+        <Button variant="default" onClick={() => back()}>
+          {t('products.back')}
+        </Button>
+      </EmptyState>
+    )
+  if (!base) return <Skeleton height={420} aria-label={t('products.loading')} />
+  // Stock and the platform's prices are of now; what is edited is of when it was opened.
+  const shown = product?.version === base.version ? product : base
+  return (
+    <Editor
+      key={base.version}
+      title={base.product_name}
+      start={draftOf(base)}
+      product={shown}
+      check={draft => checkForm(updateBody(draft, base))}
+      save={async draft => {
+        try {
+          const body = updateBody(draft, base)
+          const saved = await call(catalog.updateProduct, { params: { id }, body }, { timeout: 60_000 })
+          return undoOf(base, saved, draft)
+        } finally {
+          // Also where it was refused: prices may be the platform's new ones already.
+          void refresh(catalog.products, catalog.priceDrift, orders.ofProduct, settings.health)
+        }
+      }}
+      onTakeTheirs={current => {
+        dirty.current = false
+        setBase(current)
+      }}
+      onDirty={mark}
+      notices={<Notices product={shown} />}
+      variantTools={tools => <PlatformVariants id={id} {...tools} />}
+    />
+  )
+}
+
+/** The edit that takes an edit back; nothing where it added or removed variants, or settled what the platform had changed. */
+function undoOf(before: Product, { version }: Product, draft: Draft): Undo | undefined {
+  const idsOf = (variants: readonly { id?: number | undefined }[]) =>
+    variants.map(({ id: one }) => one ?? 0).toSorted((a, b) => a - b)
+  const former = draftOf(before)
+  if (before.old_flag || isSame(former, draft) || !isSame(idsOf(former.variants), idsOf(draft.variants)))
+    return undefined
+  const body = { ...updateBody(former, before), version }
+  return { route: catalog.updateProduct, input: { params: { id: before.id }, body } }
+}
+
+function Notices({ product }: { product: Product }) {
+  const t = useT()
+  return (
+    <>
+      {!product.valid && <p className={classes.note}>{t('products.withdrawnHint')}</p>}
+      {product.old_flag && <p className={classes.note}>{t('products.changedHint')}</p>}
+    </>
+  )
+}
+
+type ToolsProps = { id: number; variants: VariantDraft[]; add: (more: VariantDraft[]) => void }
+
+/** Brings the platform's variants that the product does not have here. */
+function PlatformVariants({ id, variants, add }: ToolsProps) {
+  const t = useT()
+  const [running, setRunning] = useState(false)
+  const look = async () => {
+    setRunning(true)
+    try {
+      const there = await call(catalog.platformProduct, { params: { id } }, { timeout: 60_000 })
+      const known = new Set(variants.map(one => one.shopify_variant_id))
+      const more = there.variants.filter(one => !known.has(one.shopify_variant_id)).map(newVariant)
+      if (more.length > 0) add(more)
+      notify('info', more.length > 0 ? t('products.found', { count: more.length }) : t('products.foundNone'))
+    } catch (error) {
+      notify('bad', failureText(error))
+    } finally {
+      setRunning(false)
+    }
+  }
+  return (
+    <WorkButton size="compact-sm" variant="default" working={running} onClick={() => void look()}>
+      {t('products.look')}
+    </WorkButton>
+  )
+}

@@ -1,0 +1,239 @@
+import '../kit/styles.ts'
+import type { Product } from '@netlet/contract'
+import { Button, Checkbox, Textarea, TextInput } from '@mantine/core'
+import { IconArrowLeft } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useSearchParams } from 'react-router'
+import { ApiError } from '../../api/client.ts'
+import { read } from '../../api/query.ts'
+import { catalog, fleet, orders, settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { May, sayDone, useLeaveGuard, type Undo, WorkButton } from '../kit/index.ts'
+import { consequencesOf } from './consequences.ts'
+import { isSame, type Draft, type VariantDraft } from './draft.ts'
+import { Chosen, Ticks } from './ticks.tsx'
+import { useBack } from './paths.ts'
+import classes from './products.module.css'
+import { StaleNotice } from './stale-notice.tsx'
+import { VariantDialog } from './variant-dialog.tsx'
+import { VariantsTable } from './variants.tsx'
+
+type Props = {
+  title: string
+  /** What the form begins with. */
+  start: Draft
+  /** The product as it is kept; none where one is added. */
+  product?: Product
+  /** By the fields' names; 'variants.0.proxy_time' for a field of the first variant. */
+  check: (draft: Draft) => Record<string, string>
+  /** @returns what takes it back exactly, where that can be done */
+  save: (draft: Draft) => Promise<Undo | undefined>
+  /** Begins again with the product as somebody else has left it. */
+  onTakeTheirs?: (current: Product) => void
+  onDirty?: (dirty: boolean) => void
+  /** Above the variants: what there is to know, and what else can be done with them. */
+  variantTools?: (tools: { variants: VariantDraft[]; add: (more: VariantDraft[]) => void }) => ReactNode
+  notices?: ReactNode
+}
+
+const CHANGED = [catalog.products, catalog.priceDrift, orders.ofProduct, settings.health]
+
+/** A product with its variants, in the list's place: to be added, or to be edited. */
+export function Editor(props: Props) {
+  const { title, start, product, check, save, onTakeTheirs, onDirty, variantTools, notices } = props
+  const t = useT()
+  const back = useBack()
+  const [params, setParams] = useSearchParams()
+  const [draft, setDraft] = useState(start)
+  const [errors, setErrors] = useState<Record<string, string>>({})
+  const [failure, setFailure] = useState('')
+  const [theirs, setTheirs] = useState<Product>()
+  const [saving, setSaving] = useState(false)
+  const dirty = !isSame(draft, start)
+  const guard = useLeaveGuard(dirty)
+  // What is entered in the open variant is not in the draft yet.
+  const [variantDirty, setVariantDirty] = useState(false)
+  useEffect(() => onDirty?.(dirty || variantDirty), [dirty, variantDirty, onDirty])
+  const { data: groups } = useQuery(read(fleet.groups, { query: { limit: 10_000 } }))
+  const { data: tags } = useQuery(read(catalog.tags, { query: { limit: 1000 } }))
+  const { data: collections } = useQuery(read(catalog.collections, { query: { limit: 1000 } }))
+  const { data: open } = useQuery({
+    ...read(orders.ofProduct, { params: { id: product?.id ?? 0 } }),
+    enabled: product !== undefined
+  })
+  const alert = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (failure) alert.current?.focus()
+  }, [failure])
+
+  const edit = (change: Partial<Draft>) => setDraft(now => ({ ...now, ...change }))
+  const liveOf = (id: number | undefined) => open?.variants.find(one => one.id === id)?.live ?? 0
+  const shownVariant = draft.variants.find(one => one.shopify_variant_id === params.get('variant'))
+  const showVariant = (id: string | null) =>
+    setParams(
+      now => {
+        if (id === null) now.delete('variant')
+        else now.set('variant', id)
+        return now
+      },
+      { preventScrollReset: true }
+    )
+  const errorsOf = (at: number) =>
+    Object.fromEntries(
+      Object.entries(errors).flatMap(([name, words]) => {
+        const field = new RegExp(`^variants\\.${at}\\.(.+)$`).exec(name)?.[1]
+        return field ? [[field, words]] : []
+      })
+    )
+  const remove = async (variant: VariantDraft) => {
+    const question = {
+      title: t('list.deleteTitle'),
+      body: t('products.deleteVariant', { name: variant.variant_name, count: liveOf(variant.id) }),
+      danger: true
+    }
+    // One that was never saved takes nothing with it.
+    if (variant.id !== undefined && !(await confirm(question))) return
+    edit({ variants: draft.variants.filter(one => one !== variant) })
+    setErrors({})
+  }
+  const submit = async () => {
+    const found = check(draft)
+    setErrors(found)
+    setTheirs(undefined)
+    setFailure('')
+    if (Object.keys(found).length > 0) {
+      // Again the same words are said again.
+      requestAnimationFrame(() => setFailure(t('products.wrong')))
+      return
+    }
+    setSaving(true)
+    try {
+      const lines = product ? await consequencesOf(draft, { product, groups: groups?.data ?? [], t }) : []
+      const question = { title: t('products.willTitle'), body: lines.join('\n'), danger: true }
+      if (lines.length > 0 && !(await confirm(question))) return
+      const undo = await save(draft)
+      guard.release()
+      sayDone(undefined, { undo, what: draft.product_name, invalidate: CHANGED })
+      back()
+    } catch (error) {
+      setErrors(fieldTexts(error))
+      setFailure(failureText(error))
+      if (error instanceof ApiError && error.refusal.current) setTheirs(error.refusal.current as unknown as Product)
+    } finally {
+      setSaving(false)
+    }
+  }
+  return (
+    <div className="stack">
+      <div className={classes.bar}>
+        <Button
+          variant="default"
+          size="sm"
+          leftSection={<IconArrowLeft size={16} aria-hidden />}
+          onClick={() => void guard.mayLeave().then(yes => yes && back())}
+        >
+          {t('products.back')}
+        </Button>
+        <h2 className={classes.title}>{title}</h2>
+        <May make={product ? catalog.updateProduct : catalog.createProduct}>
+          <WorkButton working={saving} onClick={() => void submit()}>
+            {t(product ? 'form.save' : 'form.add')}
+          </WorkButton>
+        </May>
+      </div>
+      {failure && (
+        <div ref={alert} role="alert" tabIndex={-1} className={classes.alert}>
+          <p>{failure}</p>
+          {theirs && product && <StaleNotice before={product} after={theirs} onTake={() => onTakeTheirs?.(theirs)} />}
+        </div>
+      )}
+      {notices}
+      <div className={`card ${classes.panel}`}>
+        <div className={classes.fields}>
+          <div className="stack">
+            <TextInput
+              label={t('products.product_name')}
+              withAsterisk
+              autoComplete="off"
+              value={draft.product_name}
+              error={errors['product_name']}
+              onChange={event => edit({ product_name: event.currentTarget.value })}
+            />
+            <Checkbox
+              label={t('products.active')}
+              checked={draft.active}
+              onChange={event => edit({ active: event.currentTarget.checked })}
+            />
+          </div>
+          <Textarea
+            label={t('products.product_desc')}
+            rows={6}
+            value={draft.product_desc}
+            error={errors['product_desc']}
+            onChange={event => edit({ product_desc: event.currentTarget.value })}
+          />
+          {product ? (
+            <Chosen
+              label={t('products.collection')}
+              hint={t('products.collectionsFixed')}
+              names={product.product_collections.map(({ collection_name }) => collection_name)}
+            />
+          ) : (
+            <Ticks
+              label={t('products.collection')}
+              options={collections?.data.map(({ id, collection_name }) => ({ id, name: collection_name }))}
+              chosen={draft.product_collections}
+              onChange={product_collections => edit({ product_collections })}
+            />
+          )}
+          <Ticks
+            label={t('products.tags')}
+            options={tags?.data.map(({ id, tag_name }) => ({ id, name: tag_name }))}
+            chosen={draft.product_tags}
+            onChange={product_tags => edit({ product_tags })}
+          />
+        </div>
+      </div>
+      <section className="stack" aria-label={t('products.variants')}>
+        <div className={classes.head}>
+          <h3 className={classes.heading}>{t('products.variants')}</h3>
+          {variantTools?.({
+            variants: draft.variants,
+            add: more => edit({ variants: [...draft.variants, ...more] })
+          })}
+        </div>
+        {errors['variants'] && <p className={classes.wrong}>{errors['variants']}</p>}
+        <VariantsTable
+          variants={draft.variants}
+          product={product}
+          groups={groups?.data ?? []}
+          errorsOf={errorsOf}
+          dirty={dirty}
+          onEdit={variant => showVariant(variant.shopify_variant_id)}
+          onRemove={variant => void remove(variant)}
+        />
+      </section>
+      {shownVariant && groups && (
+        <VariantDialog
+          key={shownVariant.shopify_variant_id}
+          variant={shownVariant}
+          saved={product?.variants.find(one => one.id === shownVariant.id)}
+          groups={groups.data}
+          live={liveOf(shownVariant.id)}
+          errors={errorsOf(draft.variants.indexOf(shownVariant))}
+          unsaved={dirty || variantDirty}
+          onDirty={setVariantDirty}
+          onClose={() => showVariant(null)}
+          onApply={next => {
+            edit({ variants: draft.variants.map(one => (one === shownVariant ? next : one)) })
+            setErrors({})
+            showVariant(null)
+          }}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { catalog, orders } from '../../api/routes.ts'
+import { answer, answerLost, requestsOf } from '../../testing/answers.ts'
+import { openProducts, PATH, product, variant } from './products.fixture.tsx'
+
+const row = async () => (await screen.findByRole('link', { name: 'Residential' })).closest('tr') as HTMLElement
+
+describe('the list of products', () => {
+  it('shows active, price, types, tags, variants and stock', async () => {
+    openProducts(PATH)
+    expect(
+      within(await row())
+        .getAllByRole('cell')
+        .map(cell => cell.textContent)
+    ).toEqual(['Residential', 'YES', '$2.20', 'Homes', 'Fast', '1/1', '64', '–', ''])
+    expect((await row()).hasAttribute('data-problem')).toBe(false)
+  })
+
+  it('says what has to be decided', async () => {
+    const drift = { id: 5, platform_price: '2.40' }
+    openProducts(PATH, {
+      ...product,
+      valid: false,
+      old_flag: true,
+      variants: [
+        { ...variant, price_drift: drift },
+        { ...variant, id: 12, server_group: null }
+      ]
+    })
+    expect((await row()).hasAttribute('data-problem')).toBe(true)
+    for (const words of [
+      'Withdrawn on the platform',
+      'Variants changed on the platform',
+      'Price differs: 1',
+      'No server group: 1'
+    ])
+      expect(within(await row()).getByText(words)).toBeTruthy()
+  })
+
+  it('is filtered by active, by what has to be decided, by type and by tag', async () => {
+    openProducts(`${PATH}?active=1&problem=1&collection=3&tags=8&search=resi`)
+    await row()
+    expect(requestsOf(catalog.products)[0]?.query).toMatchObject({
+      active: '1',
+      problem: '1',
+      collection: '3',
+      tags: '8',
+      search: 'resi',
+      limit: '10'
+    })
+  })
+
+  it('leads to the edit view, whose Back comes back to the list as it was', async () => {
+    const { user } = openProducts(`${PATH}?active=1`)
+    await user.click(within(await row()).getByRole('button', { name: 'Edit: Residential' }))
+    await user.click(await screen.findByRole('button', { name: 'Back' }))
+    await row()
+    expect(window.location.pathname + window.location.search).toBe(`${PATH}?active=1`)
+  })
+
+  it('says before a product is deleted what that means for its orders; NO changes nothing', async () => {
+    answer(catalog.deleteProduct, null)
+    const { user } = openProducts(PATH)
+    await user.click(within(await row()).getByRole('button', { name: 'Delete: Residential' }))
+    const question = await screen.findByRole('dialog', { name: 'Confirm deletion' })
+    expect(question.textContent).toContain('Delete ? Residential, variants: 1. Orders that run: 3;')
+    expect(question.textContent).toContain('cannot be renewed')
+    expect(question.textContent).toContain('Orders that wait for their payment: 1;')
+    await user.click(within(question).getByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(catalog.deleteProduct)).toEqual([])
+    await user.click(within(await row()).getByRole('button', { name: 'Delete: Residential' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    expect(requestsOf(catalog.deleteProduct)).toMatchObject([{ params: { id: '7' } }])
+  })
+
+  it('does not delete where it cannot say what that means', async () => {
+    const { user } = openProducts(PATH)
+    answerLost(orders.ofProduct)
+    await user.click(within(await row()).getByRole('button', { name: 'Delete: Residential' }))
+    expect(await screen.findByText(/connection|reach/i)).toBeTruthy()
+    expect(screen.queryByRole('dialog')).toBeNull()
+  })
+})

@@ -1,0 +1,13 @@
+import { useLocation, useNavigate } from 'react-router'
+
+export const LIST = '/dashboard/index/productManager'
+export const ADD = `${LIST}/new`
+export const editPath = (id: number): string => `${LIST}/${id}`
+
+/** Leads back to the list as it was left. */
+export function useBack() {
+  const navigate = useNavigate()
+  const { state } = useLocation()
+  const list = (state as { list?: unknown } | null)?.list
+  return ({ replace = false } = {}) => void navigate(LIST + (typeof list === 'string' ? list : ''), { replace })
+}

@@ -1,0 +1,89 @@
+import type { PlatformProduct, Product, Variant } from '@netlet/contract'
+import { catalog, fleet, orders } from '../../api/routes.ts'
+import { answer } from '../../testing/answers.ts'
+import { pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import ProductsPage from './page.tsx'
+
+export const PATH = '/dashboard/index/productManager'
+
+export const variant: Variant = {
+  id: 11,
+  variant_name: 'New York / 8',
+  variant_desc: 'US East',
+  variant_stock: 64,
+  cart_step: 8,
+  variant_price: '2.20',
+  is_active: true,
+  variant_option1: 'New York',
+  variant_option2: '8',
+  variant_option3: null,
+  server_group: { id: 1, name: 'East' },
+  proxy_time: 30,
+  shopify_variant_id: '1100',
+  price_drift: null
+}
+export const product: Product = {
+  id: 7,
+  active: true,
+  valid: true,
+  old_flag: false,
+  product_name: 'Residential',
+  shopify_product_id: '700',
+  product_desc: 'Homes',
+  image_url: null,
+  lower_price: '2.20',
+  product_collections: [{ id: 3, collection_name: 'Homes' }],
+  product_tags: [{ id: 8, tag_name: 'Fast' }],
+  variant_options: [{ option_name: 'Location', option_values: [{ option_value: 'New York' }] }],
+  variants: [variant],
+  created_at: '2026-06-15T08:00:00.000Z',
+  version: 'v7'
+}
+export const there: PlatformProduct = {
+  shopify_product_id: '900',
+  product_name: 'Mobile',
+  product_desc: 'Phones',
+  image_url: null,
+  product_collections: [{ id: 3, collection_name: 'Homes' }],
+  product_tags: [],
+  variant_options: [{ option_name: 'Location', option_values: [{ option_value: 'Berlin' }] }],
+  variants: [
+    {
+      shopify_variant_id: '9100',
+      variant_name: 'Berlin',
+      variant_price: '4.00',
+      variant_option1: 'Berlin',
+      variant_option2: null,
+      variant_option3: null
+    }
+  ]
+}
+
+/** The screen, with the parts that every form of it asks for. */
+export function openProducts(at: string, shown: Product | null = product) {
+  keepNothing()
+  answer(catalog.products, shown ? pageOf(shown) : pageOf())
+  answer(catalog.tags, pageOf({ id: 8, tag_name: 'Fast', tag_desc: '', version: 't8' }))
+  answer(
+    catalog.collections,
+    pageOf({
+      id: 3,
+      collection_name: 'Homes',
+      collection_desc: '',
+      shopify_collection_id: '300',
+      image_url: null,
+      product_count: 1,
+      version: 'c3'
+    })
+  )
+  const group = { description: '', servers: [], version: 'g' }
+  answer(fleet.groups, pageOf({ id: 1, name: 'East', ...group }, { id: 2, name: 'West', ...group }))
+  answer(orders.ofProduct, { unpaid: 1, live: 3, variants: [{ id: 11, unpaid: 1, live: 3 }] })
+  answer(catalog.groupStock, ({ query }) =>
+    query['server_group'] === '2'
+      ? { max_step: 4, stock: 16, rules: [{ acl_id: 5, acl_name: 'Video', stock: 16 }] }
+      : { max_step: 256, stock: 64, rules: [{ acl_id: 5, acl_name: 'Video', stock: 64 }] }
+  )
+  return renderScreen(<ProductsPage />, { at, route: `${PATH}/:product?` })
+}

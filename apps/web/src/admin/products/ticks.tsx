@@ -1,0 +1,50 @@
+import { Checkbox } from '@mantine/core'
+import { useT } from '../../i18n/admin.ts'
+import classes from './products.module.css'
+
+type Props = {
+  label: string
+  /** Undefined while they are being asked for. */
+  options: readonly { id: number; name: string }[] | undefined
+  chosen: readonly number[]
+  onChange: (chosen: number[]) => void
+}
+
+/** Any of what there is, each with its tick. */
+export function Ticks({ label, options, chosen, onChange }: Props) {
+  const t = useT()
+  return (
+    <fieldset className={classes.group}>
+      <legend>{label}</legend>
+      <div className={classes.choices} tabIndex={0} role="group" aria-label={label}>
+        {options?.length === 0 && <span className="dim">{t('products.noneThere')}</span>}
+        {options?.map(({ id, name }) => (
+          <Checkbox
+            key={id}
+            size="sm"
+            label={name}
+            checked={chosen.includes(id)}
+            onChange={event =>
+              onChange(
+                event.currentTarget.checked
+                  ? [...chosen, id].toSorted((one, other) => one - other)
+                  : chosen.filter(one => one !== id)
+              )
+            }
+          />
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+/** Which of them there are, where they are not chosen here; `hint` says where. */
+export function Chosen({ label, hint, names }: { label: string; hint: string; names: readonly string[] }) {
+  return (
+    <section className={classes.group} aria-label={label}>
+      <h4>{label}</h4>
+      <p className={classes.hint}>{hint}</p>
+      <p>{names.length > 0 ? names.join(', ') : '–'}</p>
+    </section>
+  )
+}

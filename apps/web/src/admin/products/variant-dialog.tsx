@@ -1,0 +1,157 @@
+import type { ServerGroup, Variant } from '@netlet/contract'
+import { Button, Checkbox, Modal, NativeSelect, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useEffect } from 'react'
+import { useT } from '../../i18n/admin.ts'
+import { useFocusReturn } from '../../kit/focus-return.ts'
+import { rules } from '../../kit/form.ts'
+import { money } from '../../kit/money.ts'
+import { numberText } from '../../kit/number.ts'
+import { VariantForm } from '../../kit/schemas.ts'
+import { PriceChoices } from '../price-drift/choices.tsx'
+import { useLeaveGuard, useQuestionOpen } from '../kit/index.ts'
+import { sentVariant, type VariantDraft } from './draft.ts'
+import { GroupPlan, type Source } from './group-plan.tsx'
+import classes from './products.module.css'
+
+const STEPS = [1, 8, 16, 32, 64, 128, 256].map(String)
+const check = rules(VariantForm)
+
+const sourceOf = (group: number | null, step: string): Source => (group === null ? null : { group, step: Number(step) })
+
+type Props = {
+  variant: VariantDraft
+  /** As it is kept now; none where it is new here. */
+  saved: Variant | undefined
+  groups: readonly ServerGroup[]
+  /** Orders of it that have not ended. */
+  live: number
+  /** What the server said of its fields. */
+  errors: Record<string, string>
+  /** Something of the product is not saved: a price is mended on what is kept. */
+  unsaved: boolean
+  onDirty: (dirty: boolean) => void
+  onClose: () => void
+  onApply: (variant: VariantDraft) => void
+}
+
+/** A variant of the product that is being edited. What is entered is kept with the product, when that is saved. */
+export function VariantDialog(props: Props) {
+  const { variant, saved, groups, live, errors, unsaved, onDirty, onClose, onApply } = props
+  const t = useT()
+  const form = useForm<VariantDraft>({
+    mode: 'controlled',
+    initialValues: variant,
+    initialErrors: errors,
+    validate: values => check(sentVariant(values))
+  })
+  const dirty = form.isDirty()
+  const guard = useLeaveGuard(dirty, { param: 'variant', value: variant.shopify_variant_id })
+  const asking = useQuestionOpen()
+  useFocusReturn(true)
+  useEffect(() => {
+    onDirty(dirty)
+    return () => onDirty(false)
+  }, [dirty, onDirty])
+  const leave = () => void guard.mayLeave().then(yes => yes && onClose())
+  const apply = (values: VariantDraft) => {
+    guard.release()
+    onApply(values)
+  }
+  const { server_group: group, cart_step: step } = form.values
+  const before = saved ? sourceOf(saved.server_group?.id ?? null, String(saved.cart_step)) : null
+  const after = sourceOf(group, step)
+  const moves = JSON.stringify(before) !== JSON.stringify(after)
+  return (
+    <Modal
+      opened
+      onClose={leave}
+      closeOnEscape={!asking}
+      returnFocus={false}
+      title={variant.variant_name || t('products.variant')}
+      size="lg"
+      zIndex={250}
+      attributes={{ header: { role: 'presentation' } }}
+      closeButtonProps={{ 'aria-label': t('list.close') }}
+    >
+      <form className="stack" noValidate onSubmit={form.onSubmit(apply)}>
+        <div className={classes.pairs}>
+          <TextInput
+            label={t('products.variant_desc')}
+            autoComplete="off"
+            data-autofocus
+            {...form.getInputProps('variant_desc')}
+          />
+          <TextInput
+            label={t('products.stock')}
+            readOnly
+            variant="filled"
+            value={saved ? numberText(saved.variant_stock) : '–'}
+          />
+          {saved ? (
+            <TextInput
+              label={t('products.cart_step')}
+              description={t('products.stepFixed')}
+              readOnly
+              variant="filled"
+              value={step}
+            />
+          ) : (
+            <NativeSelect label={t('products.cart_step')} data={STEPS} {...form.getInputProps('cart_step')} />
+          )}
+          <TextInput
+            label={t('products.price')}
+            description={t(saved ? 'products.priceHint' : 'products.priceFixed')}
+            inputMode="decimal"
+            leftSection="$"
+            {...(saved ? { withAsterisk: true } : { readOnly: true, variant: 'filled' })}
+            {...form.getInputProps('variant_price')}
+          />
+          <TextInput
+            label={t('products.proxy_time')}
+            inputMode="numeric"
+            autoComplete="off"
+            withAsterisk
+            {...form.getInputProps('proxy_time')}
+          />
+          <NativeSelect
+            label={t('products.server_group')}
+            data={[
+              { value: '', label: t('products.nowhere') },
+              ...groups.map(({ id, name }) => ({ value: String(id), label: name }))
+            ]}
+            {...form.getInputProps('server_group')}
+            value={group === null ? '' : String(group)}
+            onChange={event =>
+              form.setFieldValue('server_group', event.currentTarget.value ? Number(event.currentTarget.value) : null)
+            }
+          />
+          <Checkbox label={t('products.is_active')} {...form.getInputProps('is_active', { type: 'checkbox' })} />
+        </div>
+        {saved?.price_drift && (
+          <section className={classes.drifts} aria-label={t('health.drift.title')}>
+            <p>
+              {t('products.driftOf', {
+                name: saved.variant_name,
+                ours: money(saved.variant_price),
+                theirs: money(saved.price_drift.platform_price)
+              })}
+            </p>
+            <PriceChoices
+              drift={{ ...saved.price_drift, name: saved.variant_name, price: saved.variant_price }}
+              whyNot={unsaved ? t('products.saveFirst') : undefined}
+              onDone={onClose}
+            />
+          </section>
+        )}
+        {moves && <GroupPlan before={before} after={after} live={live} />}
+        <div className={classes.foot}>
+          <Button variant="default" onClick={leave}>
+            {t('form.cancel')}
+          </Button>
+          <Button type="submit">{t('products.apply')}</Button>
+        </div>
+      </form>
+    </Modal>
+  )
+}

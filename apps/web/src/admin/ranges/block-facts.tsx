@@ -1,0 +1,24 @@
+import { Button } from '@mantine/core'
+import { IconZoomIn } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import { useT } from '../../i18n/admin.ts'
+import { blockText, type Block } from './picture.tsx'
+import classes from './ranges.module.css'
+
+/** The chosen block in words, and what leads on from it: into it, and to the orders there. */
+export function BlockFacts({ block, units, onOpen }: { block: Block; units: number; onOpen: () => void }) {
+  const t = useT()
+  return (
+    <div className={classes.facts}>
+      <p aria-live="polite">{blockText(t, block)}</p>
+      {units > 1 && (
+        <Button size="compact-sm" variant="default" leftSection={<IconZoomIn size={15} aria-hidden />} onClick={onOpen}>
+          {t('ranges.open')}
+        </Button>
+      )}
+      <Link to={`/dashboard/index/addresses?${new URLSearchParams({ address: block.part, from: 'now' })}`}>
+        {t('ranges.ordersThere')}
+      </Link>
+    </div>
+  )
+}

@@ -1,0 +1,98 @@
+import { Button, Skeleton } from '@mantine/core'
+import { IconArrowLeft, IconZoomOut } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { parseAsInteger, parseAsString, useQueryStates } from 'nuqs'
+import { useState } from 'react'
+import { read } from '../../api/query.ts'
+import { inventory } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { BlockFacts } from './block-facts.tsx'
+import { BlockTable } from './block-table.tsx'
+import { Legend } from './legend.tsx'
+import { Picture } from './picture.tsx'
+import { RuleTable } from './rule-table.tsx'
+import classes from './ranges.module.css'
+
+/** Milliseconds: orders change it all the time, and it is not followed for each of them. */
+const REFRESH = 30_000
+
+type Props = { id: number; onBack: () => void }
+
+/** How a range is used: a picture of its blocks, of all rules or of one, and the figures by rule beside it. */
+export function RangeOccupancy({ id, onBack }: Props) {
+  const t = useT()
+  const [{ part, rule }, go] = useQueryStates({ part: parseAsString, rule: parseAsInteger }, { history: 'push' })
+  const [selected, setSelected] = useState(0)
+  const query = { ...(part ? { part } : {}), ...(rule ? { rule } : {}) }
+  const { data, error, isFetching, refetch } = useQuery({
+    ...read(inventory.cidrBlocks, { params: { id }, query }),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH
+  })
+  const back = () => {
+    void go({ part: null, rule: null }, { history: 'replace' })
+    onBack()
+  }
+  const show = (next: { part?: string | null; rule?: number | null }) => {
+    if ('part' in next) setSelected(0)
+    void go(next)
+  }
+  const block = data?.blocks[Math.min(selected, data.blocks.length - 1)]
+  const excluded = data?.rules.find(one => one.id === data.rule?.id)?.excluded ?? false
+  return (
+    <section className="stack" aria-label={t('ranges.occupancy')} aria-busy={isFetching}>
+      <header className={classes.head}>
+        <Button variant="default" leftSection={<IconArrowLeft size={16} aria-hidden />} onClick={back}>
+          {t('ranges.back')}
+        </Button>
+        {data && (
+          <>
+            <h2 className="mono">{data.part}</h2>
+            <span className="dim">
+              {t('ranges.of', { cidr: data.cidr, server: data.server?.name ?? t('ranges.unreferenced') })}
+            </span>
+            {data.part !== data.cidr && (
+              <Button
+                variant="default"
+                size="compact-sm"
+                leftSection={<IconZoomOut size={15} aria-hidden />}
+                onClick={() => show({ part: null })}
+              >
+                {t('ranges.whole', { cidr: data.cidr })}
+              </Button>
+            )}
+          </>
+        )}
+      </header>
+      {error && !data ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : !data || !block ? (
+        <Skeleton height={420} />
+      ) : (
+        <div className={classes.columns}>
+          <div className={`card ${classes.panel}`}>
+            <h3>{data.rule ? t('ranges.pictureOf', { rule: data.rule.name }) : t('ranges.pictureOfAll')}</h3>
+            <p className="dim">
+              {t(excluded ? 'ranges.pictureExcluded' : 'ranges.pictureHint', { units: data.block_units })}
+            </p>
+            <Picture
+              key={data.part}
+              occupancy={data}
+              excluded={excluded}
+              selected={selected}
+              onSelect={setSelected}
+              onOpen={one => data.block_units > 1 && show({ part: one.part })}
+            />
+            <Legend excluded={excluded} />
+            <BlockFacts block={block} units={data.block_units} onOpen={() => show({ part: block.part })} />
+          </div>
+          <div className={`card ${classes.panel}`}>
+            <RuleTable occupancy={data} onChoose={chosen => show({ rule: chosen })} />
+            <BlockTable occupancy={data} />
+          </div>
+        </div>
+      )}
+    </section>
+  )
+}

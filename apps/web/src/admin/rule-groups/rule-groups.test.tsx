@@ -1,0 +1,91 @@
+import type { AclGroup, AclRule } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { inventory } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import RuleGroupsPage from './page.tsx'
+
+const ROUTE = '/dashboard/index/AclGroupManager'
+const group: AclGroup = {
+  id: 3,
+  name: 'Basic',
+  description: 'For trials',
+  acls: [{ id: 1, name: 'Shoes' }],
+  version: 'v3'
+}
+const rule = (id: number, name: string): AclRule => ({
+  id,
+  name,
+  price: '1.00',
+  shopify_variant_id: '1',
+  description: 'd',
+  acl_value: 'a.example',
+  created_at: '2026-06-15T08:00:00.000Z',
+  version: `r${id}`
+})
+
+function open(at = ROUTE) {
+  keepNothing()
+  answer(inventory.groups, pageOf(group))
+  answer(inventory.rules, pageOf(rule(1, 'Shoes'), rule(2, 'News'), rule(5, 'Cars')))
+  return renderScreen(<RuleGroupsPage />, { at, route: ROUTE })
+}
+
+const submit = async (name: string) => within(await screen.findByRole('dialog')).getByRole('button', { name })
+
+describe('the rule groups of the console', () => {
+  it('show name, description and rules, ten a page', async () => {
+    open()
+    const row = (await screen.findByText('Basic')).closest('tr') as HTMLElement
+    expect(within(row).getByText('For trials')).toBeTruthy()
+    expect(within(row).getByText('Shoes')).toBeTruthy()
+    expect(requestsOf(inventory.groups)[0]?.query['limit']).toBe('10')
+  })
+
+  it('need a name, a description and a rule', async () => {
+    const { user } = open(`${ROUTE}?form=new`)
+    await user.click(await submit('Add'))
+    for (const words of ['Please enter group name', 'Please enter description', 'Please select acl'])
+      expect(await screen.findByText(words)).toBeTruthy()
+    expect(requestsOf(inventory.createGroup)).toEqual([])
+  })
+
+  it('are added with rules that are found among up to 500', async () => {
+    answer(inventory.createGroup, group)
+    const { user } = open(`${ROUTE}?form=new`)
+    await user.type(await screen.findByRole('textbox', { name: /^Name/ }), 'New')
+    await user.type(screen.getByRole('textbox', { name: /^Description/ }), 'd')
+    await user.type(screen.getByRole('searchbox', { name: 'Rules: Search' }), 'car')
+    expect(screen.queryByRole('checkbox', { name: 'News' })).toBeNull()
+    await user.click(await screen.findByRole('checkbox', { name: 'Cars' }))
+    await user.clear(screen.getByRole('searchbox', { name: 'Rules: Search' }))
+    await user.click(screen.getByRole('checkbox', { name: 'Shoes' }))
+    await user.click(await submit('Add'))
+    await waitFor(() => expect(requestsOf(inventory.createGroup)).toHaveLength(1))
+    expect(requestsOf(inventory.createGroup)[0]?.body).toMatchObject({ name: 'New', description: 'd', acls: [5, 1] })
+    expect(requestsOf(inventory.rules)[0]?.query['limit']).toBe('500')
+  })
+
+  it('name the rules that somebody else changed meanwhile', async () => {
+    answerRefused(inventory.updateGroup, 'stale', {
+      data: { current: { ...group, acls: [{ id: 2, name: 'News' }], version: 'v4' }, changed: ['acls'] }
+    })
+    const { user } = open(`${ROUTE}?form=edit.3`)
+    const name = await screen.findByRole('textbox', { name: /^Name/ })
+    await user.type(name, 's')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await within(await screen.findByRole('alert')).findByText('Rules: was Shoes, is now News')).toBeTruthy()
+  })
+
+  it('are deleted after the question', async () => {
+    answer(inventory.deleteGroup, null)
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Delete: Basic' }))
+    const dialog = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    expect(dialog.getByText(/Delete \?/).textContent).toContain('Users that were made with Basic keep their rules')
+    await user.click(dialog.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(inventory.deleteGroup)).toHaveLength(1))
+  })
+})

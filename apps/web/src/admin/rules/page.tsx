@@ -1,0 +1,68 @@
+import type { AclRule } from '@netlet/contract'
+import { call } from '../../api/client.ts'
+import { catalog, inventory } from '../../api/routes.ts'
+import { AclRuleForm } from '../../kit/schemas.ts'
+import {
+  areaField,
+  code,
+  column,
+  date,
+  defineResource,
+  hiddenField,
+  integer,
+  moneyField,
+  textField,
+  type T
+} from '../kit/index.ts'
+import { DomainsCell, OverlapsCell, PriceCell } from './cells.tsx'
+import { RulesHead } from './head.tsx'
+import { RulePlan } from './plan.tsx'
+import { blockedText, removalText } from './effect.tsx'
+
+const price = moneyField('price')
+
+/** What deleting a rule does, in figures, is part of the question. */
+async function removal(t: T, rule: AclRule) {
+  const effect = await call(inventory.ruleEffect, { params: { id: rule.id } })
+  if (effect.orders > 0)
+    return { title: t('list.blockedTitle', { name: rule.name }), body: blockedText(t, effect), blocked: true }
+  return { title: t('list.deleteTitle'), body: removalText(t, rule.name, effect), danger: true }
+}
+
+/** Access rules: lists of domains that are sold as an add-on. */
+export default defineResource({
+  key: 'rules',
+  list: inventory.rules,
+  also: [inventory.ruleConflicts, catalog.priceDrift],
+  nameOf: rule => rule.name,
+  above: RulesHead,
+  columns: [
+    integer('id', { optional: true }),
+    column('name', (rule: AclRule) => rule.name, { lead: true }),
+    column('price', (rule: AclRule) => <PriceCell rule={rule} />, { align: 'end' }),
+    code('shopify_variant_id'),
+    column('description', (rule: AclRule) => rule.description, { wide: true }),
+    column('acl_value', (rule: AclRule) => <DomainsCell rule={rule} />, { wide: true }),
+    column('overlaps', (rule: AclRule) => <OverlapsCell rule={rule} />, { wide: true }),
+    date('created_at')
+  ],
+  sort: ['id'],
+  form: {
+    schema: AclRuleForm,
+    fields: [
+      textField('name'),
+      { ...price, help: t => t('rules.priceHelp') },
+      { ...textField('shopify_variant_id', { mono: true }), help: t => t('rules.variantHelp') },
+      { ...areaField('acl_value', { mono: true }), help: t => t('rules.domainsHelp') },
+      textField('description'),
+      hiddenField('decisions', { sent: text => (text ? (JSON.parse(text) as unknown) : undefined) })
+    ],
+    create: inventory.createRule,
+    update: inventory.updateRule,
+    plan: RulePlan,
+    // Other domains are served by agents, and what was decided about their overlaps is not part of the rule.
+    undo: ({ former, sent }) => former['acl_value'] === sent['acl_value']
+  },
+  remove: { route: inventory.deleteRule, confirm: removal },
+  csv: true
+})

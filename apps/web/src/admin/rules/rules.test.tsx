@@ -1,0 +1,309 @@
+import type { AclRule, RuleCheck, RuleConflicts, RuleEffect, RuleOverlap } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { catalog, inventory } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { pageOf } from '../../testing/shapes.ts'
+import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
+import RulesPage from './page.tsx'
+
+const ROUTE = '/dashboard/index/AclManager'
+
+const shoes: AclRule = {
+  id: 1,
+  name: 'Shoes',
+  price: '1.50',
+  shopify_variant_id: '4400000001',
+  description: 'Shoe shops',
+  acl_value: 'nike.com\nadidas.com\npuma.com',
+  created_at: '2026-06-15T08:00:00.000Z',
+  version: 'v1'
+}
+const snkrs: AclRule = { ...shoes, id: 2, name: 'Sneakers', acl_value: 'shop.nike.com', version: 'v2' }
+
+const overlap: RuleOverlap = {
+  domain: 'shop.nike.com',
+  within: 'nike.com',
+  narrow: { id: 2, name: 'Sneakers' },
+  broad: { id: 1, name: 'Shoes' },
+  winner: null,
+  choices: [
+    {
+      winner: 'narrow',
+      reason: 'overlap_narrow_wins',
+      params: {},
+      msg: 'Only buyers of Sneakers reach shop.nike.com.'
+    },
+    { winner: 'broad', reason: 'overlap_broad_wins', params: {}, msg: 'Buyers of Shoes reach shop.nike.com, too.' }
+  ]
+}
+const nothing: RuleConflicts = {
+  duplicates: [],
+  duplicate_total: 0,
+  overlaps: [],
+  overlap_total: 0,
+  undecided_total: 0,
+  rules: [],
+  shared: []
+}
+const conflicts: RuleConflicts = {
+  ...nothing,
+  overlaps: [overlap],
+  overlap_total: 1,
+  undecided_total: 1,
+  rules: [
+    { id: 1, name: 'Shoes', orders: 3 },
+    { id: 2, name: 'Sneakers', orders: 0 }
+  ]
+}
+const effect: RuleEffect = {
+  orders: 0,
+  unpaid: 0,
+  addresses: 0,
+  free: 4096,
+  added: 0,
+  removed: 0,
+  others: 0,
+  agents: 0,
+  groups: []
+}
+const checked = (more: Partial<RuleCheck> = {}): RuleCheck => ({ ...nothing, effect, ...more })
+
+function open(at = ROUTE, found: RuleConflicts = nothing) {
+  keepNothing()
+  answer(inventory.rules, pageOf(snkrs, shoes))
+  answer(inventory.ruleConflicts, found)
+  answer(catalog.priceDrift, pageOf())
+  answer(inventory.checkRule, checked())
+  return renderScreen(<RulesPage />, { at, route: ROUTE })
+}
+const rowOf = async (name: string) => (await screen.findByText(name)).closest('tr') as HTMLElement
+const field = (name: RegExp) => screen.getByRole('textbox', { name })
+const plan = () => screen.findByRole('region', { name: 'What saving does' })
+
+describe('the access rules of the console', () => {
+  it('are titled ACL Management and counted', async () => {
+    open()
+    expect(await screen.findByRole('heading', { name: 'ACL Management' })).toBeTruthy()
+    expect((await screen.findByText(/Total Rules/)).textContent).toBe('Total Rules: 2')
+    expect(within(await rowOf('Shoes')).getByText('Jun 15, 2026')).toBeTruthy()
+    expect(within(await rowOf('Shoes')).getByText('and 1 more')).toBeTruthy()
+    expect(requestsOf(inventory.rules).some(({ query }) => query['limit'] === '10')).toBe(true)
+  })
+
+  it('are searched', async () => {
+    const { user } = open()
+    await user.type(await screen.findByRole('searchbox'), 'nike{Enter}')
+    await waitFor(() => expect(requestsOf(inventory.rules).at(-1)?.query['search']).toBe('nike'))
+  })
+
+  it('say which rules share domains, and that nobody decided it', async () => {
+    open(ROUTE, conflicts)
+    expect(await within(await rowOf('Sneakers')).findByText('Shoes: 1 shared, not decided')).toBeTruthy()
+    expect(screen.getByText('Overlaps that are not decided: 1')).toBeTruthy()
+  })
+
+  it('show the platform’s price where it is another one, and mend it there', async () => {
+    const { user } = open()
+    answer(catalog.takePlatformPrice, null)
+    answer(
+      catalog.priceDrift,
+      pageOf({
+        id: 1,
+        kind: 'rule',
+        target_id: 1,
+        name: 'Shoes',
+        shopify_variant_id: '4400000001',
+        price: '1.50',
+        platform_price: '2.00',
+        since: '2026-06-15T08:00:00.000Z'
+      })
+    )
+    const link = await within(await rowOf('Shoes')).findByRole('link', { name: 'platform: $2.00' })
+    expect(link.getAttribute('href')).toBe('/dashboard/index/health#prices')
+    await user.click(within(await rowOf('Shoes')).getByRole('button', { name: "Take the platform's price" }))
+    await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '1' } }]))
+  })
+
+  it('need every field', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Add Rule' }))
+    await user.click(await screen.findByRole('button', { name: 'Add' }))
+    for (const words of [
+      'Please enter name',
+      'Please enter price',
+      'Please enter Shopify Variant Id',
+      'Please enter rule',
+      'Please enter description'
+    ])
+      expect(await screen.findByText(words)).toBeTruthy()
+    expect(requestsOf(inventory.createRule)).toEqual([])
+  })
+
+  it('are checked against the others while their domains are typed, and decided', async () => {
+    answer(inventory.createRule, snkrs)
+    const { user } = open(`${ROUTE}?form=new`)
+    answer(inventory.checkRule, ({ body }) => {
+      const { decisions = [] } = body as { decisions?: { winner: 'narrow' | 'broad' }[] }
+      const winner = decisions[0]?.winner ?? null
+      return checked({
+        ...conflicts,
+        overlaps: [{ ...overlap, narrow: { id: null, name: 'Trainers' }, winner }],
+        effect: { ...effect, added: 1, others: 5, agents: 2 }
+      })
+    })
+    await user.type(await screen.findByRole('textbox', { name: /^Name/ }), 'Trainers')
+    await user.type(field(/^Price/), '1')
+    await user.type(field(/^Shopify/), '123')
+    await user.type(field(/^Description/), 'd')
+    await user.type(field(/^Rule/), 'shop.nike.com')
+    const region = within(await plan())
+    const choice = await region.findByRole('combobox', { name: 'Shoes: shared domains 1, live orders 3' })
+    expect(region.getByText('Addresses that come into stock under the new rule: 4,096.')).toBeTruthy()
+    expect(
+      region.getByText('Domains that come: 1. They close for live orders that did not buy the rule: 5.')
+    ).toBeTruthy()
+    expect(region.getByText('Agents that get new deny lists: 2.')).toBeTruthy()
+    await user.selectOptions(choice, 'broad')
+    expect(await region.findByText('Buyers of Shoes reach shop.nike.com, too.')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Add' }))
+    await waitFor(() => expect(requestsOf(inventory.createRule)).toHaveLength(1))
+    expect(requestsOf(inventory.createRule)[0]?.body).toMatchObject({
+      acl_value: 'shop.nike.com',
+      decisions: [{ rule_id: 1, winner: 'broad' }]
+    })
+  })
+
+  it('say which domains another rule has, before saving is refused', async () => {
+    const { user } = open(`${ROUTE}?form=new`)
+    answer(
+      inventory.checkRule,
+      checked({
+        duplicates: [
+          {
+            domain: 'nike.com',
+            rules: [
+              { id: null, name: '…' },
+              { id: 1, name: 'Shoes' }
+            ]
+          }
+        ],
+        duplicate_total: 1
+      })
+    )
+    await user.type(await screen.findByRole('textbox', { name: /^Rule/ }), 'nike.com')
+    expect(await within(await plan()).findByText('nike.com: Shoes')).toBeTruthy()
+  })
+
+  it('say what an edit does to live orders, and send the version that was seen', async () => {
+    answer(inventory.updateRule, shoes)
+    const { user } = open(`${ROUTE}?form=edit.1`)
+    answer(
+      inventory.checkRule,
+      checked({ effect: { ...effect, orders: 14, unpaid: 2, addresses: 120, removed: 1, others: 3 } })
+    )
+    const domains = await screen.findByRole('textbox', { name: /^Rule/ })
+    await user.clear(domains)
+    await user.type(domains, 'nike.com')
+    expect(
+      await within(await plan()).findByText(/^Live orders under this rule: 14 \(unpaid: 2\), with 120 addresses/)
+    ).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(requestsOf(inventory.updateRule)).toHaveLength(1))
+    expect(requestsOf(inventory.updateRule)[0]?.body).toMatchObject({ acl_value: 'nike.com', version: 'v1' })
+  })
+
+  it('warn of orders with the same addresses by the numbers of these', async () => {
+    const sides = [
+      { id: 1, name: 'Shoes' },
+      { id: 2, name: 'Sneakers' }
+    ]
+    const orders = Array.from({ length: 12 }, (_, at) => ({ id: at + 1, order_id: `NL-${at + 1}` }))
+    const { user } = open(`${ROUTE}?form=edit.1`)
+    answer(inventory.checkRule, checked({ shared: [{ rules: sides, orders }] }))
+    await user.type(await screen.findByRole('textbox', { name: 'Rule' }), 'x')
+    const warning = await screen.findByText(
+      /^Shoes, Sneakers would share a site, but orders NL-1, .*NL-10 hold the same/
+    )
+    expect(warning.textContent).toContain('and 2 more')
+    expect(warning.textContent).not.toContain('#')
+  })
+
+  it('say what the platform says where it refuses a price', async () => {
+    answerRefused(inventory.updateRule, 'platform_unavailable', { params: { message: 'The platform said no' } })
+    const { user } = open(`${ROUTE}?form=edit.1`)
+    const price = await screen.findByRole('textbox', { name: /^Price/ })
+    await user.clear(price)
+    await user.type(price, '3')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect((await screen.findByRole('alert')).textContent).toContain('The platform said no')
+  })
+
+  it('are deleted after the question that tells what it does; NO changes nothing', async () => {
+    answer(inventory.ruleEffect, {
+      ...effect,
+      orders: 0,
+      addresses: 0,
+      removed: 3,
+      agents: 1,
+      groups: [{ id: 4, name: 'All' }]
+    })
+    answer(inventory.deleteRule, null)
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Delete: Shoes' }))
+    const dialog = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
+    expect(dialog.getByText(/Delete \?/).textContent).toContain('Domains that open to every proxy: 3')
+    expect(dialog.getByText(/It leaves these ACL groups: All\./)).toBeTruthy()
+    await user.click(dialog.getByRole('button', { name: 'NO' }))
+    expect(requestsOf(inventory.deleteRule)).toEqual([])
+    await user.click(screen.getByRole('button', { name: 'Delete: Shoes' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(inventory.deleteRule)).toHaveLength(1))
+  })
+
+  it('are not deleted while orders hold addresses under them: it says how many, with no YES', async () => {
+    answer(inventory.ruleEffect, { ...effect, orders: 2, addresses: 24 })
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Delete: Shoes' }))
+    const told = within(await screen.findByRole('dialog', { name: 'Shoes cannot be deleted now' }))
+    expect(told.getByText(/^Live orders under it: 2, with 24 addresses/)).toBeTruthy()
+    expect(told.queryByRole('button', { name: 'YES' })).toBeNull()
+    await user.click(told.getByRole('button', { name: 'Close' }))
+    expect(requestsOf(inventory.deleteRule)).toEqual([])
+  })
+
+  it('are not deleted where nobody can tell what that does', async () => {
+    answerRefused(inventory.ruleEffect, 'not_found')
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Delete: Shoes' }))
+    await waitFor(() => expect(requestsOf(inventory.ruleEffect)).toHaveLength(1))
+    expect(screen.queryByRole('dialog')).toBeNull()
+  })
+})
+
+describe('a rule that was edited', () => {
+  const edit = async (label: RegExp, text: string) => {
+    const { user } = open(`${ROUTE}?form=edit.1`)
+    answer(inventory.checkRule, checked())
+    answer(inventory.updateRule, { ...shoes, version: 'v9' })
+    const field = await screen.findByRole('textbox', { name: label })
+    await user.clear(field)
+    await user.type(field, text)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(requestsOf(inventory.updateRule)).toHaveLength(1))
+    return user
+  }
+
+  it('gets its former values back by Undo', async () => {
+    const user = await edit(/^Description/, 'All shoe shops')
+    await user.click(await screen.findByRole('button', { name: 'Undo' }))
+    expect(await screen.findByText('Undone')).toBeTruthy()
+    expect(requestsOf(inventory.updateRule).at(-1)?.body).toMatchObject({ description: 'Shoe shops', version: 'v9' })
+  })
+
+  it('with other domains offers no Undo: what was decided about their overlaps would not come back', async () => {
+    await edit(/^Rule/, 'nike.com')
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
+  })
+})

@@ -1,0 +1,60 @@
+import type { BulkRun } from '@netlet/contract'
+import { screen, waitFor } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { refresh } from '../../api/query.ts'
+import { bulk } from '../../api/routes.ts'
+import { answer, requestsOf } from '../../testing/answers.ts'
+import { admin, pageOf } from '../../testing/shapes.ts'
+import { renderScreen } from '../kit/screen.fixture.tsx'
+import RunningWork from './running-work.tsx'
+
+const run: BulkRun = {
+  id: 9,
+  action: 'order.change',
+  state: 'running',
+  total: 40,
+  done: 12,
+  succeeded: 11,
+  refused: 1,
+  username: 'ann',
+  created_at: '2026-06-15T08:00:00.000Z',
+  ended_at: null,
+  reason: null,
+  params: {},
+  msg: null
+}
+const ended: BulkRun = { ...run, id: 8, state: 'done', done: 40 }
+
+describe('work that runs', () => {
+  it('is shown with its progress wherever somebody is, whoever began it, and leads to its rows', async () => {
+    answer(bulk.runs, pageOf(run, ended))
+    renderScreen(<RunningWork />, { at: '/dashboard/index/tickets' })
+    expect(await screen.findByText('12 of 40 done, 1 refused')).toBeTruthy()
+    expect(screen.getByText('ann')).toBeTruthy()
+    expect(screen.getAllByRole('progressbar').map(bar => bar.getAttribute('aria-valuenow'))).toEqual(['30'])
+    expect(screen.getByRole('link', { name: 'Show' }).getAttribute('href')).toBe('/dashboard/index/orders?run=9')
+    answer(bulk.runs, pageOf({ ...run, state: 'done', done: 40 }, ended))
+    await refresh(bulk.runs)
+    await waitFor(() => expect(screen.queryByRole('region')).toBeNull())
+  })
+
+  it('is cancelled from there, by those who may do what it does', async () => {
+    answer(bulk.runs, pageOf(run))
+    answer(bulk.cancel, null)
+    const { user, unmount } = renderScreen(<RunningWork />, { at: '/dashboard/index/tickets' })
+    await user.click(await screen.findByRole('button', { name: /^Cancel/ }))
+    await waitFor(() => expect(requestsOf(bulk.cancel)).toMatchObject([{ params: { id: '9' } }]))
+    unmount()
+    renderScreen(<RunningWork />, { at: '/dashboard/index/tickets', as: { ...admin, operator_role: 'viewer' } })
+    expect(await screen.findByText('12 of 40 done, 1 refused')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: /^Cancel/ })).toBeNull()
+  })
+
+  it('is not shown twice where the screen follows it', async () => {
+    answer(bulk.runs, pageOf(run, { ...run, id: 10, action: 'gift_card.delete' }))
+    renderScreen(<RunningWork />, { at: '/dashboard/index/orders?run=9' })
+    expect((await screen.findByRole('link', { name: 'Show' })).getAttribute('href')).toBe(
+      '/dashboard/index/giftcard?run=10'
+    )
+  })
+})

@@ -1,0 +1,63 @@
+import type { BulkRun } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useLocation } from 'react-router'
+import { usePollInterval } from '../../api/feed-connected.ts'
+import { read } from '../../api/query.ts'
+import { bulk } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { actionName, CancelRun, countsOf, goesOn, RunProgress } from '../kit/index.ts'
+import classes from './running-work.module.css'
+
+/** Milliseconds between two looks: while something runs, and while nothing does and no feed tells of what begins. */
+const WATCH = 1500
+const IDLE = 15_000
+/** Runs that are looked at. One at a time runs as a rule, so those that run are among the newest. */
+const NEWEST = 20
+
+/** Bulk runs of all operators that go on, on every screen and in every tab: how far they are, and how to stop them. */
+export default function RunningWork() {
+  const t = useT()
+  const { search } = useLocation()
+  const idle = usePollInterval(IDLE)
+  const { data } = useQuery({
+    ...read(bulk.runs, { query: { limit: NEWEST } }),
+    refetchInterval: query => (query.state.data?.data.some(goesOn) ? WATCH : idle)
+  })
+  // The one that the screen follows itself is not shown twice.
+  const followed = Number(new URLSearchParams(search).get('run'))
+  const running = data?.data.filter(run => goesOn(run) && run.id !== followed) ?? []
+  if (running.length === 0) return null
+  return (
+    <section className={classes.work} aria-label={t('run.now')}>
+      {running.map(run => (
+        <Run key={run.id} run={run} />
+      ))}
+    </section>
+  )
+}
+
+/** The screen that shows a run row by row. */
+const placeOf = ({ id, action }: BulkRun) =>
+  `/dashboard/index/${action.startsWith('gift_card.') ? 'giftcard' : 'orders'}?run=${id}`
+
+function Run({ run }: { run: BulkRun }) {
+  const t = useT()
+  const name = actionName(t, run.action)
+  return (
+    <div className={classes.run}>
+      <strong>{name}</strong>
+      <span className="dim num" role="status">
+        {countsOf(t, run)}
+      </span>
+      <span className="dim">{run.username}</span>
+      <RunProgress className={classes.bar} run={run} label={`${t('run.progress')}: ${name}`} />
+      <span className={classes.buttons}>
+        <Button size="compact-sm" variant="default" component={Link} to={placeOf(run)}>
+          {t('run.show')}
+        </Button>
+        <CancelRun run={run} label={`${t('run.cancel')}: ${name}`} />
+      </span>
+    </div>
+  )
+}

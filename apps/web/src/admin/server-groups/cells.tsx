@@ -1,0 +1,14 @@
+import type { ServerGroup } from '@netlet/contract'
+import { Link } from 'react-router'
+import classes from './groups.module.css'
+
+/** Each leads to the server. */
+export const ServersCell = ({ servers }: Pick<ServerGroup, 'servers'>) => (
+  <ul className={classes.servers}>
+    {servers.map(({ id, name }) => (
+      <li key={id}>
+        <Link to={`/dashboard/index/servers?open=${id}`}>{name}</Link>
+      </li>
+    ))}
+  </ul>
+)

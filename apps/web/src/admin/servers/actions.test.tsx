@@ -1,0 +1,287 @@
+import type { ProvisioningSaid, Server } from '@netlet/contract'
+import { act, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { refresh } from '../../api/query.ts'
+import { bulk, fleet } from '../../api/routes.ts'
+import { setLanguage } from '../../i18n/language.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { admin, pageOf, server } from '../../testing/shapes.ts'
+import { busy, choose, dialog, open, ROUTE, run, say } from './servers.fixture.tsx'
+
+describe('what is done with a server', () => {
+  it.each([
+    ['Pause', 'Pause paris?', fleet.pause, 'sells nothing from now on', 'Reservations that move: 1 (8 addresses).'],
+    [
+      'Drain',
+      'Drain paris?',
+      fleet.drain,
+      'They stay, and are tried again each minute: NL-stays, and 2 more',
+      'Reservations that find no room: 1 (16 addresses). They stay until they are paid or time out.'
+    ],
+    [
+      'Give up for good',
+      'Give up paris for good?',
+      fleet.giveUp,
+      'lose addresses: 3 (24 addresses): NL-stays, and 2 more',
+      'Reservations that end: 1 (16 addresses).'
+    ]
+  ] as const)('%s says before what will happen, in figures', async (entry, title, route, words, reservations) => {
+    answer(fleet.pause, { ...server, changes: 1 })
+    answer(fleet.drain, null)
+    answer(fleet.giveUp, null)
+    const { user } = open()
+    await choose(user, entry)
+    const question = await dialog(title)
+    for (const line of [
+      words,
+      reservations,
+      'Live orders: 5 with 40 addresses; still waiting for delivery: 1.',
+      'Reservations that are not paid yet: 2.',
+      'Free addresses of Europe: nike 56 → 24'
+    ])
+      expect(question.textContent).toContain(line)
+    expect(requestsOf(route)).toEqual([])
+    await say(user, 'YES')
+    await waitFor(() => expect(requestsOf(route)).toHaveLength(1))
+  })
+
+  it('shows the progress of the orders that leave it, and keeps it in the address', async () => {
+    answer(fleet.drain, run)
+    answer(bulk.run, run)
+    answer(bulk.rows, pageOf())
+    const { user, asked } = open()
+    await choose(user, 'Drain')
+    await say(user, 'YES')
+    expect(await screen.findByRole('region', { name: 'Bulk action' })).toBeTruthy()
+    expect(screen.getByText('3 of 3 done, 1 refused')).toBeTruthy()
+    expect(asked()).toEqual({ run: '9' })
+  })
+
+  it('has its outages, and takes one that the checks did not see', async () => {
+    answer(fleet.addOutage, {
+      id: 3,
+      server_id: 4,
+      started_at: '2026-06-15T08:00:00.000Z',
+      ended_at: '2026-06-15T09:30:00.000Z',
+      by_hand: true
+    })
+    const { user } = open()
+    await choose(user, 'Enter an outage')
+    expect(await screen.findByText(/^When it answered its checks, but served nobody\. In .+\.$/)).toBeTruthy()
+    const from = await screen.findByLabelText(/^From/)
+    await user.type(from, '2026-06-15T08:00')
+    await user.click(screen.getByRole('button', { name: 'Enter an outage' }))
+    // Nothing is sent without its end.
+    expect(await screen.findByText('Please enter a time such as 2026-03-01T12:00:00Z')).toBeTruthy()
+    await user.type(screen.getByLabelText(/^To/), '2026-06-15T09:30')
+    await user.click(screen.getByRole('button', { name: 'Enter an outage' }))
+    await waitFor(() =>
+      expect(requestsOf(fleet.addOutage)[0]?.body).toMatchObject({
+        started_at: new Date('2026-06-15T08:00').toISOString(),
+        ended_at: new Date('2026-06-15T09:30').toISOString()
+      })
+    )
+    await choose(user, 'Outages')
+    expect(window.location.pathname + window.location.search).toBe('/dashboard/index/outages?server_id=4')
+  })
+
+  it('moves its orders to a server or group that is chosen, as planned', async () => {
+    answer(fleet.moveOrders, null)
+    const { user } = open(ROUTE, [busy, { ...server, id: 5, name: 'rome' }])
+    await choose(user, 'Move orders')
+    await user.selectOptions(await screen.findByRole('combobox', { name: 'To server' }), '5')
+    await user.click(screen.getByRole('button', { name: 'Move orders' }))
+    const question = await dialog('Move the orders of paris?')
+    expect(question.textContent).toContain('Orders that move: 2 (16 addresses).')
+    expect(requestsOf(fleet.plan)[0]?.query).toEqual({ action: 'move', server_id: '5' })
+    await say(user, 'YES')
+    await waitFor(() => expect(requestsOf(fleet.moveOrders)[0]?.body).toMatchObject({ server_id: 5 }))
+  })
+
+  it('is not offered to be deleted while orders have proxies on it, and says why', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Delete', description: /^Orders have proxies on it/ }))
+    expect(requestsOf(fleet.plan)).toEqual([])
+    expect(screen.queryByRole('dialog')).toBeNull()
+  })
+
+  it("is deleted after 'Delete ?', and says at once what is in the way", async () => {
+    answer(fleet.deleteServer, null)
+    const { user } = open(ROUTE, [{ ...busy, orders: 0 }])
+    await choose(user, 'Delete')
+    expect((await dialog('Confirm deletion')).textContent).toContain(
+      'Delete ? paris is removed, and its ranges become free for another server'
+    )
+    await say(user, 'YES')
+    await waitFor(() => expect(requestsOf(fleet.deleteServer)).toHaveLength(1))
+    answerRefused(fleet.plan, 'server_has_lease', { params: { orders: '#7' } })
+    await choose(user, 'Delete')
+    expect(await screen.findByText('Addresses of this server are still leased by order #7')).toBeTruthy()
+    expect(screen.queryByRole('dialog', { name: 'Confirm deletion' })).toBeNull()
+  })
+
+  it('that was given up can only be taken back', async () => {
+    answer(fleet.takeBack, server)
+    const { user } = open(ROUTE, [{ ...server, status: 'given_up', sells: false }])
+    await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
+    for (const name of ['Pause', 'Resume', 'Drain', 'Move orders', 'Give up for good'])
+      expect(screen.getByRole('menuitem', { name, description: 'It was given up.' })).toBeTruthy()
+    await user.click(screen.getByRole('menuitem', { name: 'Take back' }))
+    await say(user, 'YES')
+    await waitFor(() => expect(requestsOf(fleet.takeBack)).toHaveLength(1))
+  })
+})
+
+describe('an installation over SSH', () => {
+  const at = '2026-06-15T08:00:00.000Z'
+  const step = (name: 'connect' | 'examine' | 'upload', more: object = {}) => ({
+    step: name,
+    status: 'done' as const,
+    message: '',
+    output: '',
+    started_at: at,
+    ended_at: at,
+    ...more
+  })
+  const running: Server = {
+    ...server,
+    provisioning: {
+      status: 'running',
+      step: 'examine',
+      message: 'Looks at the machine',
+      at,
+      run_init: true,
+      cancelling: false,
+      steps: [step('connect'), step('examine', { status: 'running', message: 'Looks at the machine', ended_at: null })]
+    }
+  }
+
+  it('shows the step that runs, those before with their output, and those to come', async () => {
+    open(`${ROUTE}?open=4`, [running])
+    const steps = await screen.findByRole('list', { name: 'Steps' })
+    const rows = within(steps).getAllByRole('listitem')
+    expect(rows).toHaveLength(8)
+    expect(rows[1]?.getAttribute('aria-current')).toBe('step')
+    expect(rows[1]?.textContent).toContain('Examine the machine')
+  })
+
+  it('keeps the server from being deleted, and says what to do first', async () => {
+    const { user } = open(ROUTE, [running])
+    await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
+    const description = /^The agent is being installed\. Cancel the installation first\./
+    expect(await screen.findByRole('menuitem', { name: 'Delete', description })).toBeTruthy()
+  })
+
+  it('that failed or is done says so by codes, in the language of the page', async () => {
+    const said = [{ code: 'ssh_refused' as const, params: { host: '192.0.2.4', username: 'root' } }]
+    const message = '192.0.2.4 did not accept the password or key of root'
+    const ended = { step: 'connect' as const, at, run_init: true, cancelling: false, message, said }
+    const failed: Server = {
+      ...running,
+      provisioning: { ...ended, status: 'failed', steps: [step('connect', { status: 'failed', message, said })] }
+    }
+    open(`${ROUTE}?open=4`, [failed])
+    expect(await screen.findByText(message)).toBeTruthy()
+    await setLanguage('zh-CN')
+    expect(await screen.findByText('192.0.2.4 不接受 root 的密码或密钥')).toBeTruthy()
+    const runs: ProvisioningSaid[] = [
+      { code: 'runs_as_service' as const, params: {} },
+      { code: 'ranges_loaded' as const, params: { count: 2 } }
+    ]
+    answer(fleet.server, {
+      ...running,
+      provisioning: { ...ended, status: 'done', step: 'done', said: runs, steps: [] }
+    })
+    await act(() => refresh(fleet.server))
+    expect(await screen.findByText('代理作为 systemd 服务运行。 已加载 2 个地址段。')).toBeTruthy()
+    await setLanguage('en')
+  })
+
+  it('that failed before codes were kept says why as it was written then, and is tried again', async () => {
+    const failed: Server = {
+      ...running,
+      provisioning: {
+        status: 'failed',
+        step: 'connect',
+        message: 'The SSH host key of 192.0.2.4 has changed',
+        at,
+        run_init: true,
+        cancelling: false,
+        steps: [
+          step('connect', {
+            status: 'failed',
+            message: 'The SSH host key of 192.0.2.4 has changed',
+            output: '$ uname -s\nLinux'
+          })
+        ]
+      }
+    }
+    answer(fleet.provision, running)
+    const { user } = open(`${ROUTE}?open=4`, [failed])
+    const steps = await screen.findByRole('list', { name: 'Steps' })
+    expect(within(steps).getByText('The SSH host key of 192.0.2.4 has changed')).toBeTruthy()
+    expect(within(steps).getByText(/uname -s/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
+    await waitFor(() => expect(requestsOf(fleet.provision)[0]?.body).toEqual({ run_init: 1 }))
+  })
+
+  it('is cancelled after a question that says how far it is, and shows what stands there', async () => {
+    const at = (more: Partial<NonNullable<Server['provisioning']>>): Server => ({
+      ...running,
+      provisioning: running.provisioning && { ...running.provisioning, ...more }
+    })
+    answer(fleet.cancelProvision, at({ cancelling: true }))
+    answer(fleet.provision, running)
+    const { user } = open(`${ROUTE}?open=4`, [running])
+    await user.click(await screen.findByRole('button', { name: 'Cancel the installation' }))
+    const question = await dialog('Cancel the installation on paris?')
+    expect(question.textContent).toContain('It is at: Examine the machine.')
+    await say(user, 'NO')
+    expect(requestsOf(fleet.cancelProvision)).toEqual([])
+    answer(fleet.server, at({ cancelling: true }))
+    await user.click(screen.getByRole('button', { name: 'Cancel the installation' }))
+    await say(user, 'YES')
+    expect(await screen.findByText('Being cancelled')).toBeTruthy()
+    expect(requestsOf(fleet.cancelProvision)[0]).toMatchObject({
+      params: { id: '4' },
+      body: { started_at: running.provisioning?.steps[0]?.started_at }
+    })
+    expect(screen.queryByRole('button', { name: 'Cancel the installation' })).toBeNull()
+    answer(fleet.server, at({ status: 'cancelled', step: 'upload', steps: [step('upload', { status: 'cancelled' })] }))
+    expect(await screen.findByText(/^A part of the agent’s files is there; nothing was started/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Install again' }))
+    await waitFor(() => expect(requestsOf(fleet.provision)[0]?.body).toEqual({ run_init: 1 }))
+  })
+
+  it('that has ended meanwhile is not cancelled, and says so', async () => {
+    answerRefused(fleet.cancelProvision, 'installation_over')
+    const { user } = open(`${ROUTE}?open=4`, [running])
+    await user.click(await screen.findByRole('button', { name: 'Cancel the installation' }))
+    await say(user, 'YES')
+    expect(await screen.findByText('No installation of this server runs')).toBeTruthy()
+  })
+
+  it('is not cancelled where another one was asked for behind the question', async () => {
+    answerRefused(fleet.cancelProvision, 'stale')
+    const { user } = open(`${ROUTE}?open=4`, [running])
+    await user.click(await screen.findByRole('button', { name: 'Cancel the installation' }))
+    await say(user, 'YES')
+    expect(await screen.findByText('This was changed meanwhile. Please look at it again.')).toBeTruthy()
+  })
+
+  it('is not cancelled by those who may only look', async () => {
+    open(`${ROUTE}?open=4`, [running], { ...admin, operator_role: 'viewer' as const })
+    await screen.findByRole('list', { name: 'Steps' })
+    expect(screen.queryByRole('button', { name: 'Cancel the installation' })).toBeNull()
+  })
+
+  it('is asked for from the row, and its steps open', async () => {
+    answer(fleet.provision, running)
+    const { user, asked } = open()
+    await choose(user, 'Install the agent')
+    await say(user, 'YES')
+    await waitFor(() => expect(asked()).toEqual({ open: '4' }))
+    expect(requestsOf(fleet.provision)[0]?.params).toEqual({ id: '4' })
+  })
+})

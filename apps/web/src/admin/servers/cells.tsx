@@ -1,0 +1,180 @@
+import type { Server } from '@netlet/contract'
+import { Button, Modal } from '@mantine/core'
+import { parseAsInteger, useQueryState } from 'nuqs'
+import { Link } from 'react-router'
+import { useT } from '../../i18n/admin.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
+import { useFocusReturn } from '../../kit/focus-return.ts'
+import { numberText } from '../../kit/number.ts'
+import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
+import { Ago } from '../../kit/time.tsx'
+import classes from './servers.module.css'
+import { bytesText, installs, stateOf, troubleText } from './state.ts'
+
+/** A server shows at most so many of its ranges; the others are in a dialog. */
+const SHOWN_RANGES = 5
+
+type Props = { server: Server }
+
+/** The picture of a range: what of it is leased, under which rule. */
+const occupancyOf = (id: number) => `/dashboard/index/CIDRManage?detail=${id}`
+
+export const NameCell = ({ server }: Props) => (
+  <div className={classes.name}>
+    <strong>{server.name}</strong>
+    <span className="mono">{server.ip}</span>
+    {server.description && <span title={server.description}>{server.description}</span>}
+  </div>
+)
+
+/** Connected, as the last health check found it. */
+export function ConnectedCell({ server }: Props) {
+  const t = useT()
+  const connected = server.server_status === 1
+  return (
+    <StateBadge tone={connected ? 'good' : server.status === 'given_up' ? 'off' : 'bad'}>
+      {t(connected ? 'servers.yes' : 'servers.no')}
+    </StateBadge>
+  )
+}
+
+export function StateCell({ server }: Props) {
+  const t = useT()
+  const { key, tone } = stateOf(server)
+  return (
+    <span className={classes.state}>
+      <StateBadge tone={tone}>{t(key)}</StateBadge>
+    </span>
+  )
+}
+
+/** Whether the agent holds what is wanted; else why not, and since when. */
+export function HealthCell({ server }: Props) {
+  const t = useT()
+  // Before it is installed, nothing answers there: that is no trouble.
+  const installing = installs(server)
+  const trouble = installing ? null : troubleText(t, server)
+  const since = installing ? null : (server.unreachable_since ?? server.failing_since)
+  const { provisioning, refused_ranges: refused, users } = server
+  const behind = users.behind > 0 ? t('servers.behindBy', { count: users.behind }) : t('servers.behind')
+  return (
+    <StateWithDetails>
+      {installing ? (
+        <StateBadge tone="busy">
+          {t('servers.installs', { step: t(`servers.step.${provisioning?.step ?? 'waiting'}`) })}
+        </StateBadge>
+      ) : provisioning?.status === 'failed' ? (
+        <StateBadge tone="bad">{t('servers.installFailed')}</StateBadge>
+      ) : trouble || since ? (
+        <StateBadge tone={server.status === 'given_up' ? 'off' : 'bad'}>{t('servers.troubled')}</StateBadge>
+      ) : server.step === 'behind' ? (
+        <StateBadge tone="busy">{behind}</StateBadge>
+      ) : (
+        <StateBadge tone={server.server_status === 1 ? 'good' : 'off'}>
+          {t(server.server_status === 1 ? 'servers.inStep' : 'servers.unknown')}
+        </StateBadge>
+      )}
+      {trouble && (
+        <span className={classes.trouble} title={trouble}>
+          {trouble}
+        </span>
+      )}
+      {since && (
+        <span className={classes.quiet}>
+          {t('servers.since')} <Ago at={since} />
+        </span>
+      )}
+      {refused.length > 0 && (
+        <span className={classes.trouble}>{t('servers.refused', { ranges: refused.join(', ') })}</span>
+      )}
+    </StateWithDetails>
+  )
+}
+
+/** The first ranges, and all of them in a dialog, which the address names. */
+export function RangesCell({ server }: Props) {
+  const t = useT()
+  const [open, setOpen] = useQueryState('ranges', parseAsInteger.withOptions({ history: 'push' }))
+  useFocusReturn(open === server.id, server.id)
+  const { cidrs, refused_ranges: refused } = server
+  const more = cidrs.length - SHOWN_RANGES
+  return (
+    <>
+      <ul className={classes.ranges} aria-label={t('servers.cidrs')}>
+        {cidrs.slice(0, SHOWN_RANGES).map(({ id, cidr }) => (
+          <li key={id} data-refused={refused.includes(cidr) || undefined}>
+            <Link to={occupancyOf(id)}>{cidr}</Link>
+          </li>
+        ))}
+        {more > 0 && (
+          <li className={classes.more}>
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-label={t('servers.moreOf', { count: more, name: server.name })}
+              onClick={() => void setOpen(server.id)}
+            >
+              {t('servers.more', { count: more })}
+            </Button>
+          </li>
+        )}
+      </ul>
+      <Modal
+        opened={open === server.id}
+        onClose={() => void setOpen(null)}
+        returnFocus={false}
+        title={t('servers.rangesOf', { name: server.name, count: cidrs.length })}
+        size="lg"
+        zIndex={300}
+        closeButtonProps={{ 'aria-label': t('list.close') }}
+      >
+        <div className="stack">
+          <ul className={classes.ranges} aria-label={t('servers.allRanges')}>
+            {cidrs.map(({ id, cidr, ip_count }) => (
+              <li key={id} data-refused={refused.includes(cidr) || undefined}>
+                <Link to={occupancyOf(id)}>{cidr}</Link> <span>{numberText(ip_count)}</span>
+              </li>
+            ))}
+          </ul>
+          <div>
+            <CopyButton text={cidrs.map(({ cidr }) => cidr).join('\n')} variant="default" size="sm" />
+          </div>
+        </div>
+      </Modal>
+    </>
+  )
+}
+
+/** Orders and addresses on it, of how many it has. */
+export function UseCell({ server }: Props) {
+  const t = useT()
+  const all = server.cidrs.reduce((sum, { ip_count }) => sum + ip_count, 0)
+  return (
+    <div className={classes.figures}>
+      <span>{t('servers.useOrders', { count: server.orders })}</span>
+      <span className={classes.quiet}>
+        {t('servers.useAddresses', { leased: numberText(server.leased), all: numberText(all) })}
+      </span>
+    </div>
+  )
+}
+
+export function AgentCell({ server: { agent } }: Props) {
+  const t = useT()
+  if (!agent) return <span className="dim">–</span>
+  return (
+    <div className={classes.figures}>
+      <span className="mono">{agent.version}</span>
+      <span className={classes.quiet}>
+        {agent.connections === null
+          ? t('servers.tellsNothing')
+          : t('servers.connections', { count: numberText(agent.connections) })}
+      </span>
+      {agent.rate && (
+        <span className={classes.quiet}>
+          {t('servers.rate', { up: bytesText(agent.rate.up), down: bytesText(agent.rate.down) })}
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,146 @@
+import type { Server } from '@netlet/contract'
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { usePollInterval } from '../../api/feed-connected.ts'
+import { read } from '../../api/query.ts'
+import { fleet } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { numberText } from '../../kit/number.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { Ago, momentText } from '../../kit/time.tsx'
+import { FactList, type Tools } from '../kit/index.ts'
+import { ConnectedCell, HealthCell, StateCell } from './cells.tsx'
+import classes from './servers.module.css'
+import { bytesText, installs } from './state.ts'
+import { InstallSteps } from './steps.tsx'
+import { Traffic } from './traffic.tsx'
+
+/** Milliseconds between two looks while an installation runs. */
+const WATCH = 1000
+
+type Props = { id: number; row: Server | undefined; tools: Tools }
+
+/** A server beside the list: its health, its agent, its traffic, and the steps of its installation. */
+export function ServerDrawer({ id, tools }: Props) {
+  const watch = usePollInterval(WATCH)
+  const { data, error, refetch } = useQuery({
+    ...read(fleet.server, { params: { id } }),
+    refetchInterval: query => (query.state.data && installs(query.state.data) ? watch : false)
+  })
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton height={320} />
+  return <Facts server={data} tools={tools} />
+}
+
+function Facts({ server, tools: { t, detail } }: { server: Server; tools: Tools }) {
+  const { agent, users, ranges } = server
+  const generation = ({ wanted, confirmed }: { wanted: number; confirmed: number }) =>
+    t('servers.generation', { wanted, confirmed })
+  return (
+    <div className="stack">
+      <div className={classes.head}>
+        <div className={classes.name}>
+          <strong>{server.name}</strong>
+          <span className="mono">{server.ip}</span>
+        </div>
+        <Button variant="default" size="sm" onClick={() => detail(server.id)}>
+          {t('servers.manage')}
+        </Button>
+      </div>
+      {server.description && <p className={classes.quiet}>{server.description}</p>}
+      <Part title={t('servers.health')}>
+        <FactList
+          facts={[
+            [t('servers.server_status'), <ConnectedCell server={server} />],
+            [t('servers.state'), <StateCell server={server} />],
+            [t('servers.health'), <HealthCell server={server} />, 'wide'],
+            [
+              t('servers.usersGeneration'),
+              <>
+                {generation(users)}
+                {users.behind > 0 && (
+                  <span className={classes.quiet}> {t('servers.behindBy', { count: users.behind })}</span>
+                )}
+              </>
+            ],
+            [t('servers.rangesGeneration'), generation(ranges)],
+            [t('servers.orders'), numberText(server.orders)],
+            [t('servers.leased'), numberText(server.leased)],
+            [t('servers.groups'), server.groups.map(({ name }) => name).join(', ') || '–', 'wide']
+          ]}
+        />
+      </Part>
+      <Part title={t('servers.agent')}>
+        {agent ? (
+          <>
+            {agent.refused_since && (
+              <p className={classes.trouble}>
+                {t('servers.reportRefused')} <Ago at={agent.refused_since} />
+              </p>
+            )}
+            <FactList
+              facts={[
+                [t('servers.version'), <span className="mono">{agent.version}</span>],
+                [t('servers.workers'), `${agent.workers} (${t(`servers.serves.${agent.status}`)})`],
+                [
+                  t('servers.uptime'),
+                  <Ago at={new Date(Date.parse(agent.at) - agent.uptime_seconds * 1000).toISOString()} />
+                ],
+                [t('servers.asked'), <Ago at={agent.at} />],
+                [t('servers.agentUsers'), agent.users === null ? '–' : numberText(agent.users)],
+                [t('servers.open'), agent.connections === null ? '–' : numberText(agent.connections)],
+                [
+                  t('servers.traffic'),
+                  agent.rate
+                    ? t('servers.rate', { up: bytesText(agent.rate.up), down: bytesText(agent.rate.down) })
+                    : '–'
+                ]
+              ]}
+            />
+            {agent.hours.length > 0 && <Traffic hours={agent.hours} />}
+          </>
+        ) : (
+          <p className="dim">{t('servers.noReport')}</p>
+        )}
+      </Part>
+      <Part title={t('servers.certificate')}>
+        <Certificate server={server} />
+      </Part>
+      <Part title={t('servers.installation')}>
+        <InstallSteps server={server} />
+      </Part>
+    </div>
+  )
+}
+
+/** Whom the console takes for the agent: nobody without this certificate. */
+function Certificate({ server: { has_certificate: has, certificate } }: { server: Server }) {
+  const t = useT()
+  const language = useLanguage()
+  if (!certificate) return <p className="dim">{t(has ? 'servers.certificateUnread' : 'servers.noCertificate')}</p>
+  const end = new Date(certificate.ends_at)
+  const over = end.getTime() <= Date.now()
+  return (
+    <div className={classes.figures}>
+      <span className={`mono ${classes.fingerprint}`}>
+        {t('servers.fingerprint', { fingerprint: certificate.fingerprint })}
+      </span>
+      <span className={over ? classes.trouble : classes.quiet}>
+        {t(over ? 'servers.certificateEnded' : 'servers.certificateEnds', {
+          day: momentText(end, language)
+        })}
+      </span>
+    </div>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="stack" aria-label={title}>
+      <h3 className={classes.heading}>{title}</h3>
+      {children}
+    </section>
+  )
+}

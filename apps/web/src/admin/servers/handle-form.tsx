@@ -1,0 +1,169 @@
+import type { Server } from '@netlet/contract'
+import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useEffect, useState } from 'react'
+import { call, type Endpoint } from '../../api/client.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { rules } from '../../kit/form.ts'
+import { WorkButton } from '../kit/index.ts'
+import { handles, linesOf, type Handle, type HandleField, type HandleName, type Values } from './handles.ts'
+import { useRuleGroups } from './options.ts'
+import type { Output } from './output.tsx'
+
+type Props = {
+  server: Server
+  name: HandleName
+  onName: (name: HandleName) => void
+  username: string
+  onUsername: (username: string) => void
+  /** How many users the agent holds, where that was read. */
+  users: number | null
+  onOutput: (output: Output) => void
+  onChanged: () => void
+}
+
+const empty: Values = { username: '', prefix: '', acl_group: '', cidrs: '', uri: '', json_input: '' }
+
+/** One thing that is done on the agent, with what it needs to know. */
+export function HandleForm(props: Props) {
+  const { server, name, onName, username, onUsername, users, onOutput, onChanged } = props
+  const t = useT()
+  const ruleGroups = useRuleGroups()
+  const [running, setRunning] = useState(false)
+  const handle = handles.find(one => one.name === name) as Handle
+  const form = useForm<Values>({ mode: 'controlled', initialValues: empty })
+  useEffect(() => form.clearErrors(), [name]) // oxlint-disable-line react/exhaustive-deps -- another handle has other fields
+
+  const send = async () => {
+    const values = { ...form.values, username }
+    const body = Object.fromEntries(handle.fields.map(field => [field, sentOf(field, values[field])]))
+    const wrong = handle.schema ? rules(handle.schema as never)(body) : {}
+    form.setErrors(wrong)
+    const first = handle.fields.find(field => field in wrong)
+    if (first) return form.getInputNode(first)?.focus()
+    const ranges = server.cidrs.map(({ cidr }) => cidr)
+    const question = handle.confirm?.(t, values, { name: server.name, users, ranges })
+    if (question && !(await confirm(question))) return
+    setRunning(true)
+    const show = (failed: boolean, text: string) => onOutput({ handle: name, at: new Date(), failed, text })
+    try {
+      const input = { params: { id: server.id }, ...(handle.route.method === 'GET' ? {} : { body }) }
+      const reply = await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(handle.route, input)
+      show(false, textOf(reply))
+      if (handle.changes || name === 'get_server_info') onChanged()
+    } catch (error) {
+      form.setErrors(fieldTexts(error))
+      show(true, failureText(error))
+    } finally {
+      setRunning(false)
+    }
+  }
+  const labels = (field: HandleField) => ({ label: t(`manage.${field}`), ...form.getInputProps(field) })
+  const inputs: Record<HandleField, React.ReactNode> = {
+    username: (
+      <TextInput
+        key="username"
+        withAsterisk
+        autoComplete="off"
+        spellCheck={false}
+        {...labels('username')}
+        // Kept by the screen, since it may come from the list of users.
+        value={username}
+        onChange={event => {
+          form.clearFieldError('username')
+          onUsername(event.currentTarget.value)
+        }}
+      />
+    ),
+    prefix: (
+      <TextInput
+        key="prefix"
+        withAsterisk
+        spellCheck={false}
+        placeholder={server.cidrs[0]?.cidr ?? '192.0.2.0/29'}
+        {...labels('prefix')}
+      />
+    ),
+    acl_group: (
+      <NativeSelect
+        key="acl_group"
+        withAsterisk
+        data={[{ value: '', label: '–' }, ...ruleGroups]}
+        {...labels('acl_group')}
+      />
+    ),
+    cidrs: (
+      <Textarea
+        key="cidrs"
+        rows={5}
+        resize="vertical"
+        spellCheck={false}
+        classNames={{ input: 'mono' }}
+        description={t('manage.cidrsHelp')}
+        {...labels('cidrs')}
+      />
+    ),
+    uri: <TextInput key="uri" withAsterisk spellCheck={false} placeholder="/api/view-user" {...labels('uri')} />,
+    json_input: (
+      <Textarea
+        key="json_input"
+        withAsterisk
+        rows={5}
+        resize="vertical"
+        spellCheck={false}
+        classNames={{ input: 'mono' }}
+        placeholder='{"user": "name"}'
+        {...labels('json_input')}
+      />
+    )
+  }
+  return (
+    <form
+      className="stack"
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        void send()
+      }}
+    >
+      <NativeSelect
+        label={t('manage.handle')}
+        description={t(`manage.does.${name}`)}
+        value={name}
+        data={handles.map(one => ({ value: one.name, label: one.name }))}
+        onChange={event => onName(event.currentTarget.value as HandleName)}
+      />
+      {handle.fields.map(field => inputs[field])}
+      {name === 'reset_all_proxy' && (
+        <div>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => form.setFieldValue('cidrs', server.cidrs.map(({ cidr }) => cidr).join('\n'))}
+          >
+            {t('manage.allRanges')}
+          </Button>
+        </div>
+      )}
+      <div>
+        <WorkButton type="submit" working={running} {...(handle.danger ? { color: 'red.9' } : {})}>
+          {t('manage.run')}
+        </WorkButton>
+      </div>
+    </form>
+  )
+}
+
+function sentOf(field: HandleField, value: string): unknown {
+  if (field === 'cidrs') return linesOf(value)
+  return field === 'acl_group' && value !== '' ? Number(value) : value
+}
+
+/** As the agent said it; JSON in lines that can be read. */
+function textOf(reply: unknown): string {
+  const { output } = (reply ?? {}) as { output?: unknown }
+  const shown = output === undefined ? reply : output
+  return typeof shown === 'string' ? shown : JSON.stringify(shown, null, 2)
+}

@@ -1,0 +1,133 @@
+import type { Endpoint } from '../../api/client.ts'
+import { fleet } from '../../api/routes.ts'
+import { numberText } from '../../kit/number.ts'
+import { AgentCallForm, CreateProxyUserForm, DeleteProxyUserForm, ResetProxiesForm } from '../../kit/schemas.ts'
+import type { FormSchema, Question, T } from '../kit/index.ts'
+
+export type Values = Record<HandleField, string>
+export type HandleField = 'username' | 'prefix' | 'acl_group' | 'cidrs' | 'uri' | 'json_input'
+
+/** What the questions need to know. */
+export type Known = { name: string; users: number | null; ranges: readonly string[] }
+
+export type Handle = {
+  name: HandleName
+  route: Endpoint
+  fields: readonly HandleField[]
+  schema?: FormSchema
+  confirm?: (t: T, values: Values, known: Known) => Question
+  /** The users or ranges there are other ones afterwards. */
+  changes?: boolean
+  danger?: boolean
+}
+
+const HANDLES = [
+  'create_user_by_prefix',
+  'delete_user',
+  'delete_all_user',
+  'reset_all_proxy',
+  'flush_access_log',
+  'list_acl',
+  'get_server_info',
+  'request_api'
+] as const
+export type HandleName = (typeof HANDLES)[number]
+export const isHandle = (name: string): name is HandleName => HANDLES.some(handle => handle === name)
+
+/** Ranges as they are typed, one a line. */
+export const linesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean)
+
+/** A question shows so many characters of what is sent. */
+const SHOWN_OF_JSON = 500
+
+/** Everything that can be done on one agent by hand. */
+export const handles: readonly Handle[] = [
+  {
+    name: 'create_user_by_prefix',
+    route: fleet.createUserByPrefix,
+    fields: ['username', 'prefix', 'acl_group'],
+    schema: CreateProxyUserForm,
+    changes: true
+  },
+  {
+    name: 'delete_user',
+    route: fleet.deleteUser,
+    fields: ['username'],
+    schema: DeleteProxyUserForm,
+    confirm: (t, { username }, { name }) => ({
+      title: t('list.deleteTitle'),
+      body: t('manage.deleteUserBody', { username: username.trim(), name }),
+      danger: true
+    }),
+    changes: true,
+    danger: true
+  },
+  {
+    name: 'delete_all_user',
+    route: fleet.deleteAllUser,
+    fields: [],
+    confirm: (t, _, { name, users }) => ({
+      title: t('list.deleteTitle'),
+      body:
+        users === null
+          ? t('manage.deleteAllBody', { name })
+          : t('manage.deleteAllCount', { name, count: numberText(users) }),
+      danger: true
+    }),
+    changes: true,
+    danger: true
+  },
+  {
+    name: 'reset_all_proxy',
+    route: fleet.resetAllProxy,
+    fields: ['cidrs'],
+    schema: ResetProxiesForm,
+    confirm: (t, { cidrs }, { name, ranges }) => {
+      const keep = new Set(linesOf(cidrs))
+      const go = ranges.filter(range => !keep.has(range))
+      return {
+        title: t('manage.resetTitle', { name }),
+        body:
+          go.length === 0
+            ? t('manage.resetNone')
+            : t('manage.resetBody', {
+                count: go.length,
+                ranges: go.slice(0, 10).join(', ') + (go.length > 10 ? ' …' : '')
+              }),
+        danger: true
+      }
+    },
+    changes: true,
+    danger: true
+  },
+  {
+    name: 'flush_access_log',
+    route: fleet.flushAccessLog,
+    fields: [],
+    confirm: (t, _, { name }) => ({
+      title: t('manage.flushTitle'),
+      body: t('manage.flushBody', { name }),
+      danger: true
+    }),
+    danger: true
+  },
+  { name: 'list_acl', route: fleet.listAcl, fields: [] },
+  { name: 'get_server_info', route: fleet.serverInfo, fields: [] },
+  {
+    name: 'request_api',
+    route: fleet.requestApi,
+    fields: ['uri', 'json_input'],
+    schema: AgentCallForm,
+    // It may do anything that the agent can.
+    confirm: (t, { uri, json_input: json }, { name }) => ({
+      title: t('manage.callTitle', { name }),
+      body: [
+        `POST ${uri.trim()}`,
+        json.length > SHOWN_OF_JSON ? `${json.slice(0, SHOWN_OF_JSON)} …` : json,
+        t('manage.callBody')
+      ].join('\n'),
+      danger: true
+    }),
+    danger: true
+  }
+]

@@ -1,0 +1,170 @@
+import type { Server } from '@netlet/contract'
+import { Button, Skeleton } from '@mantine/core'
+import { IconAlertTriangle, IconArrowLeft } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { parseAsString, useQueryState } from 'nuqs'
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
+import { call } from '../../api/client.ts'
+import { read } from '../../api/query.ts'
+import { fleet } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { HandleForm } from './handle-form.tsx'
+import { isHandle, type HandleName } from './handles.ts'
+import { OutputPanel, type Output } from './output.tsx'
+import { ConnectedCell, StateCell } from './cells.tsx'
+import { May, WorkButton } from '../kit/index.ts'
+import classes from './servers.module.css'
+import { UserList, type AgentUser } from './user-list.tsx'
+
+type Props = { id: number; onBack: () => void; actions: (server: Server) => ReactNode }
+
+/** What one agent says of itself, and what is done on it by hand. Nothing of it is kept: Back clears it all. */
+export function ManageServer({ id, onBack, actions }: Props) {
+  const t = useT()
+  const { data: server, error, refetch } = useQuery(read(fleet.server, { params: { id } }))
+  const [handle, setHandle] = useQueryState('handle', parseAsString.withDefault('').withOptions({ history: 'push' }))
+  const [username, setUsername] = useState('')
+  const [output, setOutput] = useState<Output | null>(null)
+  const { info, users, problem, reading, readInfo } = useAgentView(id)
+  const back = useRef<HTMLButtonElement>(null)
+  // What led here went with the list.
+  useEffect(() => back.current?.focus({ preventScroll: true }), [])
+  const choose = (name: HandleName) => void setHandle(name)
+  return (
+    <div className="stack">
+      <div className={classes.head}>
+        <Button
+          ref={back}
+          variant="default"
+          size="sm"
+          leftSection={<IconArrowLeft size={16} aria-hidden />}
+          onClick={() => {
+            void setHandle(null)
+            onBack()
+          }}
+        >
+          {t('manage.back')}
+        </Button>
+        <h2 className={classes.title}>{server?.name}</h2>
+        {server && (
+          <span className={classes.badges}>
+            <span>
+              <span className="dim">{t('servers.server_status')}:</span> <ConnectedCell server={server} />
+            </span>
+            <StateCell server={server} />
+          </span>
+        )}
+        <span className={classes.end}>{server && actions(server)}</span>
+      </div>
+      <p role="note" className={classes.warning}>
+        <IconAlertTriangle size={18} aria-hidden />
+        {t('manage.warning')}
+      </p>
+      {error && !server ? (
+        <div className="card">
+          <ErrorState error={error} onRetry={() => void refetch()} />
+        </div>
+      ) : !server ? (
+        <Skeleton height={320} />
+      ) : (
+        <div className={classes.manage}>
+          <div className="stack">
+            <May make={fleet.requestApi}>
+              <section className={`card ${classes.panel}`} aria-label={t('manage.handle')}>
+                <HandleForm
+                  server={server}
+                  name={isHandle(handle) ? handle : 'create_user_by_prefix'}
+                  onName={choose}
+                  username={username}
+                  onUsername={setUsername}
+                  users={users?.length ?? null}
+                  onOutput={setOutput}
+                  onChanged={() => void readInfo()}
+                />
+              </section>
+            </May>
+            <OutputPanel output={output} onClear={() => setOutput(null)} />
+          </div>
+          <div className="stack">
+            <section className={`card ${classes.panel}`} aria-label={t('manage.info')}>
+              <div className={classes.head}>
+                <h3 className={classes.heading}>{t('manage.info')}</h3>
+                <WorkButton
+                  className={classes.end}
+                  size="compact-sm"
+                  variant="default"
+                  working={reading}
+                  onClick={() => void readInfo()}
+                >
+                  {t('manage.read')}
+                </WorkButton>
+              </div>
+              {problem ? (
+                <p role="alert" className={classes.trouble}>
+                  {problem}
+                </p>
+              ) : info === undefined ? (
+                <Skeleton height={120} />
+              ) : (
+                <pre className={classes.output} tabIndex={0}>
+                  {JSON.stringify(info, null, 2)}
+                </pre>
+              )}
+            </section>
+            <UserList
+              users={users}
+              onChoose={name => {
+                setUsername(name)
+                choose('delete_user')
+              }}
+            />
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The agent's own view. Kept by this screen alone, so that leaving it forgets it. */
+function useAgentView(id: number) {
+  const [view, setView] = useState<{ info: unknown; users: AgentUser[] | null } | null>(null)
+  const [problem, setProblem] = useState('')
+  const [reading, setReading] = useState(false)
+  // Counts the questions, and the leaving: what answers an older one is not shown over a newer one.
+  const asked = useRef(0)
+  useEffect(
+    () => () => {
+      asked.current += 1
+    },
+    []
+  )
+  const readInfo = useCallback(async () => {
+    asked.current += 1
+    const mine = asked.current
+    const isNewest = () => mine === asked.current
+    setReading(true)
+    try {
+      const { server_info, user_list } = await call(fleet.serverInfo, { params: { id } })
+      if (!isNewest()) return
+      setView({ info: server_info, users: user_list === null ? null : usersOf(user_list) })
+      setProblem('')
+    } catch (error) {
+      if (isNewest()) setProblem(failureText(error))
+    } finally {
+      if (isNewest()) setReading(false)
+    }
+  }, [id])
+  useEffect(() => void readInfo(), [readInfo])
+  return { info: view?.info, users: view?.users, problem, reading, readInfo }
+}
+
+/** An agent of another version may list its users otherwise: what has no name is left out. */
+const usersOf = (list: unknown): AgentUser[] =>
+  (Array.isArray(list) ? (list as unknown[]) : []).flatMap(one => {
+    if (typeof one === 'string') return [{ user: one, prefixes: [] }]
+    const { user, prefixes } = (one ?? {}) as { user?: unknown; prefixes?: unknown }
+    if (typeof user !== 'string') return []
+    return [{ user, prefixes: Array.isArray(prefixes) ? prefixes.map(String) : [] }]
+  })

@@ -1,0 +1,224 @@
+import type { BulkRun, Server } from '@netlet/contract'
+import { SERVER_VIEWS } from '@netlet/contract/states'
+import {
+  IconAdjustments,
+  IconArrowBackUp,
+  IconArrowsTransferUp,
+  IconClockX,
+  IconCloudDownload,
+  IconDropletDown,
+  IconHistory,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlugConnectedX,
+  IconUserMinus
+} from '@tabler/icons-react'
+import { call } from '../../api/client.ts'
+import { fleet } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { MoveForm, OutageForm, ServerForm } from '../../kit/schemas.ts'
+import {
+  column,
+  defineResource,
+  idField,
+  instantField,
+  areaField,
+  numberField,
+  oneOf,
+  optional,
+  secretField,
+  stateBack,
+  switchField,
+  textField,
+  type Tools
+} from '../kit/index.ts'
+import { AgentCell, ConnectedCell, HealthCell, NameCell, RangesCell, StateCell, UseCell } from './cells.tsx'
+import { ServerDrawer } from './drawer.tsx'
+import { installAgent } from './install.ts'
+import { ManageServer } from './manage.tsx'
+import { useServerGroups, useServers } from './options.ts'
+import { editQuestion, planQuestion } from './plans.ts'
+import { installs, isChanging, isInstalling, needsAttention } from './state.ts'
+
+/** Progress of the orders that leave it. */
+const follow = (reply: unknown, { watch }: Tools) => {
+  const run = reply as BulkRun | null
+  if (run) watch(run.id)
+}
+const TEXTS = new Set(['name', 'description', 'port'])
+function whyNotUsed({ status }: Server) {
+  if (status === 'given_up') return 'whyNot.givenUp'
+  return status === 'returning' ? 'whyNot.returning' : undefined
+}
+
+/** The machines whose addresses are sold: what their agents hold, how they are, and what is done with them. */
+export default defineResource({
+  key: 'servers',
+  list: fleet.servers,
+  address: ['ranges', 'handle'],
+  also: [fleet.server, fleet.groups, fleet.allOutages],
+  nameOf: server => server.name,
+  find: id => call(fleet.server, { params: { id } }),
+  problem: needsAttention,
+  moving: isChanging,
+  columns: [
+    column('name', (server: Server) => <NameCell server={server} />, { lead: true }),
+    column('server_status', (server: Server) => <ConnectedCell server={server} />),
+    column('state', (server: Server) => <StateCell server={server} />),
+    column('health', (server: Server) => <HealthCell server={server} />, { wide: true }),
+    column('cidrs', (server: Server) => <RangesCell server={server} />, { wide: true }),
+    column('use', (server: Server) => <UseCell server={server} />),
+    column('agent', (server: Server) => <AgentCell server={server} />)
+  ],
+  filters: [oneOf('state', SERVER_VIEWS, 'servers.view')],
+  drawer: ServerDrawer,
+  detail: ManageServer,
+  form: {
+    schema: ServerForm,
+    create: fleet.createServer,
+    update: fleet.updateServer,
+    fields: [
+      textField('name'),
+      textField('ip', { mono: true }),
+      {
+        ...areaField('cidr', {
+          mono: true,
+          rows: 7,
+          shown: (_, row) => ((row as Partial<Server>).cidrs ?? []).map(({ cidr }) => cidr).join('\n')
+        }),
+        help: t => t('servers.cidrHelp')
+      },
+      optional(areaField('description', { rows: 2 })),
+      optional(numberField('port', { standard: 22 })),
+      { ...secretField('password'), help: t => t('servers.passwordHelp') },
+      optional(numberField('agent_port', { standard: 65533 })),
+      { ...secretField('agent_token'), help: t => t('servers.tokenHelp') },
+      {
+        ...optional(areaField('agent_certificate', { mono: true, rows: 4, shown: () => '' })),
+        // Left out it stays as it is.
+        sent: value => (value.trim() === '' ? undefined : value),
+        help: t => t('servers.certificateHelp')
+      },
+      { ...switchField('forget_certificate'), only: 'edit', help: t => t('servers.dropHelp') },
+      optional(numberField('proxy_port', { standard: 3128 })),
+      { ...switchField('run_init'), help: t => t('servers.runInitHelp') },
+      { ...switchField('update_cidr'), help: t => t('servers.updateCidrHelp') },
+      { ...switchField('forget_host_key'), only: 'edit', help: t => t('servers.forgetHelp') }
+    ],
+    confirm: editQuestion,
+    // Secrets, ranges and what agents are reached by do not come back with the former values.
+    undo: ({ former, sent }) =>
+      Object.keys(sent).every(name => TEXTS.has(name) || name === 'version' || former[name] === sent[name])
+  },
+  rowActions: [
+    { name: 'manage', icon: IconAdjustments, run: (server, { detail }) => detail(server.id), needs: fleet.requestApi },
+    {
+      name: 'outages',
+      icon: IconHistory,
+      run: (server, { go }) => go(`/dashboard/index/outages?server_id=${server.id}`)
+    },
+    {
+      name: 'add_outage',
+      icon: IconClockX,
+      form: {
+        schema: OutageForm,
+        fields: [{ ...instantField('started_at'), help: t => t('servers.outageHelp') }, instantField('ended_at')],
+        route: fleet.addOutage
+      }
+    },
+    {
+      name: 'install',
+      icon: IconCloudDownload,
+      whyNot: server => (installs(server) ? 'whyNot.installing' : undefined),
+      run: installAgent,
+      needs: fleet.provision
+    },
+    {
+      name: 'pause',
+      icon: IconPlayerPause,
+      route: fleet.pause,
+      whyNot: server => whyNotUsed(server) ?? (server.status === 'paused' ? 'whyNot.paused' : undefined),
+      confirm: (t, server) =>
+        planQuestion(t, server, 'pause', { title: 'servers.pauseTitle', body: 'servers.pauseBody' }),
+      // One that drained would sell again.
+      undo: (server, reply) =>
+        server.status === 'active' ? stateBack(server, reply, { route: fleet.resume, expected: 'paused' }) : undefined
+    },
+    {
+      name: 'resume',
+      icon: IconPlayerPlay,
+      route: fleet.resume,
+      whyNot: server => whyNotUsed(server) ?? (server.status === 'active' ? 'whyNot.active' : undefined),
+      undo: (server, reply) =>
+        server.status === 'paused' ? stateBack(server, reply, { route: fleet.pause, expected: 'active' }) : undefined
+    },
+    {
+      name: 'drain',
+      icon: IconDropletDown,
+      route: fleet.drain,
+      whyNot: whyNotUsed,
+      confirm: (t, server) =>
+        planQuestion(t, server, 'drain', { title: 'servers.drainTitle', body: 'servers.drainBody' }),
+      done: follow
+    },
+    {
+      name: 'move',
+      icon: IconArrowsTransferUp,
+      whyNot: server => (server.status === 'given_up' ? 'whyNot.givenUp' : undefined),
+      form: {
+        schema: MoveForm,
+        fields: [
+          idField('server_id', { useOptions: useServers, useNone: () => useT()('orders.toAny') }),
+          idField('group_id', { useOptions: useServerGroups, useNone: () => useT()('orders.toOwnGroup') })
+        ],
+        route: fleet.moveOrders
+      },
+      confirm: (t, server, { server_id, group_id }) =>
+        planQuestion(t, server, 'move', {
+          title: 'servers.moveTitle',
+          body: 'servers.moveBody',
+          to: { server_id, group_id }
+        }),
+      done: follow
+    },
+    {
+      name: 'approve',
+      icon: IconUserMinus,
+      danger: true,
+      route: fleet.applyRemovals,
+      whyNot: server => (server.trouble?.code === 'removals_waiting' ? undefined : 'whyNot.noRemovals'),
+      confirm: (t, server) => ({
+        title: t('servers.approveTitle'),
+        body: t('servers.approveBody', { name: server.name, count: server.trouble?.params['count'] ?? 0 }),
+        danger: true
+      })
+    },
+    {
+      name: 'give_up',
+      icon: IconPlugConnectedX,
+      danger: true,
+      route: fleet.giveUp,
+      whyNot: server => (server.status === 'given_up' ? 'whyNot.givenUp' : undefined),
+      confirm: (t, server) =>
+        planQuestion(t, server, 'give_up', { title: 'servers.giveUpTitle', body: 'servers.giveUpBody' }),
+      done: follow
+    },
+    {
+      name: 'take_back',
+      icon: IconArrowBackUp,
+      route: fleet.takeBack,
+      whyNot: server => (server.status === 'given_up' ? undefined : 'whyNot.notGivenUp'),
+      confirm: (t, server) => ({
+        title: t('servers.takeBackTitle', { name: server.name }),
+        body: t('servers.takeBackBody')
+      })
+    }
+  ],
+  remove: {
+    route: fleet.deleteServer,
+    whyNot: server =>
+      server.orders > 0 ? 'whyNot.hasOrders' : isInstalling(server) ? 'whyNot.cancelInstall' : undefined,
+    confirm: (t, server) => planQuestion(t, server, 'delete', { title: 'list.deleteTitle', body: 'servers.deleteBody' })
+  },
+  csv: true
+})

@@ -1,0 +1,122 @@
+import type { ProvisioningLog, Server } from '@netlet/contract'
+import { useT } from '../../i18n/admin.ts'
+import { fleet } from '../../api/routes.ts'
+import { StateBadge } from '../../kit/state-badge.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { May, useCommand, WorkButton, type T } from '../kit/index.ts'
+import classes from './servers.module.css'
+
+const TONES = { running: 'busy', done: 'good', failed: 'bad', cancelled: 'off' } as const
+const INSTALL = ['connect', 'examine', 'upload', 'configure', 'start', 'wait', 'ranges', 'done'] as const
+
+/** How far the installation over SSH is, or how the last one went: each step with what the machine printed. */
+export function InstallSteps({ server }: { server: Server }) {
+  const t = useT()
+  const { provisioning } = server
+  const retry = useCommand(fleet.provision, {
+    success: t('servers.installAsked'),
+    invalidate: [fleet.servers, fleet.server]
+  })
+  if (!provisioning) return <p className="dim">{t('servers.neverInstalled')}</p>
+  const { status, steps, run_init: init, at, step: reached, cancelling } = provisioning
+  const last = steps.at(-1)
+  const ahead = init && status === 'running' ? INSTALL.slice(INSTALL.findIndex(step => step === last?.step) + 1) : []
+  return (
+    <div className="stack">
+      <p role="status" className={classes.progress}>
+        <StateBadge tone={TONES[status]}>
+          {t(cancelling ? 'servers.progress.cancelling' : `servers.progress.${status}`)}
+        </StateBadge>
+        <Ago at={at} />
+      </p>
+      {status === 'done' && <p>{saidText(t, provisioning)}</p>}
+      {status === 'cancelled' && <p>{t(`servers.left.${reached}`)}</p>}
+      {status === 'running' && !cancelling && <CancelInstall server={server} />}
+      <ol className={classes.steps} aria-label={t('servers.steps')}>
+        {steps.map(step => (
+          <Step key={`${step.step} ${step.started_at}`} step={step} />
+        ))}
+        {ahead.map(step => (
+          <li key={step} data-state="ahead">
+            <span className={classes.stepName}>{t(`servers.step.${step}`)}</span>
+          </li>
+        ))}
+      </ol>
+      {(status === 'failed' || status === 'cancelled') && (
+        <May make={fleet.provision}>
+          <div>
+            <WorkButton
+              size="sm"
+              working={retry.running}
+              onClick={() =>
+                void retry.run({
+                  params: { id: server.id },
+                  body: init ? { run_init: 1 } : { update_cidr: 1 }
+                })
+              }
+            >
+              {t(status === 'failed' ? 'list.retry' : 'servers.installAgain')}
+            </WorkButton>
+          </div>
+        </May>
+      )}
+    </div>
+  )
+}
+
+/** In the reader's language; an entry of before the codes were kept as it was written then. */
+const saidText = (t: T, { said = [], message }: Pick<ProvisioningLog, 'said' | 'message'>): string =>
+  said.length > 0 ? said.map(({ code, params }) => t(`servers.said.${code}`, params)).join(' ') : message
+
+/** Ends an installation, after a question that says how far it is. */
+function CancelInstall({ server }: { server: Server }) {
+  const t = useT()
+  const step = server.provisioning?.step ?? 'waiting'
+  const begun = server.provisioning?.steps[0]?.started_at
+  const question = {
+    title: t('servers.cancelTitle', { name: server.name }),
+    body: [t('servers.cancelBody', { step: t(`servers.step.${step}`) }), t('servers.cancelAfter')].join('\n'),
+    danger: true
+  }
+  const cancel = useCommand(fleet.cancelProvision, { confirm: question, invalidate: [fleet.servers, fleet.server] })
+  return (
+    <May make={fleet.cancelProvision}>
+      <div>
+        <WorkButton
+          size="sm"
+          variant="default"
+          working={cancel.running}
+          onClick={() => void cancel.run({ params: { id: server.id }, body: begun ? { started_at: begun } : {} })}
+        >
+          {t('servers.cancelInstall')}
+        </WorkButton>
+      </div>
+    </May>
+  )
+}
+
+function Step({ step: log }: { step: ProvisioningLog }) {
+  const t = useT()
+  const { step, status, output, started_at, ended_at } = log
+  // What runs is said by the step's name.
+  const message = status === 'failed' || status === 'cancelled' ? saidText(t, log) : ''
+  const seconds = ended_at ? (Date.parse(ended_at) - Date.parse(started_at)) / 1000 : null
+  return (
+    <li data-state={status} aria-current={status === 'running' ? 'step' : undefined}>
+      <span className={classes.stepName}>
+        {t(`servers.step.${step}`)}
+        <span className="sr-only">: {t(`servers.progress.${status}`)}</span>
+        {seconds !== null && seconds >= 0.1 && <span className={classes.quiet}>{seconds.toFixed(1)} s</span>}
+      </span>
+      {message && <span className={status === 'failed' ? classes.trouble : classes.quiet}>{message}</span>}
+      {output && (
+        <details open={status === 'failed' || undefined}>
+          <summary>{t('servers.output')}</summary>
+          <pre className={classes.output} tabIndex={0}>
+            {output}
+          </pre>
+        </details>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,167 @@
+import { Button, Checkbox, NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import en from '../../i18n/admin.en.json'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { SECRET_KEPT } from '../../kit/schemas.ts'
+import type { SettingField } from './fields.ts'
+import classes from './settings.module.css'
+
+type Props = {
+  field: SettingField
+  saved: string | number | boolean
+  /** What was entered and is not saved. */
+  typed: string | boolean | undefined
+  error: string | undefined
+  /** Of the settings as they are saved. */
+  version: string
+  onChange: (value: string | boolean) => void
+}
+
+const METHODS = ['sendgrid', 'mailgun', 'smtp'] as const
+
+/** A setting with what it means, its unit, and what is wrong with it. */
+export function SettingInput(props: Props) {
+  const t = useT()
+  const { field, saved, typed, error, onChange } = props
+  const { name, kind, unit } = field
+  const help = `webSettings.help.${name}`
+  const label = t(`webSettings.${name}` as Key)
+  const common = {
+    label,
+    ...(help in en ? { description: t(help as Key) } : {}),
+    ...(error ? { error } : {}),
+    name,
+    autoComplete: 'off'
+  }
+  const value = String(typed ?? saved)
+  switch (kind) {
+    case 'secret':
+      return <Secret {...props} label={label} common={common} />
+    case 'flag':
+      return (
+        <Checkbox
+          {...common}
+          checked={Boolean(typed ?? saved)}
+          onChange={event => onChange(event.currentTarget.checked)}
+        />
+      )
+    case 'choice':
+      return (
+        <NativeSelect
+          {...common}
+          value={value}
+          data={METHODS.map(method => ({ value: method, label: t(`webSettings.method.${method}`) }))}
+          onChange={event => onChange(event.currentTarget.value)}
+        />
+      )
+    case 'lines':
+      return (
+        <Textarea
+          {...common}
+          rows={18}
+          resize="vertical"
+          spellCheck={false}
+          classNames={{ root: classes.wide, input: 'mono' }}
+          value={value}
+          onChange={event => onChange(event.currentTarget.value)}
+        />
+      )
+    default:
+      return (
+        <TextInput
+          {...common}
+          spellCheck={false}
+          {...(kind === 'number' ? { inputMode: 'decimal' as const } : {})}
+          {...(unit
+            ? {
+                rightSection: <span className={classes.unit}>{t(`webSettings.unit.${unit}`)}</span>,
+                rightSectionWidth: 'max-content'
+              }
+            : {})}
+          value={value}
+          onChange={event => onChange(event.currentTarget.value)}
+        />
+      )
+  }
+}
+
+type SecretProps = Props & { label: string; common: { description?: string; error?: string; name: string } }
+
+/** A secret is never shown: it is set or not, and is replaced or cleared on purpose. */
+function Secret({ saved, typed, version, onChange, label, common }: SecretProps) {
+  const t = useT()
+  const isSet = saved === SECRET_KEPT
+  const [entering, setEntering] = useState(false)
+  // An empty field would look as if nothing had been saved.
+  useEffect(() => setEntering(false), [version])
+  const keep = () => {
+    setEntering(false)
+    onChange(String(saved))
+  }
+  const named = (action: Key) => ({ 'aria-label': t('webSettings.of', { action: t(action), name: label }) })
+  const open = entering || (typeof typed === 'string' && typed !== '')
+  if (open)
+    return (
+      <div className={classes.secret}>
+        <PasswordInput
+          {...common}
+          label={label}
+          autoComplete="new-password"
+          autoFocus={entering}
+          value={typeof typed === 'string' ? typed : ''}
+          onChange={event => {
+            const { value } = event.currentTarget
+            // Emptied again, it is not meant to be cleared.
+            onChange(value === '' ? String(saved) : value)
+          }}
+          onBlur={() => {
+            if (typed === undefined) setEntering(false)
+          }}
+        />
+        <Button size="compact-sm" variant="default" onClick={keep} {...named('webSettings.keep')}>
+          {t('webSettings.keep')}
+        </Button>
+      </div>
+    )
+  const clearing = isSet && typed === ''
+  return (
+    <div className={classes.secret} role="group" aria-label={label}>
+      <span className={classes.label}>{label}</span>
+      {common.description && <span className={classes.description}>{common.description}</span>}
+      <div className={classes.secretState}>
+        <span className={classes.flag} data-on={isSet && !clearing}>
+          {t(clearing ? 'webSettings.willClear' : isSet ? 'webSettings.set' : 'webSettings.notSet')}
+        </span>
+        {clearing ? (
+          <Button size="compact-sm" variant="default" onClick={keep} {...named('webSettings.keep')}>
+            {t('webSettings.keep')}
+          </Button>
+        ) : (
+          <>
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => setEntering(true)}
+              {...named(isSet ? 'webSettings.replace' : 'webSettings.enter')}
+            >
+              {t(isSet ? 'webSettings.replace' : 'webSettings.enter')}
+            </Button>
+            {isSet && (
+              <Button
+                size="compact-sm"
+                variant="subtle"
+                color="red.9"
+                c="var(--nl-bad)"
+                onClick={() => onChange('')}
+                {...named('webSettings.clear')}
+              >
+                {t('webSettings.clear')}
+              </Button>
+            )}
+          </>
+        )}
+      </div>
+      {common.error && <span className={classes.error}>{common.error}</span>}
+    </div>
+  )
+}

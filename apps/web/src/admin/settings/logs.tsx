@@ -1,0 +1,146 @@
+import { Button, NativeSelect, SegmentedControl, TextInput } from '@mantine/core'
+import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { LogLevel, LogSource, LogTail } from '@netlet/contract'
+import { useEffect, useRef, useState } from 'react'
+import { useSearchParams } from 'react-router'
+import { call } from '../../api/client.ts'
+import { keyOf } from '../../api/query.ts'
+import { settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { numberText } from '../../kit/number.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import classes from './settings.module.css'
+
+/** Milliseconds between two looks at the log. */
+const EVERY = 2000
+/** As many as the server keeps of each log. */
+const KEPT = 500
+
+const SEVERITY: Record<LogLevel, number> = { INFO: 0, WARN: 1, ERROR: 2, FATAL: 3 }
+const SOURCES: readonly LogSource[] = ['server', 'task']
+
+/** The latest lines of what answers browsers and of what works on jobs. New ones come by themselves, until it is paused. */
+export function Logs() {
+  const t = useT()
+  const [params, setParams] = useSearchParams()
+  const source: LogSource = params.get('log') === 'task' ? 'task' : 'server'
+  const level =
+    params.get('level') === 'WARN' || params.get('level') === 'ERROR' ? (params.get('level') as LogLevel) : null
+  const [paused, setPaused] = useState(false)
+  const [search, setSearch] = useState('')
+  const choose = (name: string, value: string) =>
+    setParams(
+      before => {
+        const next = new URLSearchParams(before)
+        if (value) next.set(name, value)
+        else next.delete(name)
+        return next
+      },
+      { replace: true }
+    )
+  const { lines, error, refetch } = useTail(source, paused)
+  const term = search.trim().toLowerCase()
+  const shown = lines?.filter(
+    line => SEVERITY[line.level] >= SEVERITY[level ?? 'INFO'] && (!term || line.line.toLowerCase().includes(term))
+  )
+  return (
+    <section className="stack" aria-label={t(`webSettings.logs.${source}`)}>
+      <div className={classes.logTools}>
+        <SegmentedControl
+          aria-label={t('webSettings.logs.source')}
+          value={source}
+          data={SOURCES.map(value => ({ value, label: t(`webSettings.logs.${value}`) }))}
+          onChange={value => choose('log', value)}
+        />
+        <NativeSelect
+          aria-label={t('webSettings.logs.level')}
+          value={level ?? ''}
+          data={[
+            { value: '', label: t('webSettings.logs.any') },
+            { value: 'WARN', label: t('webSettings.logs.from.WARN') },
+            { value: 'ERROR', label: t('webSettings.logs.from.ERROR') }
+          ]}
+          onChange={event => choose('level', event.currentTarget.value)}
+        />
+        <TextInput
+          type="search"
+          aria-label={t('webSettings.logs.search')}
+          placeholder={t('webSettings.logs.search')}
+          value={search}
+          onChange={event => setSearch(event.currentTarget.value)}
+        />
+        <Button
+          variant="default"
+          leftSection={paused ? <IconPlayerPlay size={16} aria-hidden /> : <IconPlayerPause size={16} aria-hidden />}
+          onClick={() => setPaused(!paused)}
+        >
+          {t(paused ? 'webSettings.logs.resume' : 'webSettings.logs.pause')}
+        </Button>
+        {shown && <span className="dim">{t('webSettings.logs.count', { count: numberText(shown.length) })}</span>}
+      </div>
+      {error && !lines ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Lines
+          lines={shown ?? []}
+          empty={lines && t(lines.length === 0 ? 'webSettings.logs.none' : 'webSettings.logs.noMatch')}
+        />
+      )}
+    </section>
+  )
+}
+
+type Line = LogTail['lines'][number]
+
+/** All lines that are known of a log: each look asks only for those that are new. */
+function useTail(source: LogSource, paused: boolean) {
+  const known = useRef<{ source: LogSource; lines: Line[] }>({ source, lines: [] })
+  const { data, error, refetch } = useQuery({
+    queryKey: [...keyOf(settings.logTail), source],
+    queryFn: async ({ signal }) => {
+      const before = known.current.source === source ? known.current.lines : []
+      const after = before.at(-1)?.id ?? 0
+      const { lines } = await call(settings.logTail, { query: { source, after_id: after } }, { signal })
+      known.current = { source, lines: [...before, ...lines].slice(-KEPT) }
+      return known.current
+    },
+    refetchInterval: paused ? false : EVERY,
+    refetchOnWindowFocus: !paused,
+    staleTime: 0,
+    gcTime: 0
+  })
+  return { lines: data?.source === source ? data.lines : undefined, error, refetch }
+}
+
+/** Follows its end, unless somebody has scrolled up to read. */
+function Lines({ lines, empty }: { lines: readonly Line[]; empty: string | undefined }) {
+  const t = useT()
+  const box = useRef<HTMLDivElement>(null)
+  const follows = useRef(true)
+  const last = lines.at(-1)?.id
+  useEffect(() => {
+    if (follows.current && box.current) box.current.scrollTop = box.current.scrollHeight
+  }, [last])
+  return (
+    <div
+      ref={box}
+      className={`card mono ${classes.log}`}
+      role="log"
+      aria-live="off"
+      aria-label={t('webSettings.tab.logs')}
+      // Scrolled by keyboard, too.
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        follows.current = scrollHeight - scrollTop - clientHeight < 40
+      }}
+    >
+      {lines.length === 0 && <p className="dim">{empty}</p>}
+      {lines.map(line => (
+        <div key={line.id} data-level={line.level}>
+          {line.line}
+        </div>
+      ))}
+    </div>
+  )
+}

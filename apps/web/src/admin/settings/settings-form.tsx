@@ -1,0 +1,162 @@
+import type { ShownSettings } from '@netlet/contract'
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { ApiError, call } from '../../api/client.ts'
+import { keyOf, queryClient, refresh } from '../../api/query.ts'
+import { settings } from '../../api/routes.ts'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { rules } from '../../kit/form.ts'
+import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
+import { AuditLink, FormAlert, May, sayDone, useLeaveGuard, type Difference, WorkButton } from '../kit/index.ts'
+import { SettingInput } from './field.tsx'
+import { tabOf, type Tab } from './fields.ts'
+import classes from './settings.module.css'
+import { SettingTests } from './tests.tsx'
+
+type Values = Record<string, string | boolean>
+type Props = { loaded: ShownSettings; tab: Tab; onTab: (id: string) => void }
+
+const check = rules(SettingsForm)
+/** What is loaded is as new as what is shown: it is shown again as soon as nothing is typed. */
+const keepLoaded = (now: ShownSettings) => queryClient.setQueryData(keyOf(settings.config, {}), now)
+
+/** One form over all tabs. Only what was changed is sent, so that two administrators do not undo each other's work. */
+export function SettingsFormPart({ loaded, tab, onTab }: Props) {
+  const t = useT()
+  // What was typed is compared with; a newer answer takes its place where nothing was typed.
+  const [base, setBase] = useState(loaded)
+  const [typed, setTyped] = useState<Values>({})
+  const [errors, setErrors] = useState<Record<string, string>>({})
+  const [failure, setFailure] = useState('')
+  const [stale, setStale] = useState<Difference[]>([])
+  const [saving, setSaving] = useState(false)
+  const changed = Object.keys(typed)
+  const dirty = changed.length > 0
+  if (!dirty && loaded.version !== base.version) setBase(loaded)
+  useLeaveGuard(dirty)
+
+  const change = (name: string, value: string | boolean) => {
+    const { [name]: _before, ...others } = typed
+    const same = String(base[name as keyof ShownSettings]) === String(value)
+    setTyped(same ? others : { ...others, [name]: value })
+    const { [name]: _wrong, ...right } = errors
+    setErrors(right)
+  }
+  const discard = () => {
+    setTyped({})
+    setErrors({})
+    setFailure('')
+    setStale([])
+    setBase(loaded)
+  }
+  const show = (found: Record<string, string>) => {
+    setErrors(found)
+    const [first] = Object.keys(found)
+    const place = first === undefined ? undefined : tabOf(first)
+    if (place && !Object.keys(found).some(name => tabOf(name) === tab.id)) onTab(place)
+  }
+  const keep = (now: ShownSettings) => {
+    keepLoaded(now)
+    setBase(now)
+  }
+  const save = async () => {
+    const wrong = check(typed)
+    if (Object.keys(wrong).length > 0) return show(wrong)
+    setSaving(true)
+    setFailure('')
+    setStale([])
+    try {
+      const saved = await call(settings.saveConfig, { body: { ...typed, version: base.version } })
+      keep(saved)
+      setTyped({})
+      setErrors({})
+      const invalidate = [settings.config, settings.audit, settings.health]
+      sayDone(t('webSettings.saved'), { undo: undoOf(base, changed, saved.version), what: undefined, invalidate })
+      await refresh(...invalidate)
+    } catch (error) {
+      const current = error instanceof ApiError ? (error.refusal.current as ShownSettings | undefined) : undefined
+      if (current) {
+        setStale(differences(base, current))
+        keep(current)
+        setFailure(failureText(error))
+      } else {
+        const found = fieldTexts(error)
+        show(found)
+        if (Object.keys(found).length === 0) setFailure(failureText(error))
+      }
+    } finally {
+      setSaving(false)
+    }
+  }
+  return (
+    <form
+      className="stack"
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <FormAlert failure={failure} stale={stale} labelOf={name => t(`webSettings.${name}` as Key)} onTake={discard} />
+      {tab.groups.map(({ title, fields }) => (
+        <fieldset key={title} className={`card ${classes.group}`}>
+          <legend className={classes.legend}>{t(`webSettings.group.${title}`)}</legend>
+          <div className={classes.fields}>
+            {fields.map(field => (
+              <SettingInput
+                key={field.name}
+                field={field}
+                saved={base[field.name]}
+                typed={typed[field.name]}
+                error={errors[field.name]}
+                version={base.version}
+                onChange={value => change(field.name, value)}
+              />
+            ))}
+          </div>
+        </fieldset>
+      ))}
+      <SettingTests key={tab.id} tests={tab.tests} />
+      <div className={classes.foot}>
+        <May make={settings.saveConfig}>
+          <WorkButton type="submit" working={saving}>
+            {t('webSettings.save')}
+          </WorkButton>
+        </May>
+        {dirty && (
+          <>
+            <Button variant="default" onClick={discard}>
+              {t('webSettings.discard')}
+            </Button>
+            <span className="dim" role="status">
+              {t('webSettings.unsaved', { count: changed.length })}
+            </span>
+          </>
+        )}
+        <span className={classes.audit}>
+          <AuditLink of="settings" id="web" />
+        </span>
+      </div>
+    </form>
+  )
+}
+
+/** What was saved before, if it is known: nobody is told a secret that was set. */
+function undoOf(before: ShownSettings, changed: readonly string[], version: string) {
+  const former = Object.fromEntries(changed.map(name => [name, before[name as keyof ShownSettings]]))
+  if (Object.values(former).includes(SECRET_KEPT)) return undefined
+  return { route: settings.saveConfig, input: { body: { ...former, version } } }
+}
+
+function differences(before: ShownSettings, now: ShownSettings): Difference[] {
+  const words = (value: unknown) => (value === SECRET_KEPT ? SECRET_KEPT : String(value).slice(0, 200))
+  return Object.keys(now)
+    .filter(name => name !== 'version')
+    .map(name => ({
+      name,
+      was: words(before[name as keyof ShownSettings]),
+      is: words(now[name as keyof ShownSettings])
+    }))
+    .filter(({ was, is }) => was !== is)
+}

@@ -1,0 +1,253 @@
+import { act, screen, waitFor, within } from '@testing-library/react'
+import {
+  SECRET_KEPT,
+  SECRET_SETTINGS,
+  Settings,
+  SETTING_TESTS,
+  TEST_OUTCOMES,
+  type ShownSettings
+} from '@netlet/contract'
+import { Link, Route, Routes } from 'react-router'
+import { describe, expect, it } from 'vitest'
+import { settings } from '../../api/routes.ts'
+import en from '../../i18n/admin.en.json'
+import { mayLeave } from '../../kit/leaving.ts'
+import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
+import { renderScreen } from '../kit/screen.fixture.tsx'
+import { TABS } from './fields.ts'
+import WebSettingsPage from './page.tsx'
+
+const saved: ShownSettings = {
+  ...Settings.parse({}),
+  discord_client_id: '100',
+  discord_client_secret: SECRET_KEPT,
+  version: 'v1'
+}
+const AT = '/dashboard/index/WebsiteSettings'
+
+function open(tab = 'discord') {
+  answer(settings.config, saved)
+  answer(settings.saveConfig, { ...saved, version: 'v2' })
+  return renderScreen(<WebSettingsPage />, { at: `${AT}?tab=${tab}` })
+}
+const sent = () => requestsOf(settings.saveConfig).map(request => request.body)
+
+describe('web settings', () => {
+  it('have the tabs of the specification, each in the address', async () => {
+    const { user, asked } = open()
+    const names = (await screen.findAllByRole('tab')).map(tab => tab.textContent)
+    expect(names).toEqual(['Discord', 'Shopify', 'Email', 'System', 'geofeed', 'running logs'])
+    await user.click(screen.getByRole('tab', { name: 'System' }))
+    expect(await screen.findByLabelText('Twitter profile')).toBeTruthy()
+    expect(asked()).toEqual({ tab: 'system' })
+  })
+
+  it('have every setting of the contract once, secrets as secrets, with words for all that is shown', () => {
+    const fields = TABS.flatMap(({ groups }) => groups.flatMap(group => group.fields))
+    expect(fields.map(({ name }) => name).toSorted()).toEqual(Object.keys(Settings.shape).toSorted())
+    const secrets = fields.filter(({ kind }) => kind === 'secret').map(({ name }) => name)
+    expect(secrets.toSorted()).toEqual([...SECRET_SETTINGS].toSorted())
+    for (const { name } of fields) expect(`webSettings.${name}` in en, name).toBe(true)
+    expect(TABS.flatMap(({ tests }) => tests).toSorted()).toEqual([...SETTING_TESTS].toSorted())
+    for (const outcome of TEST_OUTCOMES) expect(`webSettings.found.${outcome}` in en, outcome).toBe(true)
+  })
+
+  it('send what was changed, over all tabs, with the version, and say so', async () => {
+    const { user } = open()
+    await user.type(await screen.findByLabelText('Client id'), '7')
+    await user.click(screen.getByRole('tab', { name: 'Email' }))
+    await user.selectOptions(await screen.findByLabelText('Mail service'), 'Mailgun')
+    expect(screen.getByText('2 not saved')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Successful operation')).toBeTruthy()
+    expect(sent()).toEqual([{ discord_client_id: '1007', email_method: 'mailgun', version: 'v1' }])
+  })
+
+  it('show what was saved at once, however long it takes to read it again', async () => {
+    const { user } = open()
+    const field = await screen.findByLabelText<HTMLInputElement>('Client id')
+    await user.type(field, '7')
+    answer(settings.saveConfig, { ...saved, discord_client_id: '1007', version: 'v2' })
+    const arrive = hold(settings.config)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Successful operation')).toBeTruthy()
+    expect(field.value).toBe('1007')
+    await act(async () => arrive({ ...saved, discord_client_id: '1007', version: 'v2' }))
+    expect(field.value).toBe('1007')
+  })
+
+  it('never show a secret: it is set or not, replaced, cleared on purpose, or kept', async () => {
+    const { user } = open()
+    const secret = within(await screen.findByRole('group', { name: 'Client secret' }))
+    expect(secret.getByText('Set')).toBeTruthy()
+    expect(document.body.textContent).not.toContain(SECRET_KEPT)
+    await user.click(secret.getByRole('button', { name: 'Clear: Client secret' }))
+    expect(screen.getByText('Is cleared by Save')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Keep as it is: Client secret' }))
+    await user.click(screen.getByRole('button', { name: 'Replace: Client secret' }))
+    await user.type(screen.getByLabelText('Client secret'), 'new one')
+    answer(settings.config, { ...saved, version: 'v2' })
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(sent()).toEqual([{ discord_client_secret: 'new one', version: 'v1' }]))
+    // Saved, it is set again: no empty field is left open.
+    expect(await screen.findByRole('button', { name: 'Replace: Client secret' })).toBeTruthy()
+    expect(screen.queryByLabelText('Client secret', { selector: 'input' })).toBeNull()
+  })
+
+  it('clear a secret only where that was asked for', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Clear: Client secret' }))
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(sent()).toEqual([{ discord_client_secret: '', version: 'v1' }]))
+  })
+
+  it('check fields before they are sent, and lead to the tab of a wrong one', async () => {
+    const { user, asked } = open('system')
+    const day = await screen.findByLabelText('Day of the decay')
+    await user.clear(day)
+    await user.type(day, '31')
+    await user.click(screen.getByRole('tab', { name: 'Discord' }))
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Must be a number from 1 to 28')).toBeTruthy()
+    expect(asked()).toEqual({ tab: 'system' })
+    expect(sent()).toEqual([])
+  })
+
+  it('refuse a web address without a host or with a space at its field, and send nothing', async () => {
+    const { user } = open('system')
+    const link = await screen.findByLabelText('Discord invitation')
+    await user.type(link, 'https://chat example')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText('Must be a web address, such as https://example.com')).toBeTruthy()
+    expect(link.getAttribute('aria-invalid')).toBe('true')
+    expect(sent()).toEqual([])
+  })
+
+  it('show what the server says of a field', async () => {
+    const { user } = open('geofeed')
+    answerRefused(settings.saveConfig, 'geofeed_prefix', {
+      params: { line: 1, prefix: 'x' },
+      data: { errors: { geofeed: "Line 1: 'x' is not an address range" } }
+    })
+    await user.type(await screen.findByLabelText(/^Geofeed/), 'x')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText("Line 1: 'x' is not an address range")).toBeTruthy()
+  })
+
+  it('tell what somebody else saved meanwhile, and keep what was typed', async () => {
+    const { user } = open()
+    answerRefused(settings.saveConfig, 'stale', {
+      data: { current: { ...saved, discord_redirect_uri: 'https://other.example', version: 'v9' }, changed: [] }
+    })
+    await user.type(await screen.findByLabelText('Client id'), '7')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    const alert = await screen.findByRole('alert')
+    expect(alert.textContent).toContain('Redirect address for logins: was –, is now https://other.example')
+    expect(document.activeElement).toBe(alert)
+    answer(settings.saveConfig, { ...saved, version: 'v10' })
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(sent().at(-1)).toEqual({ discord_client_id: '1007', version: 'v9' }))
+  })
+
+  it('take over what somebody else saved, when asked', async () => {
+    const { user } = open()
+    answerRefused(settings.saveConfig, 'stale', {
+      data: { current: { ...saved, discord_client_id: '200', version: 'v9' }, changed: [] }
+    })
+    const field = await screen.findByLabelText<HTMLInputElement>('Client id')
+    await user.type(field, '7')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await user.click(await screen.findByRole('button', { name: 'Take over these values' }))
+    expect(field.value).toBe('200')
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
+
+  it('are not left with changes in them before that was asked: by a link, by Back, or by the palette', async () => {
+    answer(settings.config, saved)
+    const { user, goBack } = renderScreen(
+      <>
+        <Link to="/other">elsewhere</Link>
+        <Routes>
+          <Route path="/other" element={<Link to={AT}>to the settings</Link>} />
+          <Route path={AT} element={<WebSettingsPage />} />
+        </Routes>
+      </>,
+      { at: '/other' }
+    )
+    await user.click(await screen.findByRole('link', { name: 'to the settings' }))
+    const field = await screen.findByLabelText<HTMLInputElement>('Client id')
+    await user.type(field, '7')
+    const answered = async (words: string) => {
+      const question = await screen.findByRole('dialog', { name: 'Discard the changes?' })
+      await user.click(within(question).getByRole('button', { name: words }))
+      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    }
+    await user.click(screen.getByRole('link', { name: 'elsewhere' }))
+    await answered('NO')
+    await goBack()
+    await answered('NO')
+    let left: Promise<boolean> = Promise.resolve(true)
+    act(() => {
+      left = mayLeave()
+    })
+    await answered('NO')
+    expect(await left).toBe(false)
+    expect([window.location.pathname, field.value]).toEqual([AT, '1007'])
+    await user.click(screen.getByRole('link', { name: 'elsewhere' }))
+    await answered('YES')
+    await waitFor(() => expect(window.location.pathname).toBe('/other'))
+  })
+
+  it('try out what is saved, and say what happened', async () => {
+    const { user } = open('email')
+    answer(settings.test, { ok: true, outcome: 'mail_sent', params: { to: 'admin@example.com' }, detail: null })
+    await user.click(await screen.findByRole('button', { name: 'Test: Mail to me' }))
+    expect(await screen.findByText(/took a mail to admin@example.com/)).toBeTruthy()
+    answer(settings.test, { ok: false, outcome: 'failed', params: {}, detail: 'SendGrid refused the API key.' })
+    await user.click(screen.getByRole('button', { name: 'Test: Mail to me' }))
+    expect(await screen.findByText(/SendGrid refused the API key\./)).toBeTruthy()
+    expect(requestsOf(settings.test).map(request => request.body)).toEqual([{ test: 'mail' }, { test: 'mail' }])
+  })
+})
+
+describe('the running logs', () => {
+  const line = (id: number, level: 'INFO' | 'WARN' | 'ERROR', text: string) => ({
+    id,
+    level,
+    at: '2026-06-15T08:00:00.000Z',
+    line: `2026-06-15T08:00:00.000Z ${level} ${text}`
+  })
+
+  it('show new lines by themselves, asking only for those, until they are paused', async () => {
+    answer(settings.logTail, ({ query }) => ({ lines: query['after_id'] === '0' ? [line(1, 'INFO', 'begun')] : [] }))
+    const { user } = open('logs')
+    expect(await screen.findByText(/INFO begun/)).toBeTruthy()
+    answer(settings.logTail, ({ query }) => ({ lines: query['after_id'] === '1' ? [line(2, 'WARN', 'slow')] : [] }))
+    expect(await screen.findByText(/WARN slow/)).toBeTruthy()
+    expect(screen.getByText(/INFO begun/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Pause' }))
+    expect(screen.getByRole('button', { name: 'Go on' })).toBeTruthy()
+  })
+
+  it('are filtered by level and by words; the task log is another one', async () => {
+    answer(settings.logTail, ({ query }) => ({
+      lines:
+        query['after_id'] === '0'
+          ? query['source'] === 'task'
+            ? [line(3, 'ERROR', 'job failed')]
+            : [line(1, 'INFO', 'begun'), line(2, 'WARN', 'slow query'), line(4, 'ERROR', 'broken')]
+          : []
+    }))
+    const { user, asked } = open('logs')
+    await screen.findByText(/INFO begun/)
+    await user.selectOptions(screen.getByLabelText('Level'), 'Warnings and worse')
+    expect(screen.queryByText(/INFO begun/)).toBeNull()
+    await user.type(screen.getByRole('searchbox', { name: 'Search the lines' }), 'QUERY')
+    expect(screen.queryByText(/ERROR broken/)).toBeNull()
+    expect(screen.getByText(/WARN slow query/)).toBeTruthy()
+    expect(asked()).toEqual({ tab: 'logs', level: 'WARN' })
+    await user.clear(screen.getByRole('searchbox', { name: 'Search the lines' }))
+    await user.click(screen.getByRole('radio', { name: 'Task log' }))
+    expect(await screen.findByText(/job failed/)).toBeTruthy()
+  })
+})

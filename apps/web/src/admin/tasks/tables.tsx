@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/react-query'
+import type { QueueState, Schedule } from '@netlet/contract'
+import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { settings } from '../../api/routes.ts'
+import en from '../../i18n/admin.en.json'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { numberText } from '../../kit/number.ts'
+import { StateBadge } from '../../kit/state-badge.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { useCommand, WorkButton } from '../kit/index.ts'
+import { nameOf } from './name.ts'
+import classes from './tasks.module.css'
+
+/** Queues change all the time, and nobody publishes that. */
+const EVERY = 5000
+
+const useTasks = () => useQuery({ ...read(settings.tasks), refetchInterval: EVERY })
+
+/** What runs by itself: when next, what came of the last run, and a run at once. */
+export function Schedules() {
+  const t = useT()
+  const { data, isPending, error, refetch } = useTasks()
+  const columns: Column<Schedule>[] = [
+    { key: 'queue', title: t('tasks.queue'), render: row => <Name of={row} />, lead: true },
+    { key: 'cron', title: t('tasks.cron'), render: row => <span className="mono">{row.cron}</span> },
+    { key: 'next', title: t('tasks.next'), render: row => (row.next_run ? <Ago at={row.next_run} /> : '–') },
+    { key: 'last', title: t('tasks.last'), render: row => <Last of={row} /> },
+    { key: 'run', title: t('tasks.run'), render: row => <RunNow of={row} />, bare: true }
+  ]
+  return (
+    <DataTable
+      label={t('tasks.tab.schedules')}
+      columns={columns}
+      rows={data?.schedules}
+      rowKey={row => row.queue}
+      pending={isPending}
+      error={error}
+      errorText={t('tasks.failed')}
+      onRetry={() => void refetch()}
+      empty={{ title: t('tasks.none') }}
+    />
+  )
+}
+
+const TONES = { none: 'off', running: 'busy', completed: 'good', failed: 'bad' } as const
+
+function Last({ of: { last, asked } }: { of: Schedule }) {
+  const t = useT()
+  return (
+    <div className={classes.what}>
+      <span>
+        <StateBadge tone={TONES[last.result]}>{t(`tasks.is.${last.result}`)}</StateBadge>{' '}
+        {last.at && (
+          <span className="dim">
+            <Ago at={last.at} />
+          </span>
+        )}
+      </span>
+      {last.error && <span className={classes.error}>{last.error}</span>}
+      {asked && <span className="dim">{t('tasks.asked')}</span>}
+    </div>
+  )
+}
+
+function RunNow({ of: { queue } }: { of: Schedule }) {
+  const t = useT()
+  const run = useCommand(settings.runNow, { success: t('tasks.asked'), invalidate: [settings.tasks, settings.audit] })
+  return (
+    <WorkButton
+      size="compact-sm"
+      variant="default"
+      working={run.running}
+      aria-label={t('tasks.runOf', { queue: nameOf(t, queue) })}
+      onClick={() => void run.run({ body: { queue } })}
+    >
+      {t('tasks.run')}
+    </WorkButton>
+  )
+}
+
+/** What each queue has to do, and how fast it does it. */
+export function Queues() {
+  const t = useT()
+  const { data, isPending, error, refetch } = useTasks()
+  const columns: Column<QueueState>[] = [
+    { key: 'queue', title: t('tasks.queue'), render: row => <Name of={row} />, lead: true },
+    { key: 'waiting', title: t('tasks.waiting'), render: row => numberText(row.waiting), align: 'end' },
+    { key: 'oldest', title: t('tasks.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : '–') },
+    { key: 'later', title: t('tasks.later'), render: row => numberText(row.later), align: 'end' },
+    { key: 'active', title: t('tasks.active'), render: row => numberText(row.active), align: 'end' },
+    { key: 'rate', title: t('tasks.rate'), render: row => numberText(row.finished), align: 'end' },
+    { key: 'dead', title: t('tasks.deadCount'), render: row => <DeadCount of={row} />, align: 'end' }
+  ]
+  return (
+    <DataTable
+      label={t('tasks.tab.queues')}
+      columns={columns}
+      rows={data?.queues}
+      rowKey={row => row.queue}
+      pending={isPending}
+      error={error}
+      errorText={t('tasks.failed')}
+      onRetry={() => void refetch()}
+      empty={{ title: t('tasks.none') }}
+    />
+  )
+}
+
+function DeadCount({ of: { queue, dead } }: { of: QueueState }) {
+  if (dead === 0) return '0'
+  return <Link to={`?${new URLSearchParams({ tab: 'dead', queue }).toString()}`}>{numberText(dead)}</Link>
+}
+
+/** A queue and what it is for; one of a newer server in that server's words. */
+function Name({ of: { queue, purpose } }: { of: { queue: string; purpose: string } }) {
+  const t = useT()
+  const key = `tasks.purpose.${queue}`
+  const name = nameOf(t, queue)
+  return (
+    <div className={classes.what}>
+      <strong>{name}</strong>
+      {name !== queue && <span className="dim mono">{queue}</span>}
+      <span className="dim">{key in en ? t(key as Key) : purpose}</span>
+    </div>
+  )
+}

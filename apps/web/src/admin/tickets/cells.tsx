@@ -1,0 +1,23 @@
+import type { Ticket } from '@netlet/contract'
+import { useT } from '../../i18n/admin.ts'
+import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
+import classes from './tickets.module.css'
+
+const TONES = { open: 'wait', answered: 'good', closed: 'off' } as const
+
+export function StateCell({ ticket: { state, mail } }: { ticket: Ticket }) {
+  const t = useT()
+  return (
+    <StateWithDetails>
+      <StateBadge tone={TONES[state]}>{t(`tickets.is.${state}`)}</StateBadge>
+      {mail && mail.state !== 'sent' && (
+        <span className={mail.state === 'failed' ? classes.failed : 'dim'}>{t(`tickets.mail.${mail.state}`)}</span>
+      )}
+    </StateWithDetails>
+  )
+}
+
+/** The beginning of what was asked. */
+export const MessageCell = ({ ticket: { message } }: { ticket: Ticket }) => (
+  <span className={classes.beginning}>{message}</span>
+)

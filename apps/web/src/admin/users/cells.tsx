@@ -1,0 +1,59 @@
+import type { User } from '@netlet/contract'
+import { IconWorld } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import { useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { StateBadge } from '../../kit/state-badge.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { flagOf } from './flags.ts'
+import classes from './users.module.css'
+
+export const pathOfUser = (id: number): string => `/dashboard/index/users/${id}`
+
+export const UserCell = ({ user }: { user: User }) => (
+  <div className={classes.who}>
+    <Link to={pathOfUser(user.id)}>{user.username}</Link>
+    <span title={user.email}>{user.email}</span>
+  </div>
+)
+
+export function StatusBadge({ user }: { user: Pick<User, 'is_active'> }) {
+  const t = useT()
+  return (
+    <StateBadge tone={user.is_active ? 'good' : 'bad'}>
+      {t(user.is_active ? 'users.active' : 'users.banned')}
+    </StateBadge>
+  )
+}
+
+/** The flag of a country, or a globe. What it says stands beside it. */
+function Flag({ country }: { country: string | null }) {
+  const src = country === null ? undefined : flagOf(country)
+  if (!src) return <IconWorld size={16} aria-hidden data-globe />
+  return <img src={src} alt="" width={18} height={12} className={classes.flag} data-country={country} />
+}
+
+/** An address with the flag of its country. */
+export const Address = ({ ip, country }: { ip: string | null; country: string | null }) =>
+  ip === null ? (
+    <span className="dim">–</span>
+  ) : (
+    <span className={classes.place}>
+      <Flag country={country} />
+      <span className="mono">{ip}</span>
+    </span>
+  )
+
+/** A country by its name in the reader's language; 'Unknown' without one. */
+export function Country({ country }: { country: string | null }) {
+  const t = useT()
+  const language = useLanguage()
+  if (country === null) return <>{t('users.unknown')}</>
+  return <>{`${new Intl.DisplayNames(language, { type: 'region' }).of(country) ?? country} (${country})`}</>
+}
+
+/** When somebody logged in last, or 'Never'. */
+export function LastLogin({ at }: { at: string | null }) {
+  const t = useT()
+  return at === null ? <>{t('users.never')}</> : <Ago at={at} />
+}

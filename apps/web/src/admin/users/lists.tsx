@@ -1,0 +1,161 @@
+import type { Order, Payment, Ticket, UserDetail, UserLogin } from '@netlet/contract'
+import { Link } from 'react-router'
+import { accounts, orders, payments, support } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { money, moneyIn } from '../../kit/money.ts'
+import { isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
+import { Ago, Day } from '../../kit/time.tsx'
+import { OrderLink } from '../orders/order-link.tsx'
+import { PaymentStateBadge } from '../payments/payment-state.tsx'
+import { Address } from './cells.tsx'
+import { Paged } from './paged.tsx'
+import classes from './users.module.css'
+
+type Props = { user: UserDetail }
+
+export function OrdersTab({ user }: Props) {
+  const t = useT()
+  return (
+    <div className="stack">
+      <p>
+        <Link to={`/dashboard/index/orders/${encodeURIComponent(user.username)}`}>{t('users.orders')}</Link>
+      </p>
+      <Paged<Order>
+        name="orders"
+        route={orders.list}
+        query={{ user_id: user.id }}
+        problem={isProblem}
+        columns={[
+          {
+            key: 'order',
+            title: t('orders.order'),
+            lead: true,
+            render: order => <OrderLink id={order.id} number={order.order_id} />
+          },
+          {
+            key: 'product',
+            title: t('orders.product'),
+            render: order => `${order.product_name}, ${order.variant_name}`
+          },
+          { key: 'state', title: t('orders.state'), wide: true, render: order => <OrderStateBadge order={order} /> },
+          {
+            key: 'delivered',
+            title: t('orders.delivered'),
+            align: 'end',
+            render: order => `${order.delivery_num}/${order.proxy_num}`
+          },
+          {
+            key: 'amount',
+            title: t('orders.amount'),
+            align: 'end',
+            render: order => money(order.pay_amount ?? order.amount)
+          },
+          { key: 'created_at', title: t('orders.created_at'), render: order => <Day at={order.created_at} /> },
+          {
+            key: 'expired_at',
+            title: t('orders.expired_at'),
+            render: order => (order.expired_at ? <Ago at={order.expired_at} /> : '–')
+          }
+        ]}
+      />
+    </div>
+  )
+}
+
+export function PaymentsTab({ user }: Props) {
+  const t = useT()
+  return (
+    <Paged<Payment>
+      name="payments"
+      route={payments.ofUser}
+      params={{ id: user.id }}
+      columns={[
+        {
+          key: 'platform',
+          title: t('payments.platform_order'),
+          lead: true,
+          render: payment => (
+            <Link
+              className="mono"
+              to={`/dashboard/index/payments?search=${encodeURIComponent(payment.platform_order)}`}
+            >
+              {payment.platform_order}
+            </Link>
+          )
+        },
+        {
+          key: 'order',
+          title: t('payments.order'),
+          render: payment => <OrderLink id={payment.order_id} number={payment.order} />
+        },
+        { key: 'kind', title: t('users.kind'), render: payment => t(`users.kind.${payment.kind}`) },
+        {
+          key: 'state',
+          title: t('payments.state'),
+          render: payment => <PaymentStateBadge state={payment.state} />
+        },
+        {
+          key: 'charged',
+          title: t('payments.charged'),
+          align: 'end',
+          render: payment => <span className="num">{moneyIn(payment.charged, payment.currency)}</span>
+        },
+        {
+          key: 'refunded',
+          title: t('payments.refundedAmount'),
+          align: 'end',
+          render: payment =>
+            payment.refunded_amount === '0.00' ? '–' : moneyIn(payment.refunded_amount, payment.currency)
+        },
+        { key: 'created_at', title: t('users.paidAt'), render: payment => <Day at={payment.created_at} /> }
+      ]}
+    />
+  )
+}
+
+export function LoginsTab({ user }: Props) {
+  const t = useT()
+  return (
+    <Paged<UserLogin>
+      name="logins"
+      route={accounts.userLogins}
+      params={{ id: user.id }}
+      columns={[
+        { key: 'at', title: t('users.time'), lead: true, render: login => <Ago at={login.at} /> },
+        { key: 'method', title: t('users.method'), render: login => t(`users.method.${login.method}`) },
+        { key: 'device', title: t('users.device'), render: login => login.device ?? '–' },
+        {
+          key: 'ip',
+          title: t('users.address'),
+          render: login => <Address ip={login.ip} country={login.location} />
+        }
+      ]}
+    />
+  )
+}
+
+export function TicketsTab({ user }: Props) {
+  const t = useT()
+  return (
+    <div className="stack">
+      <p className="dim">{t('users.ticketsHint', { email: user.email })}</p>
+      <Paged<Ticket>
+        name="tickets"
+        route={support.userTickets}
+        params={{ id: user.id }}
+        columns={[
+          { key: 'id', title: t('users.id'), align: 'end', render: ticket => ticket.id },
+          { key: 'username', title: t('users.username'), lead: true, render: ticket => ticket.username },
+          { key: 'phone', title: t('users.phone'), render: ticket => ticket.phone },
+          {
+            key: 'message',
+            title: t('users.message'),
+            wide: true,
+            render: ticket => <div className={classes.message}>{ticket.message}</div>
+          },
+          { key: 'created_at', title: t('users.time'), render: ticket => <Ago at={ticket.created_at} /> }
+        ]}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,93 @@
+import type { CurrentUser, User } from '@netlet/contract'
+import { IconBan, IconListDetails, IconReceipt, IconUserCheck, IconUserShare } from '@tabler/icons-react'
+import { call } from '../../api/client.ts'
+import { accounts } from '../../api/routes.ts'
+import { column, date, defineResource, integer, oneOf, yesNo, yesNoFilter, type T } from '../kit/index.ts'
+import { Address, LastLogin, pathOfUser, StatusBadge, UserCell } from './cells.tsx'
+import { EditDialog } from './edit-dialog.tsx'
+import { switchUser, whyNotSwitch } from './switch-user.ts'
+import { takes } from './takes.ts'
+
+/** What ends and what goes on, in figures. */
+async function figuresOf({ id, username }: User) {
+  const { sessions, api_keys, figures } = await call(accounts.user, { params: { id } })
+  const { orders, live_orders: live, unpaid_orders: unpaid, owed } = figures
+  return { owed, told: { user: username, sessions, keys: api_keys, orders, live, unpaid } }
+}
+const banQuestion = async (t: T, user: User) => ({
+  title: t('users.banTitle'),
+  body: t('users.banBody', (await figuresOf(user)).told),
+  danger: true
+})
+async function deleteQuestion(t: T, user: User) {
+  const { owed, told } = await figuresOf(user)
+  if (owed)
+    return {
+      title: t('list.blockedTitle', { name: user.username }),
+      body: t(`users.owed.${owed}`, told),
+      blocked: true
+    }
+  return { title: t('list.deleteTitle'), body: t('users.deleteBody', told), danger: true }
+}
+const whyNotOwn = ({ id }: User, me: CurrentUser | null) => (id === me?.id ? ('whyNot.ownAccount' as const) : undefined)
+
+/** Everybody who has an account. */
+const Users = defineResource({
+  key: 'users',
+  list: accounts.users,
+  also: [accounts.user, accounts.userSessions, accounts.userApiKeys],
+  nameOf: user => user.username,
+  pageOf: user => pathOfUser(user.id),
+  find: id => call(accounts.user, { params: { id } }),
+  dialog: EditDialog,
+  edits: accounts.updateUser,
+  takes,
+  columns: [
+    integer('id', { optional: true }),
+    column('user', (user: User) => <UserCell user={user} />, { lead: true }),
+    column('status', (user: User) => <StatusBadge user={user} />),
+    yesNo('is_superuser'),
+    integer('level'),
+    integer('level_points', { optional: true }),
+    integer('reward_points'),
+    integer('invite_count', { optional: true }),
+    column('last_login', (user: User) => <LastLogin at={user.last_login_time} />),
+    column('last_login_ip', (user: User) => <Address ip={user.last_login_ip} country={user.last_location} />),
+    date('created_at')
+  ],
+  sort: ['id', 'reward_points', 'level_points', 'last_login'],
+  filters: [
+    oneOf('is_active', ['1', '0'], 'users.is'),
+    yesNoFilter('is_superuser'),
+    oneOf('level', ['0', '1', '2', '3', '4', '5'], 'users.levels')
+  ],
+  rowActions: [
+    { name: 'details', icon: IconListDetails, run: ({ id }, { go }) => go(pathOfUser(id)) },
+    { name: 'switch', icon: IconUserShare, whyNot: whyNotSwitch, run: switchUser, needs: accounts.switchUser },
+    {
+      name: 'orders',
+      icon: IconReceipt,
+      run: ({ username }, { go }) => go(`/dashboard/index/orders/${encodeURIComponent(username)}`)
+    },
+    {
+      name: 'ban',
+      icon: IconBan,
+      danger: true,
+      route: accounts.ban,
+      whyNot: (user, me) => whyNotOwn(user, me) ?? (user.is_active ? undefined : 'whyNot.banned'),
+      confirm: banQuestion
+    },
+    {
+      name: 'unban',
+      icon: IconUserCheck,
+      route: accounts.unban,
+      whyNot: user => (user.is_active ? 'whyNot.notBanned' : undefined),
+      // No Undo: a ban ends sessions and keys, and would end what began since, or stand for one that another operator chose.
+      confirm: (t, user) => ({ title: t('users.unbanTitle'), body: t('users.unbanBody', { user: user.username }) })
+    }
+  ],
+  remove: { route: accounts.deleteUser, whyNot: whyNotOwn, confirm: deleteQuestion },
+  csv: true
+})
+
+export default Users

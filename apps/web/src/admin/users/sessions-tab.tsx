@@ -1,0 +1,90 @@
+import type { OwnSession, UserDetail } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useMay } from '../../api/may.ts'
+import { read } from '../../api/query.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { DataTable, type Column } from '../../kit/data-table.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { useCommand, WorkButton } from '../kit/index.ts'
+import { Address } from './cells.tsx'
+import { takes } from './takes.ts'
+import classes from './users.module.css'
+
+/** Where a user is signed in; one session or all of them can be ended. */
+export function SessionsTab({ user }: { user: UserDetail }) {
+  const t = useT()
+  const params = { id: user.id }
+  const { data, isPending, error, refetch } = useQuery(read(accounts.userSessions, { params }))
+  const { me, may, mayCall } = useMay()
+  const mayEnd = mayCall(accounts.endUserSessions) && may(takes(user, me))
+  const count = data?.filter(session => !session.is_current).length ?? 0
+  const all = useCommand(accounts.endUserSessions, {
+    confirm: {
+      title: t('users.endAllTitle'),
+      body: t('users.endAllBody', { user: user.username, count }),
+      danger: true
+    },
+    invalidate: [accounts.userSessions, accounts.user]
+  })
+  const columns: Column<OwnSession>[] = [
+    { key: 'device', title: t('users.device'), lead: true, render: session => session.device ?? t('users.unknown') },
+    {
+      key: 'ip',
+      title: t('users.address'),
+      render: session => <Address ip={session.ip} country={session.location} />
+    },
+    { key: 'created_at', title: t('users.signedIn'), render: session => <Ago at={session.created_at} /> },
+    { key: 'seen', title: t('users.seen'), render: session => <Ago at={session.last_seen_at} /> },
+    { key: 'end', title: t('list.actions'), align: 'end', render: session => <End session={session} may={mayEnd} /> }
+  ]
+  return (
+    <div className="stack">
+      {count > 0 && mayEnd && (
+        <div>
+          <WorkButton
+            variant="default"
+            size="sm"
+            className={classes.danger}
+            working={all.running}
+            onClick={() => void all.run({ params })}
+          >
+            {t('users.endAll')}
+          </WorkButton>
+        </div>
+      )}
+      <DataTable
+        label={t('users.tab.sessions')}
+        columns={columns}
+        rows={data}
+        rowKey={session => session.id}
+        pending={isPending}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={{ title: t('users.none.sessions') }}
+      />
+    </div>
+  )
+}
+
+function End({ session, may }: { session: OwnSession; may: boolean }) {
+  const t = useT()
+  const device = session.device ?? t('users.unknown')
+  const end = useCommand(accounts.endUserSession, {
+    confirm: { title: t('users.endTitle'), body: t('users.endBody', { device }), danger: true },
+    invalidate: [accounts.userSessions, accounts.user]
+  })
+  if (session.is_current) return <span className="dim">{t('users.current')}</span>
+  if (!may) return null
+  return (
+    <WorkButton
+      size="compact-sm"
+      variant="default"
+      aria-label={`${t('users.end')}: ${device}`}
+      working={end.running}
+      onClick={() => void end.run({ params: { id: session.id } })}
+    >
+      {t('users.end')}
+    </WorkButton>
+  )
+}

@@ -1,0 +1,54 @@
+import type { UserDetail } from '@netlet/contract'
+import { Link } from 'react-router'
+import { useT } from '../../i18n/admin.ts'
+import { money } from '../../kit/money.ts'
+import { numberText } from '../../kit/number.ts'
+import { Moment } from '../../kit/time.tsx'
+import { FactList, StatList, type Fact } from '../kit/index.ts'
+import { Address, Country, LastLogin, pathOfUser } from './cells.tsx'
+import type { TabName } from './tabs.ts'
+import classes from './users.module.css'
+
+/** What there is to know of a user at a glance; each figure leads to the rows behind it. */
+export function Summary({ user }: { user: UserDetail }) {
+  const t = useT()
+  const { figures } = user
+  const stats: [string, TabName, string][] = [
+    [t('users.figure.orders'), 'orders', numberText(figures.orders)],
+    [t('users.figure.live'), 'orders', numberText(figures.live_orders)],
+    [t('users.figure.unpaid'), 'orders', numberText(figures.unpaid_orders)],
+    [t('users.figure.paid'), 'payments', money(figures.paid)],
+    [t('users.reward_points'), 'points', numberText(user.reward_points)],
+    [t('users.tab.keys'), 'keys', numberText(user.api_keys)],
+    [t('users.tab.sessions'), 'sessions', numberText(user.sessions)]
+  ]
+  const facts: Fact[] = [
+    [t('users.id'), user.id],
+    [t('users.email'), user.email],
+    [t('users.chat'), user.discord_name ?? t('users.noChat')],
+    [t('users.language'), user.language],
+    [t('users.created_at'), <Moment at={user.created_at} ago />],
+    [t('users.level'), user.level],
+    [t('users.level_points'), numberText(user.level_points)],
+    [t('users.invite_code'), <span className="mono">{user.invite_code}</span>],
+    [t('users.invite_count'), numberText(user.invite_count)],
+    [
+      t('users.invited_by'),
+      user.invited_by ? <Link to={pathOfUser(user.invited_by.id)}>{user.invited_by.username}</Link> : '–'
+    ],
+    [t('users.last_login'), <LastLogin at={user.last_login_time} />],
+    [t('users.last_login_ip'), <Address ip={user.last_login_ip} country={user.last_location} />],
+    [t('users.location'), <Country country={user.last_location} />]
+  ]
+  return (
+    <div className="stack">
+      <StatList
+        label={t('users.figures')}
+        stats={stats.map(([title, tab, value]) => [title, <Link to={`?tab=${tab}`}>{value}</Link>])}
+      />
+      <div className={`card ${classes.panel}`}>
+        <FactList facts={facts} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,213 @@
+import type { OperatorRole, User } from '@netlet/contract'
+import { OPERATOR_ROLES } from '@netlet/contract/permissions'
+import { Button, NativeSelect, Switch, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { ApiError, call } from '../../api/client.ts'
+import { useMay } from '../../api/may.ts'
+import { accounts } from '../../api/routes.ts'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { formMessage, rules } from '../../kit/form.ts'
+import { numberText } from '../../kit/number.ts'
+import { MAX_COINS, UserForm as Schema } from '../../kit/schemas.ts'
+import { Day } from '../../kit/time.tsx'
+import { FactList, FormAlert, type Difference, WorkButton } from '../kit/index.ts'
+import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
+import { ChatAccount } from './chat-account.tsx'
+import { PasswordReset } from './password-reset.tsx'
+import classes from './users.module.css'
+
+type Values = { email: string; is_superuser: boolean; operator_role: OperatorRole; change: string }
+type Props = { user: User; onDirty: (dirty: boolean) => void; onCancel: () => void; onSaved: () => void }
+
+/** What a version covers, and so what may have changed meanwhile. */
+const FIELDS = [
+  'username',
+  'email',
+  'is_active',
+  'is_superuser',
+  'operator_role',
+  'reward_points',
+  'level_points'
+] as const
+
+const valuesOf = ({ email, is_superuser, operator_role }: User): Values => ({
+  email,
+  is_superuser,
+  operator_role: operator_role ?? 'owner',
+  change: '0'
+})
+const check = rules(Schema)
+
+/** A change as it is typed: '+50', '-20'. */
+const amountOf = (text: string): number => (/^[+-]?\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN)
+
+/** The three cards of the Edit dialog. Coins change by an amount, so that what is spent meanwhile does not come back. */
+export function UserForm({ user, onDirty, onCancel, onSaved }: Props) {
+  const t = useT()
+  // Who may not decide about operators sees the rights, and no way to change them.
+  const owner = useMay().may('operators.change')
+  const base = useRef(user)
+  const [failure, setFailure] = useState('')
+  const [stale, setStale] = useState<Difference[]>([])
+  const [saving, setSaving] = useState(false)
+  const form = useForm<Values>({
+    mode: 'controlled',
+    initialValues: valuesOf(user),
+    validate: ({ email, is_superuser, change }) => {
+      const balance = base.current.reward_points + amountOf(change)
+      return {
+        ...check({ email, is_superuser }),
+        ...(balance >= 0 && balance <= MAX_COINS ? {} : { change: formMessage('enter_points') })
+      }
+    }
+  })
+  const dirty = form.isDirty()
+  useEffect(() => onDirty(dirty), [dirty, onDirty])
+  const { reward_points } = base.current
+  const after = reward_points + amountOf(form.values.change)
+
+  /** What somebody else changed since this form was opened. */
+  const compare = (current: User): Difference[] => {
+    const before = base.current
+    base.current = current
+    return FIELDS.filter(name => before[name] !== current[name]).map(name => ({
+      name,
+      was: shown(before[name]),
+      is: shown(current[name])
+    }))
+  }
+  const shown = (value: string | number | boolean | null) =>
+    value === null
+      ? '–'
+      : typeof value === 'boolean'
+        ? t(value ? 'list.yes' : 'list.no')
+        : typeof value === 'number'
+          ? numberText(value)
+          : value
+
+  const save = async ({ email, is_superuser, operator_role, change }: Values) => {
+    setSaving(true)
+    setFailure('')
+    setStale([])
+    try {
+      await call(accounts.updateUser, {
+        params: { id: user.id },
+        body: {
+          email,
+          is_superuser,
+          ...(is_superuser && { operator_role }),
+          reward_points_change: amountOf(change),
+          version: base.current.version
+        }
+      })
+      onSaved()
+    } catch (error) {
+      const { email: wrongEmail, reward_points_change: wrongChange } = fieldTexts(error)
+      form.setErrors({ ...(wrongEmail && { email: wrongEmail }), ...(wrongChange && { change: wrongChange }) })
+      if (!wrongEmail && !wrongChange) setFailure(failureText(error))
+      if (error instanceof ApiError && error.refusal.current) setStale(compare(error.refusal.current as User))
+    } finally {
+      setSaving(false)
+    }
+  }
+  const takeTheirs = () => {
+    form.setInitialValues(valuesOf(base.current))
+    form.setValues(valuesOf(base.current))
+    setStale([])
+    setFailure('')
+  }
+  return (
+    <form className="stack" noValidate onSubmit={form.onSubmit(values => void save(values))}>
+      <FormAlert failure={failure} stale={stale} labelOf={name => t(`users.${name}` as Key)} onTake={takeTheirs} />
+      <Card title={t('users.information')}>
+        <FactList
+          facts={[
+            [t('users.username'), user.username],
+            [t('users.created_at'), <Day at={user.created_at} />],
+            [t('users.status'), <StatusBadge user={user} />],
+            [t('users.level'), user.level],
+            [t('users.invite_count'), numberText(user.invite_count)]
+          ]}
+        />
+      </Card>
+      <Card title={t('users.account')}>
+        <div className={classes.fields}>
+          <TextInput
+            label={t('users.email')}
+            type="email"
+            autoComplete="off"
+            withAsterisk
+            data-autofocus
+            {...form.getInputProps('email')}
+          />
+          <ChatAccount user={user} />
+          <TextInput
+            label={t('users.reward_points')}
+            inputMode="text"
+            autoComplete="off"
+            withAsterisk
+            description={t('users.coinsHelp', { now: numberText(reward_points) })}
+            rightSection={Number.isNaN(after) ? undefined : <span className="num">{`= ${numberText(after)}`}</span>}
+            rightSectionWidth="auto"
+            classNames={{ section: classes.sum }}
+            {...form.getInputProps('change')}
+          />
+          {owner && (
+            <Switch
+              label={t('users.is_superuser')}
+              // The label is around the description, too.
+              aria-label={t('users.is_superuser')}
+              description={t('users.adminHelp')}
+              {...form.getInputProps('is_superuser', { type: 'checkbox' })}
+            />
+          )}
+          {owner && form.values.is_superuser && (
+            <NativeSelect
+              label={t('users.operator_role')}
+              description={t(`operators.help.${form.values.operator_role}`)}
+              data={OPERATOR_ROLES.map(value => ({ value, label: t(`operators.role.${value}`) }))}
+              {...form.getInputProps('operator_role')}
+            />
+          )}
+          {!owner && (
+            <FactList
+              facts={[
+                [t('users.is_superuser'), user.operator_role ? t(`operators.role.${user.operator_role}`) : t('list.no')]
+              ]}
+            />
+          )}
+        </div>
+        <PasswordReset user={user} />
+      </Card>
+      <Card title={t('users.additional')}>
+        <FactList
+          facts={[
+            [t('users.last_login'), <LastLogin at={user.last_login_time} />],
+            [t('users.last_login_ip'), <Address ip={user.last_login_ip} country={user.last_location} />],
+            [t('users.location'), <Country country={user.last_location} />]
+          ]}
+        />
+      </Card>
+      <div className={classes.foot}>
+        <Button variant="default" onClick={onCancel}>
+          {t('form.cancel')}
+        </Button>
+        <WorkButton type="submit" working={saving}>
+          {t('form.save')}
+        </WorkButton>
+      </div>
+    </form>
+  )
+}
+
+function Card({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId()
+  return (
+    <section className={classes.card} aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      {children}
+    </section>
+  )
+}

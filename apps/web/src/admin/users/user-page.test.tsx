@@ -1,0 +1,258 @@
+import type { AuditEntry, OwnSession, Payment, PointRecord, UserApiKey } from '@netlet/contract'
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import { accounts, orders, payments, rewards, settings, support } from '../../api/routes.ts'
+import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { namesOf } from '../../testing/menu-entries.ts'
+import { order, pageOf } from '../../testing/shapes.ts'
+import { renderScreen } from '../kit/screen.fixture.tsx'
+import UserPage from './user-page.tsx'
+import { detail } from './users.fixture.ts'
+
+const at = '2026-06-15T08:00:00.000Z'
+
+function open(search = '', id = '2') {
+  answer(accounts.user, detail)
+  return renderScreen(<UserPage />, {
+    at: `/dashboard/index/users/${id}${search}`,
+    route: '/dashboard/index/users/:id'
+  })
+}
+const tab = (name: string) => screen.findByRole('tabpanel', { name })
+
+describe('the page of a user', () => {
+  it('begins with figures that lead to what is behind them, and what is known of the user', async () => {
+    open()
+    const panel = await tab('Summary')
+    const figures = within(panel).getByLabelText('Figures')
+    expect([...figures.children].map(({ textContent }) => textContent)).toEqual([
+      'Orders5',
+      'Live orders3',
+      'Unpaid orders1',
+      'Paid$62.50',
+      'Coins120',
+      'API keys1',
+      'Sessions2'
+    ])
+    expect(within(figures).getByRole('link', { name: '$62.50' }).getAttribute('href')).toContain('tab=payments')
+    expect(within(panel).getByRole('link', { name: 'bobby' }).getAttribute('href')).toBe('/dashboard/index/users/9')
+    expect(within(panel).getByText('United States (US)')).toBeTruthy()
+  })
+
+  it('says so where there is no such user, whatever the address has', async () => {
+    answerRefused(accounts.user, 'not_found')
+    const { unmount } = renderScreen(<UserPage />, { at: '/u/77', route: '/u/:id' })
+    expect(await screen.findByText('There is no such user')).toBeTruthy()
+    unmount()
+    renderScreen(<UserPage />, { at: '/u/x', route: '/u/:id' })
+    expect(await screen.findByText('There is no such user')).toBeTruthy()
+    expect(requestsOf(accounts.user).map(({ params }) => params['id'])).toEqual(['77'])
+  })
+
+  it('keeps the tab and the page in the address, and back goes through them', async () => {
+    answer(orders.list, { ...pageOf(order), total: 25 })
+    answer(accounts.userApiKeys, [])
+    const { user, asked, goBack } = open()
+    await user.click(await screen.findByRole('tab', { name: 'Orders' }))
+    const panel = await tab('Orders')
+    const link = await within(panel).findByRole('link', { name: order.order_id })
+    expect(link.getAttribute('href')).toBe('/dashboard/index/order/7')
+    await user.click(within(panel).getByRole('button', { name: 'Page 2' }))
+    await waitFor(() =>
+      expect(requestsOf(orders.list).at(-1)?.query).toEqual({ user_id: '2', limit: '10', offset: '10' })
+    )
+    await waitFor(() => expect(asked()).toEqual({ tab: 'orders', page: '2' }))
+    await user.click(screen.getByRole('tab', { name: 'API keys' }))
+    expect(await screen.findByText('No API keys')).toBeTruthy()
+    await waitFor(() => expect(asked()).toEqual({ tab: 'keys' }))
+    await goBack()
+    await waitFor(() => expect(asked()).toEqual({ tab: 'orders', page: '2' }))
+    await goBack()
+    await goBack()
+    expect(await tab('Summary')).toBeTruthy()
+  })
+
+  it('opens the Edit dialog, and offers what the list offers', async () => {
+    const { user, asked } = open()
+    await user.click(await screen.findByRole('button', { name: 'Actions: alice' }))
+    const offered = await screen.findAllByRole('menuitem')
+    expect(namesOf(offered)).toEqual(['Details', 'Switch to User', 'View orders', 'Ban', 'Unban', 'Edit', 'Delete'])
+    await user.click(screen.getByRole('menuitem', { name: 'Edit' }))
+    expect(await screen.findByRole('dialog', { name: 'Edit: alice' })).toBeTruthy()
+    expect(asked()).toEqual({ form: 'edit.2' })
+  })
+
+  it('leads to the list once the user was deleted', async () => {
+    answer(accounts.deleteUser, null)
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Actions: alice' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(window.location.pathname).toBe('/dashboard/index/userList'))
+  })
+})
+
+describe('what a user has', () => {
+  it('payments: what was charged, for which order, and what of it went back', async () => {
+    const payment: Payment = {
+      id: 3,
+      created_at: at,
+      order: '20260615-7QK2M9XA',
+      order_id: 7,
+      platform_order: '#1007',
+      kind: 'renewal',
+      state: 'refunded',
+      charged: '12.00',
+      currency: 'USD',
+      amount: '12.00',
+      refunded_amount: '12.00'
+    }
+    answer(payments.ofUser, pageOf(payment))
+    open('?tab=payments')
+    const row = (await screen.findByText('#1007')).closest('tr') as HTMLElement
+    for (const text of ['20260615-7QK2M9XA', 'Renewal', 'Given back'])
+      expect(within(row).getByText(text), text).toBeTruthy()
+    expect(within(row).getAllByText('$12.00')).toHaveLength(2)
+  })
+
+  it('points and coins: balances, pending and owed, and each change with its cause', async () => {
+    const record: PointRecord = {
+      id: 1,
+      created_at: at,
+      reason: 'Refund of order 20260615-7QK2M9XA',
+      reason_code: 'refund',
+      params: { order: '20260615-7QK2M9XA' },
+      point: -12,
+      kind: 'coins',
+      pending_until: '2126-06-15T08:00:00.000Z'
+    }
+    answer(rewards.userPoints, pageOf(record))
+    open('?tab=points')
+    const balances = await screen.findByLabelText('Balances')
+    expect([...balances.children].map(({ textContent }) => textContent)).toEqual([
+      'Coins120',
+      'Pending coins30',
+      'Owed coins4',
+      'Level points350',
+      'Level1'
+    ])
+    const row = (await screen.findByText(record.reason)).closest('tr') as HTMLElement
+    expect(within(row).getByText('-12')).toBeTruthy()
+    expect(within(row).getByText('Coins')).toBeTruthy()
+  })
+
+  it('API keys, with those that have ended', async () => {
+    const key: UserApiKey = {
+      id: 1,
+      name: 'script',
+      hint: 'nlk_ab12',
+      scopes: ['read'],
+      created_at: at,
+      last_used_at: null,
+      revoked_at: at
+    }
+    answer(accounts.userApiKeys, [key, { ...key, id: 2, name: 'other', revoked_at: null }])
+    open('?tab=keys')
+    const row = async (name: string) => within((await screen.findByText(name)).closest('tr') as HTMLElement)
+    expect((await row('script')).getAllByText('Ended')).toBeTruthy()
+    expect((await row('other')).getByText('Active')).toBeTruthy()
+    expect((await row('other')).getByText('Never')).toBeTruthy()
+  })
+
+  const session: OwnSession = {
+    id: 5,
+    device: 'Firefox on Linux',
+    ip: '203.0.113.7',
+    location: 'JP',
+    created_at: at,
+    last_seen_at: at,
+    is_current: false
+  }
+
+  it('sessions: one is ended after a question, and so are all', async () => {
+    answer(accounts.userSessions, [session, { ...session, id: 6, device: 'Chrome on Windows' }])
+    answer(accounts.endUserSession, null)
+    answer(accounts.endUserSessions, null)
+    const { user } = open('?tab=sessions')
+    await user.click(await screen.findByRole('button', { name: 'End: Firefox on Linux' }))
+    await user.click(await screen.findByRole('button', { name: 'NO' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(requestsOf(accounts.endUserSession)).toEqual([])
+    await user.click(screen.getByRole('button', { name: 'End: Firefox on Linux' }))
+    await user.click(await screen.findByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(accounts.endUserSession).at(-1)?.params).toEqual({ id: '5' }))
+    await user.click(screen.getByRole('button', { name: 'End all sessions' }))
+    expect(await screen.findByText('alice is signed out in 2 browsers. API keys go on.')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'YES' }))
+    await waitFor(() => expect(requestsOf(accounts.endUserSessions).at(-1)?.params).toEqual({ id: '2' }))
+  })
+
+  it("sessions: the administrator's own is not ended from here", async () => {
+    answer(accounts.userSessions, [{ ...session, is_current: true }])
+    open('?tab=sessions')
+    expect(await screen.findByText('Your session')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: /^End/ })).toBeNull()
+  })
+
+  it('log-ins: when, how and from where', async () => {
+    answer(
+      accounts.userLogins,
+      pageOf({ id: 1, at, method: 'discord' as const, device: 'Firefox on Linux', ip: '203.0.113.7', location: 'JP' })
+    )
+    open('?tab=logins')
+    const row = (await screen.findByText('Firefox on Linux')).closest('tr') as HTMLElement
+    expect(within(row).getByText('Discord')).toBeTruthy()
+    expect(row.querySelector('[data-country="JP"]')).toBeTruthy()
+  })
+
+  it('tickets that were sent with the address', async () => {
+    answer(
+      support.userTickets,
+      pageOf({
+        id: 4,
+        username: 'ali',
+        email: detail.email,
+        phone: '123',
+        message: 'Help me',
+        created_at: at,
+        state: 'open' as const,
+        language: 'en' as const,
+        answer: null,
+        answered_by: null,
+        answered_at: null,
+        mail: null,
+        user: { id: detail.id, username: detail.username }
+      })
+    )
+    open('?tab=tickets')
+    expect(await screen.findByText('Help me')).toBeTruthy()
+    expect(screen.getByText('Sent with alice@example.com. Anybody can enter this address.')).toBeTruthy()
+  })
+
+  it('audit entries: who changed what, before and after', async () => {
+    const entry: AuditEntry = {
+      id: 1,
+      at,
+      actor: 'chief',
+      action: 'user.edit',
+      target_type: 'user',
+      target_id: '2',
+      target_name: null,
+      before: { coins: 120, isActive: true },
+      after: { coins: 170, isActive: true },
+      ip: '198.51.100.7',
+      viewed_as: null
+    }
+    answer(settings.audit, pageOf(entry, { ...entry, id: 2, action: 'user.switch', before: null, after: null }))
+    open('?tab=audit')
+    const row = (await screen.findByText('Edited a user')).closest('tr') as HTMLElement
+    expect(row.textContent).toContain('Coins: 120 → 170')
+    expect(row.textContent).not.toContain('isActive')
+    expect(requestsOf(settings.audit).at(-1)?.query).toEqual({
+      target_type: 'user',
+      target_id: '2',
+      limit: '10',
+      offset: '0'
+    })
+  })
+})

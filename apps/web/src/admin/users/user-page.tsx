@@ -1,0 +1,98 @@
+import '../../kit/styles/forms.ts'
+import '../../kit/styles/tables.ts'
+import type { UserDetail } from '@netlet/contract'
+import { Tabs } from '@mantine/core'
+import { parseAsInteger, parseAsStringLiteral, useQueryStates } from 'nuqs'
+import { type ReactNode } from 'react'
+import { useNavigate } from 'react-router'
+import { useMay } from '../../api/may.ts'
+import { read } from '../../api/query.ts'
+import { accounts, settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
+import { useTitle } from '../../kit/use-title.ts'
+import { RowPage, RowPageHead, RowTools, TabBar } from '../kit/index.ts'
+import { AuditTab } from './audit-tab.tsx'
+import { StatusBadge } from './cells.tsx'
+import { KeysTab } from './keys-tab.tsx'
+import { LoginsTab, OrdersTab, PaymentsTab, TicketsTab } from './lists.tsx'
+import Users from './page.tsx'
+import { PointsTab } from './points-tab.tsx'
+import { SessionsTab } from './sessions-tab.tsx'
+import { Summary } from './summary.tsx'
+import { TABS, type TabName } from './tabs.ts'
+
+const LIST = '/dashboard/index/userList'
+
+/** One user: what the shop has of it, and what can be done with it. The tab is in the address. */
+export default function UserPage() {
+  const t = useT()
+  return (
+    <RowPage
+      query={id => read(accounts.user, { params: { id } })}
+      back={{ to: LIST, title: t('users.back') }}
+      gone={{ title: t('users.gone'), body: t('users.goneHint') }}
+    >
+      {user => <Shown user={user} />}
+    </RowPage>
+  )
+}
+
+function Shown({ user }: { user: UserDetail }) {
+  const t = useT()
+  const navigate = useNavigate()
+  useTitle(user.username)
+  return (
+    <div className="stack">
+      <RowPageHead
+        back={{ to: LIST, title: t('users.back') }}
+        actions={<RowTools of={Users} row={user} onGone={() => void navigate(LIST, { replace: true })} />}
+      >
+        <h2>{user.username}</h2>
+        <StatusBadge user={user} />
+        {user.is_superuser && <span className="dim">{t('users.is_superuser')}</span>}
+      </RowPageHead>
+      <Panels user={user} />
+    </div>
+  )
+}
+
+function Panels({ user }: { user: UserDetail }) {
+  const t = useT()
+  const [{ tab }, set] = useQueryStates(
+    { tab: parseAsStringLiteral(TABS).withDefault('summary'), page: parseAsInteger },
+    { history: 'push' }
+  )
+  const { mayCall } = useMay()
+  const shown = TABS.filter(name => name !== 'audit' || mayCall(settings.audit))
+  const panels: Record<TabName, ReactNode> = {
+    summary: <Summary user={user} />,
+    orders: <OrdersTab user={user} />,
+    payments: <PaymentsTab user={user} />,
+    points: <PointsTab user={user} />,
+    keys: <KeysTab user={user} />,
+    sessions: <SessionsTab user={user} />,
+    logins: <LoginsTab user={user} />,
+    tickets: <TicketsTab user={user} />,
+    audit: <AuditTab user={user} />
+  }
+  return (
+    <Tabs
+      value={shown.includes(tab) ? tab : 'summary'}
+      keepMounted={false}
+      onChange={next => void set({ tab: TABS.find(name => name === next) ?? null, page: null })}
+    >
+      <TabBar value={tab}>
+        {shown.map(name => (
+          <Tabs.Tab key={name} value={name}>
+            {t(`users.tab.${name}`)}
+          </Tabs.Tab>
+        ))}
+      </TabBar>
+      {shown.map(name => (
+        <Tabs.Panel key={name} value={name} pt="md">
+          {panels[name]}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  )
+}

@@ -1,0 +1,16 @@
+import type { UserDetail } from '@netlet/contract'
+import { customer } from '../../testing/shapes.ts'
+
+const { impersonated_by: _by, pending_points: _pending, ...user } = customer
+
+/** One user as its page begins. */
+export const detail: UserDetail = {
+  ...user,
+  language: 'en',
+  invited_by: { id: 9, username: 'bobby' },
+  pending_points: 30,
+  owed_points: 4,
+  sessions: 2,
+  api_keys: 1,
+  figures: { orders: 5, unpaid_orders: 1, live_orders: 3, paid: '62.50', owed: null }
+}

@@ -1,0 +1,73 @@
+import { waitFor } from '@testing-library/react'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { answer, answerLost, answerRefused, requestsOf } from '../testing/answers.ts'
+import { admin, customer, pageOf } from '../testing/shapes.ts'
+import { keyOf, queryClient } from './query.ts'
+import { accounts } from './routes.ts'
+import { onSessionChange, sessionQuery, setSessionUser, shareSession } from './session.ts'
+
+/** This tab's end of the channel, and what another tab does at its own. */
+function channel() {
+  const posted: unknown[] = []
+  const listeners: ((event: MessageEvent) => void)[] = []
+  const end = shareSession({
+    postMessage: message => void posted.push(message),
+    addEventListener: (_: string, listener: unknown) => void listeners.push(listener as (event: MessageEvent) => void),
+    close: () => undefined
+  })
+  return { posted, end, hear: () => listeners.forEach(listener => listener(new MessageEvent('message'))) }
+}
+let tabs: ReturnType<typeof channel>
+afterEach(() => tabs.end())
+
+const viewed = { ...customer, impersonated_by: 'admin' }
+const shown = () => queryClient.getQueryData(sessionQuery.queryKey)
+const list = keyOf(accounts.users, { query: { limit: 10 } })
+
+describe('the session in several tabs', () => {
+  it('tells the other tabs of whoever is signed in now', () => {
+    tabs = channel()
+    setSessionUser(customer)
+    expect(tabs.posted).toHaveLength(1)
+  })
+
+  it('follows another tab that views the shop as a user, and forgets what the administrator saw', async () => {
+    tabs = channel()
+    queryClient.setQueryData(sessionQuery.queryKey, admin)
+    queryClient.setQueryData(list, pageOf())
+    const listener = vi.fn()
+    onSessionChange(listener)
+    answer(accounts.session, viewed)
+    tabs.hear()
+    await waitFor(() => expect(shown()).toMatchObject({ id: 2, impersonated_by: 'admin' }))
+    await waitFor(() => expect(listener).toHaveBeenCalledOnce())
+    expect(queryClient.getQueryData(list)).toBeUndefined()
+    // It was told: telling it again would go on for ever.
+    expect(tabs.posted).toEqual([])
+  })
+
+  it('follows back to the administrator, and to nobody', async () => {
+    tabs = channel()
+    queryClient.setQueryData(sessionQuery.queryKey, viewed)
+    answer(accounts.session, admin)
+    tabs.hear()
+    await waitFor(() => expect(shown()).toMatchObject({ id: 1, impersonated_by: null }))
+    answerRefused(accounts.session, 'unauthorized')
+    tabs.hear()
+    await waitFor(() => expect(shown()).toBeNull())
+  })
+
+  it('keeps what it has where it is the same user, or the server does not answer', async () => {
+    tabs = channel()
+    queryClient.setQueryData(sessionQuery.queryKey, admin)
+    queryClient.setQueryData(list, pageOf())
+    answer(accounts.session, admin)
+    tabs.hear()
+    await waitFor(() => expect(requestsOf(accounts.session)).toHaveLength(1))
+    expect(queryClient.getQueryData(list)).toBeDefined()
+    answerLost(accounts.session)
+    tabs.hear()
+    await waitFor(() => expect(requestsOf(accounts.session).length).toBeGreaterThan(1))
+    expect(shown()).toMatchObject({ id: 1 })
+  })
+})

@@ -1,0 +1,12 @@
+import Palette from '../palette/palette.tsx'
+import { Preload } from './preload.ts'
+
+/** What an administrator has on every page. */
+export default function Console() {
+  return (
+    <>
+      <Palette />
+      <Preload />
+    </>
+  )
+}

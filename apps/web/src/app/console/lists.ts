@@ -1,0 +1,40 @@
+import type { Endpoint } from '../../api/client.ts'
+import {
+  accounts,
+  catalog,
+  fleet,
+  inventory,
+  mail,
+  orders,
+  payments,
+  rewards,
+  settings,
+  support
+} from '../../api/routes.ts'
+import type { ScreenId } from '../manifest.ts'
+
+/**
+ * The list that a screen begins with: the key and call of its resource. Known apart from the screen, so that the list is
+ * read while the screen's code is on its way.
+ */
+export const lists: Partial<Record<ScreenId, readonly [key: string, call: Endpoint]>> = {
+  userList: ['users', accounts.users],
+  Orders: ['orders', orders.list],
+  payments: ['payments', payments.inbox],
+  productManager: ['products', catalog.products],
+  productType: ['product-types', catalog.collections],
+  productTag: ['product-tags', catalog.tags],
+  promocode: ['promo-codes', rewards.coupons],
+  giftcard: ['gift-cards', rewards.giftCards],
+  leveldiscount: ['level-codes', rewards.levelCodes],
+  servers: ['servers', fleet.servers],
+  servergroup: ['server-groups', fleet.groups],
+  outages: ['outages', fleet.allOutages],
+  AclManager: ['rules', inventory.rules],
+  AclGroupManager: ['rule-groups', inventory.groups],
+  CIDRManage: ['ranges', inventory.cidrs],
+  tickets: ['tickets', support.tickets],
+  QA: ['faqs', support.faqs],
+  mails: ['mails', mail.mails],
+  audit: ['audit', settings.audit]
+}

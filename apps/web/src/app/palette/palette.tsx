@@ -1,0 +1,167 @@
+import '../../kit/styles/palette.ts'
+import { createSpotlight, Spotlight } from '@mantine/spotlight'
+import { IconHistory, IconSearch } from '@tabler/icons-react'
+import { useEffect, useRef, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { useSession } from '../../api/session.ts'
+import { useT as useMenuT } from '../../i18n/account.ts'
+import { useT } from '../../i18n/admin.ts'
+import { mayLeave } from '../../kit/leaving.ts'
+import { offerPalette } from '../../kit/palette.ts'
+import { allowedOf, isAllowed, itemAt, menuOf } from '../shell/menu.ts'
+import { mentions, type Entry, type Group } from './entries.ts'
+import classes from './palette.module.css'
+import { useRecent } from './recent.ts'
+import { useActions, usePageActions, useRunNow } from './use-actions.ts'
+import { useFound } from './use-found.ts'
+import { useSelection } from './use-selection.ts'
+
+const RECENT = 5
+const LIST = 'palette-list'
+
+/** What can be in the texts of a list that does not hold any text; what cannot be there is not searched for. */
+const HOLDS: Partial<Record<string, RegExp>> = {
+  // Addresses and their ranges.
+  CIDRManage: /^[\d.:/a-f]+$/i,
+  // Order numbers: the shop's and the platform's.
+  payments: /^(?=.*\d|nl-)\S+$/i,
+  // E-mail addresses.
+  mails: /^\S+$/
+}
+
+const menu = menuOf('admin')
+const [store, palette] = createSpotlight()
+
+/** Ctrl+K leads an administrator to any screen and row of the console, and does what can be done from anywhere. */
+export default function Palette() {
+  const menuT = useMenuT()
+  const t = useT()
+  const navigate = useNavigate()
+  const [query, setQuery] = useState('')
+  const input = useRef<HTMLInputElement>(null)
+  const chosen = useRef<(() => unknown) | null>(null)
+  const { groups, status } = useGroups(query.trim())
+  const onKey = useSelection({ store, list: LIST, input, query })
+  useEffect(() => offerPalette(palette.open), [])
+  const choose = (entry: Entry) => {
+    if ('to' in entry) void go(entry.to)
+    // Once the palette is gone and the focus is back: a question, or a form, takes it from there.
+    else chosen.current = entry.run
+  }
+  const go = async (to: string) => {
+    if (await mayLeave()) await navigate(to)
+  }
+  /** It may be opened again before it is gone: what was typed and chosen then is given up. */
+  const reopen = () => {
+    chosen.current = null
+    setQuery('')
+  }
+  const act = () => {
+    const run = chosen.current
+    chosen.current = null
+    void run?.()
+  }
+  return (
+    <Spotlight.Root
+      store={store}
+      query={query}
+      onQueryChange={setQuery}
+      onSpotlightOpen={reopen}
+      shortcut="mod + K"
+      tagsToIgnore={[]}
+      scrollable
+      centered={false}
+      overlayProps={{ blur: 0 }}
+      transitionProps={{ duration: 150, transition: 'pop', onExited: act }}
+      classNames={{ actionsGroup: classes.group, actionDescription: classes.description }}
+      attributes={{ content: { 'aria-label': menuT('palette.label') } }}
+    >
+      <Spotlight.Search
+        ref={input}
+        role="combobox"
+        aria-expanded={groups.length > 0}
+        aria-controls={LIST}
+        aria-autocomplete="list"
+        autoComplete="off"
+        spellCheck={false}
+        aria-label={menuT('palette.label')}
+        placeholder={t('palette.hint')}
+        leftSection={<IconSearch size={20} aria-hidden />}
+        onKeyDown={onKey}
+      />
+      <Spotlight.ActionsList
+        id={LIST}
+        {...(groups.length > 0 ? { role: 'listbox', 'aria-label': menuT('palette.label') } : {})}
+      >
+        {groups.map(({ id, title, items }) => (
+          <Spotlight.ActionsGroup key={id} label={title} role="group" aria-label={title}>
+            {items.map(entry => (
+              <Spotlight.Action
+                key={entry.id}
+                role="option"
+                label={entry.label}
+                description={entry.description}
+                leftSection={entry.icon && <entry.icon size={20} aria-hidden />}
+                onClick={() => choose(entry)}
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        ))}
+        {groups.length === 0 && !status && <Spotlight.Empty>{menuT('palette.none')}</Spotlight.Empty>}
+      </Spotlight.ActionsList>
+      <p className={classes.status} role="status">
+        {status}
+      </p>
+    </Spotlight.Root>
+  )
+}
+
+/** What is offered for a text, the likeliest first; without one where somebody was last, and everything there is. */
+function useGroups(term: string): { groups: Group[]; status: string } {
+  const menuT = useMenuT()
+  const t = useT()
+  const { user } = useSession()
+  const recent = useRecent()
+  const items = allowedOf(menu, user).flatMap(section => section.items)
+  const found = useFound(term)
+  const page = usePageActions()
+  const actions = useActions()
+  const runs = useRunNow(term !== '')
+  const matching = (group: Group): Group => ({ ...group, items: group.items.filter(entry => mentions(entry, term)) })
+  const screens = {
+    id: 'screens',
+    title: menuT('palette.screens'),
+    items: items.map(({ id, title, to, icon }) => ({ id, label: menuT(title), to, icon }))
+  }
+  const anywhere = { id: 'actions', title: t('palette.actions'), items: [...actions, ...runs] }
+  const visited = {
+    id: 'recent',
+    title: t('palette.recent'),
+    items: recent()
+      .filter(({ to }) => isAllowed(to, user))
+      .slice(0, RECENT)
+      .map(({ to, label }) => {
+        const item = itemAt(allowedOf(menu, user), to)
+        return { id: `recent.${to}`, label: item?.to === to ? menuT(item.title) : label, to, icon: IconHistory }
+      })
+  }
+  const searches = {
+    id: 'search',
+    title: menuT('palette.search'),
+    items: items
+      .filter(({ id, searchable }) => searchable && (HOLDS[id]?.test(term) ?? true))
+      .map(({ id, title, to }) => ({
+        id: `search.${id}`,
+        label: menuT('palette.searchIn', { screen: menuT(title), term }),
+        icon: IconSearch,
+        to: `${to}?${new URLSearchParams({ search: term }).toString()}`
+      }))
+  }
+  const groups = term
+    ? [...found.exact, ...page.map(matching), matching(screens), matching(anywhere), ...found.others, searches]
+    : [visited, ...page, screens, anywhere]
+  return {
+    groups: groups.filter(group => group.items.length > 0),
+    status: found.asking ? t('palette.asking') : found.failed ? t('palette.failed') : ''
+  }
+}

@@ -1,0 +1,47 @@
+import { useEffect, useSyncExternalStore } from 'react'
+import { matchPath, useLocation } from 'react-router'
+import { useSession } from '../../api/session.ts'
+import { shownTitle } from '../../kit/use-title.ts'
+import { screens } from '../manifest.ts'
+
+type Visit = { to: string; label: string }
+
+const KEY = 'netlet-recent'
+const KEPT = 8
+
+/** Where this tab's administrator was last in the console, the last first: of `user` only, and only until the tab is closed. */
+function read(user: number): readonly Visit[] {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as { user?: unknown; visits?: unknown } | null
+    if (kept?.user !== user || !Array.isArray(kept.visits)) return []
+    return (kept.visits as Partial<Visit>[]).flatMap(({ to, label }) =>
+      typeof to === 'string' && typeof label === 'string' ? [{ to, label }] : []
+    )
+  } catch {
+    return []
+  }
+}
+
+function remember(user: number, visit: Visit): void {
+  const visits = [visit, ...read(user).filter(({ to }) => to !== visit.to)].slice(0, KEPT)
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify({ user, visits }))
+  } catch {
+    // A browser that keeps nothing has nothing to offer.
+  }
+}
+
+const consoleScreens = screens.filter(({ role }) => role === 'admin')
+
+/** Notes the screens and pages of the console that are shown, by their titles. @returns the earlier ones */
+export function useRecent(): () => readonly Visit[] {
+  const { pathname } = useLocation()
+  const { user } = useSession()
+  const title = useSyncExternalStore(shownTitle.subscribe, shownTitle.current)
+  const id = user?.id
+  useEffect(() => {
+    if (id !== undefined && title && consoleScreens.some(({ path }) => matchPath(path, pathname)))
+      remember(id, { to: pathname, label: title })
+  }, [id, pathname, title])
+  return () => (id === undefined ? [] : read(id).filter(({ to }) => to !== pathname))
+}

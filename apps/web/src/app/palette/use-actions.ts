@@ -1,0 +1,146 @@
+import { useMantineColorScheme } from '@mantine/core'
+import {
+  IconHeartbeat,
+  IconLanguage,
+  IconLogout,
+  IconMoon,
+  IconPlayerPlay,
+  IconPlus,
+  IconRefresh,
+  IconSun,
+  IconSunMoon
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { perform } from '../../admin/kit/use-command.ts'
+import type { Endpoint } from '../../api/client.ts'
+import { useMay } from '../../api/may.ts'
+import { read } from '../../api/query.ts'
+import { catalog, fleet, inventory, rewards, settings, support } from '../../api/routes.ts'
+import { useT, type Key } from '../../i18n/admin.ts'
+import { useT as useSharedT } from '../../i18n/index.ts'
+import { LANGUAGES, useLanguage, type Language } from '../../i18n/language.ts'
+import { paletteActions } from '../../kit/palette.ts'
+import { chooseLanguage } from '../choose-language.ts'
+import { pathOf, type ScreenId } from '../manifest.ts'
+import { useLogout } from '../use-logout.ts'
+import type { Entry, Group } from './entries.ts'
+
+/** Forms that open from anywhere: where each stands, and the call that it makes. */
+const FORMS: readonly [label: Key, screen: ScreenId, rest: string, call: Endpoint][] = [
+  ['palette.newProduct', 'productManager', '/new', catalog.createProduct],
+  ['palette.newCoupon', 'promocode', '?form=new', rewards.createCoupon],
+  ['palette.newGiftCard', 'giftcard', '?form=new', rewards.createGiftCard],
+  ['palette.newServer', 'servers', '?form=new', fleet.createServer],
+  ['palette.newServerGroup', 'servergroup', '?form=new', fleet.createGroup],
+  ['palette.newRule', 'AclManager', '?form=new', inventory.createRule],
+  ['palette.newRuleGroup', 'AclGroupManager', '?form=new', inventory.createGroup],
+  ['palette.newFaq', 'QA', '?form=new', support.createFaq]
+]
+
+const SCHEMES = [
+  ['light', IconSun],
+  ['dark', IconMoon],
+  ['auto', IconSunMoon]
+] as const
+
+/** Milliseconds: the schedules of the jobs change with the shop's version only. */
+const LONG = 600_000
+
+/** What can be done from anywhere, as far as the role may do it. */
+export function useActions(): Entry[] {
+  const t = useT()
+  const shared = useSharedT()
+  const { mayCall } = useMay()
+  const language = useLanguage()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const logout = useLogout()
+  const allowed = (call: Endpoint, entry: Entry) => (mayCall(call) ? [entry] : [])
+  return [
+    ...FORMS.flatMap(([label, screen, rest, call]) =>
+      allowed(call, { id: label, label: t(label), icon: IconPlus, to: pathOf(screen) + rest })
+    ),
+    ...allowed(catalog.syncCollections, {
+      id: 'sync.collections',
+      label: t('palette.syncTypes'),
+      icon: IconRefresh,
+      to: `${pathOf('productType')}?sync=true`
+    }),
+    ...allowed(catalog.syncTags, {
+      id: 'sync.tags',
+      label: t('palette.syncTags'),
+      icon: IconRefresh,
+      to: `${pathOf('productTag')}?sync=true`
+    }),
+    ...allowed(catalog.rereadProducts, {
+      id: 'sync.products',
+      label: t('palette.syncProducts'),
+      icon: IconRefresh,
+      run: () =>
+        perform(catalog.rereadProducts, undefined, {
+          success: t('health.rereadAsked'),
+          invalidate: [settings.health, catalog.products, settings.audit]
+        })
+    }),
+    ...allowed(settings.checkHealth, {
+      id: 'health.check',
+      label: t('palette.checkHealth'),
+      icon: IconHeartbeat,
+      run: () =>
+        perform(settings.checkHealth, undefined, { success: t('health.checked'), invalidate: [settings.health] })
+    }),
+    ...(Object.keys(LANGUAGES) as Language[])
+      .filter(code => code !== language)
+      .map(code => ({
+        id: `language.${code}`,
+        label: `${shared('nav.language')}: ${LANGUAGES[code]}`,
+        icon: IconLanguage,
+        run: () => chooseLanguage(code, true)
+      })),
+    ...SCHEMES.filter(([name]) => name !== colorScheme).map(([name, icon]) => ({
+      id: `scheme.${name}`,
+      label: `${shared('nav.scheme')}: ${shared(`scheme.${name}`)}`,
+      icon,
+      run: () => setColorScheme(name)
+    })),
+    { id: 'logout', label: shared('nav.logout'), icon: IconLogout, run: () => logout.mutate() }
+  ]
+}
+
+/** A run at once of each job that has a schedule; asked for when somebody types. */
+export function useRunNow(typing: boolean): Entry[] {
+  const t = useT()
+  const { mayCall } = useMay()
+  const { data } = useQuery({
+    ...read(settings.tasks),
+    staleTime: LONG,
+    retry: false,
+    enabled: typing && mayCall(settings.runNow)
+  })
+  if (!typing || !mayCall(settings.runNow)) return []
+  return (data?.schedules ?? []).map(({ queue, purpose }) => ({
+    id: `run.${queue}`,
+    label: t('tasks.runOf', { queue }),
+    description: purpose,
+    icon: IconPlayerPlay,
+    run: () =>
+      perform(
+        settings.runNow,
+        { body: { queue } },
+        {
+          success: t('tasks.asked'),
+          invalidate: [settings.tasks, settings.audit]
+        }
+      )
+  }))
+}
+
+/** What the page that is shown offers to do. */
+export function usePageActions(): Group[] {
+  const registered = useSyncExternalStore(paletteActions.subscribe, paletteActions.current)
+  return registered.map(({ id, title, actions }) => ({
+    id: `page.${id}`,
+    title: title(),
+    items: actions().map(action => ({ ...action, id: `page.${id}.${action.id}` }))
+  }))
+}

@@ -1,0 +1,91 @@
+import { useLayoutEffect, useRef } from 'react'
+
+/** Marks a question of YES and NO: what it asks about has its focus back, not what was pressed in it. */
+export const QUESTION = 'data-question'
+/** Milliseconds in which what got the focus back may still leave the page, as the row of a deletion does. */
+const WATCHED = 15_000
+
+/** What had the focus last; for an entry of a menu the button that opens the menu. */
+let last: HTMLElement | null = null
+document.addEventListener('focusin', ({ target }) => {
+  if (!(target instanceof HTMLElement) || target.closest(`[${QUESTION}]`)) return
+  const menu = target.closest('[role="menu"]')
+  const opener = menu && document.getElementById(menu.getAttribute('aria-labelledby') ?? '')
+  last = opener ?? target
+})
+
+const takes = (element: HTMLElement | null | undefined): boolean => {
+  if (!element?.isConnected) return false
+  element.focus({ preventScroll: true })
+  return document.activeElement === element
+}
+
+const rowOf = (id: number | null) => document.querySelector<HTMLElement>(`[data-row="${id ?? ''}"]`)
+
+/** Where there is neither opener nor row: the heading of the page. */
+function focusHeading(): void {
+  const heading = document.querySelector<HTMLElement>('h1')
+  if (!heading) return
+  heading.tabIndex = -1
+  takes(heading)
+}
+
+/** Somebody is elsewhere already: in another part of the page, or in a dialog that the opener belongs to. */
+function isElsewhere(opener: HTMLElement | null): boolean {
+  const active = document.activeElement
+  if (!active || active === document.body) return false
+  const dialog = active.closest('[role="dialog"]')
+  return !dialog || (opener !== null && dialog.contains(opener))
+}
+
+let endWatch: (() => void) | undefined
+
+/** A row may leave the page after it got the focus back: then the focus goes on to what is left. */
+function watch(element: HTMLElement, row: number | null): void {
+  endWatch?.()
+  const observer = new MutationObserver(() => {
+    if (element.isConnected) return
+    endWatch?.()
+    const active = document.activeElement
+    if ((!active || active === document.body) && !takes(rowOf(row))) focusHeading()
+  })
+  const moved = ({ target }: FocusEvent) => {
+    if (target !== element) endWatch?.()
+  }
+  const timer = setTimeout(() => endWatch?.(), WATCHED)
+  endWatch = () => {
+    observer.disconnect()
+    clearTimeout(timer)
+    document.removeEventListener('focusin', moved)
+    endWatch = undefined
+  }
+  observer.observe(document.body, { childList: true, subtree: true })
+  document.addEventListener('focusin', moved)
+}
+
+function giveBack(opener: HTMLElement | null, row: number | null): void {
+  if (isElsewhere(opener)) return
+  if (!takes(opener) && !takes(rowOf(row))) return focusHeading()
+  if (document.activeElement instanceof HTMLElement) watch(document.activeElement, row)
+}
+
+/**
+ * Gives the focus back when a form, drawer or dialog closes: to what opened it (of a menu's entry: the menu's button), or
+ * else to the row that it is about, or else to the page's heading. The library's own `returnFocus` is switched off beside it.
+ * @param row the id of that row (`data-row`); null where it is about none
+ */
+export function useFocusReturn(opened: boolean, row: number | null = null): void {
+  const about = useRef(row)
+  if (opened) about.current = row
+  const opening = useRef(0)
+  useLayoutEffect(() => {
+    if (!opened) return
+    opening.current += 1
+    const mine = opening.current
+    const opener = last
+    return () => {
+      // After this change of the page, unless it was opened again in the same.
+      queueMicrotask(() => opening.current === mine && giveBack(opener, about.current))
+    }
+  }, [opened])
+}

@@ -1,0 +1,12 @@
+import type { PointRecord } from '@netlet/contract'
+import en from '../i18n/account.en.json'
+import { useT, type Key } from '../i18n/account.ts'
+
+/** The words for why points or coins changed. The server's English does for a cause without words. */
+export function usePointReason(): (record: PointRecord) => string {
+  const t = useT()
+  return ({ reason, reason_code, params }) => {
+    const key = `points.of.${reason_code}`
+    return key in en ? t(key as Key, params) : reason
+  }
+}

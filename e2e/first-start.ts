@@ -1,0 +1,99 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect as impatient } from '@playwright/test'
+import { startEmbeddedPostgres } from '../apps/server/src/infra/postgres/embedded.ts'
+import { startProgram, untilAnswers, type Program } from '../scripts/demo/programs.ts'
+import { freePorts } from './ports.ts'
+
+/** A whole day on a busy machine: what comes soon on a quiet one may take its time. */
+export const expect = impatient.configure({ timeout: 30_000 })
+
+/** What an operator copies from the platform's own pages into Web Settings. */
+const PLATFORM = { token: 'operators-day-token', secret: 'operators-day-secret' }
+
+export type EmptyShop = {
+  url: string
+  /** The stand-in for platform, checkout and mail service. */
+  platform: { url: string } & typeof PLATFORM
+  admin: { username: string; password: string }
+  databaseUrl: string
+  /** A folder for what the test itself keeps; removed at the end. */
+  folder: string
+  /** Starts another program of ours, which ends with the shop at the latest. */
+  start(name: string, args: string[], env: Record<string, string>): Program
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a shop as the first start in production finds it: an empty database and one administrator. The stand-in platform
+ * runs beside it, and the shop knows nothing of it yet.
+ * @param env more of the shop's environment
+ */
+export async function startEmptyShop(env: Record<string, string> = {}): Promise<EmptyShop> {
+  const ends: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    for (const end of ends.splice(0).toReversed()) await end()
+  }
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'netlet-day-'))
+    ends.push(() => rm(folder, { recursive: true, force: true }))
+    // The embedded database may run under another account, which has to pass through.
+    await chmod(folder, 0o755)
+    const start = (name: string, args: string[], more: Record<string, string>) => {
+      const program = startProgram(name, args, { NODE_ENV: '', LOG_LEVEL: 'warn', ...more })
+      ends.push(() => program.stop())
+      return program
+    }
+    const [port = 0, platformPort = 0] = await freePorts(2)
+    const url = `http://127.0.0.1:${port}`
+    const platformUrl = `http://127.0.0.1:${platformPort}`
+    const admin = { username: 'owner1', password: 'Owner#2026' }
+    const platform = start('The stand-in platform', ['apps/sandbox/src/main.ts'], {
+      PLATFORM_PORT: String(platformPort),
+      DATA_DIR: folder,
+      SANDBOX_SHOP_URL: url,
+      SANDBOX_ACCESS_TOKEN: PLATFORM.token,
+      SANDBOX_APP_SECRET: PLATFORM.secret
+    })
+    const building = start('The build of the web app', ['scripts/build-web.ts'], {})
+    const database = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), log: () => {} })
+    ends.push(() => database.stop())
+    if ((await building.ended) !== 0) throw new Error('The web app was not built')
+    const shop = start('The shop', ['apps/server/src/main.ts', 'all'], {
+      NETLET_DEMO: '',
+      DATABASE_URL: database.url,
+      APP_SECRET: 'a secret of this test and of nothing else',
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      PUBLIC_URL: url,
+      ALLOW_LOOPBACK_PUBLIC_URL: '1',
+      ADMIN_USERNAME: admin.username,
+      ADMIN_PASSWORD: admin.password,
+      ADMIN_EMAIL: 'owner@example.com',
+      SENDGRID_URL: platformUrl,
+      CHECK_GOOGLE_URL: `${platformUrl}/check/google`,
+      CHECK_BING_URL: `${platformUrl}/check/bing`,
+      CHECK_AMAZON_URL: `${platformUrl}/check/amazon`,
+      ...env
+    })
+    for (const [address, program] of [
+      [`${platformUrl}/outbox.json`, platform],
+      [`${url}/readyz`, shop]
+    ] as const) {
+      if (!(await untilAnswers(address, program, 120_000))) throw new Error(`${program.name} did not start`)
+    }
+    return {
+      url,
+      platform: { url: platformUrl, ...PLATFORM },
+      admin,
+      databaseUrl: database.url,
+      folder,
+      start,
+      stop
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

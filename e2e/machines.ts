@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { layoutOf } from '../apps/server/src/domains/fleet/provision/layout.ts'
+import { sshdPath, startSshd, type TestSshd } from '../apps/server/src/integrations/ssh/sshd.fixture.ts'
+import type { EmptyShop } from './first-start.ts'
+import { freePorts } from './ports.ts'
+
+const run = promisify(execFile)
+
+/** What stands between our agent and the stand-in, which is on this machine too. */
+const OPEN_LOOPBACK = { AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8' }
+
+/** A proxy server on loopback, as an operator enters it. */
+export type Machine = {
+  name: string
+  cidr: string
+  agentPort: number
+  proxyPort: number
+  /** How its agent comes there: over SSH, or it runs already and has this token. */
+  access: { sshPort: number; key: string } | { token: string }
+  /** Ends the agent's process at once, as a machine that dies does. */
+  kill(): Promise<void>
+}
+
+/** An OpenSSH server whose logins install below a folder of the test's own. */
+export type SshHost = {
+  /** What tells the shop so. */
+  env: Record<string, string>
+  machine(at: Pick<Machine, 'name' | 'cidr'>): Promise<Machine>
+  close(): Promise<void>
+}
+
+/** null where this machine cannot run one. */
+export async function startSshHost(): Promise<SshHost | null> {
+  if (!sshdPath || process.platform !== 'linux') return null
+  const root = await mkdtemp(join(tmpdir(), 'netlet-day-agent-'))
+  const layout = layoutOf(root)
+  const sshd: TestSshd = await startSshd(OPEN_LOOPBACK)
+  return {
+    env: { AGENT_INSTALL_USER: sshd.username, AGENT_INSTALL_ROOT: root },
+    async machine(at) {
+      const [agentPort = 0, proxyPort = 0] = await freePorts(2)
+      return {
+        ...at,
+        agentPort,
+        proxyPort,
+        access: { sshPort: sshd.port, key: sshd.key },
+        async kill() {
+          process.kill(Number(await readFile(layout.pid, 'utf8')), 'SIGKILL')
+        }
+      }
+    },
+    async close() {
+      // Nothing to stop where nothing was installed.
+      await run(layout.control, ['stop']).catch(() => {})
+      await sshd.close()
+      await rm(root, { recursive: true, force: true })
+    }
+  }
+}
+
+/** A machine where somebody has started the agent by hand. */
+export async function startByHand(shop: EmptyShop, at: Pick<Machine, 'name' | 'cidr'>): Promise<Machine> {
+  const [agentPort = 0, proxyPort = 0] = await freePorts(2)
+  const token = `token-of-${at.name}`
+  const agent = shop.start(`The agent of ${at.name}`, ['apps/agent/src/main.ts'], {
+    ...OPEN_LOOPBACK,
+    AGENT_HOST: '127.0.0.1',
+    AGENT_PORT: String(agentPort),
+    PROXY_PORT: String(proxyPort),
+    AGENT_TOKEN: token,
+    DATA_DIR: join(shop.folder, at.name)
+  })
+  return { ...at, agentPort, proxyPort, access: { token }, kill: () => agent.stop(0) }
+}

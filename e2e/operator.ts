@@ -1,0 +1,128 @@
+import type { Locator, Page } from '@playwright/test'
+import { expect, type EmptyShop } from './first-start.ts'
+import type { Machine } from './machines.ts'
+
+/** What is copied into the console from the stand-in platform's product of access rules. */
+export const RULE = { name: 'Steam', price: '0.10', variant: '72000000001008', domain: 'steampowered.com' }
+
+export async function logIn(page: Page, url: string, { username, password }: EmptyShop['admin']): Promise<void> {
+  await page.goto(url)
+  await page.getByRole('banner').getByRole('link', { name: 'Login' }).click()
+  await page.getByRole('textbox', { name: 'Username or email' }).fill(username)
+  await page.getByRole('textbox', { name: 'Password' }).fill(password)
+  await page.getByRole('button', { name: 'Login', exact: true }).click()
+  await expect(page).toHaveURL(`${url}/product`)
+}
+
+/** Follows an entry of the console's menu. */
+export async function openScreen(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Dashboard' }).getByRole('link', { name, exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+}
+
+/** Follows a step of the first screen's list of what a new shop needs. */
+export async function takeStep(page: Page, name: string): Promise<void> {
+  await openScreen(page, 'Home')
+  const steps = page.getByRole('region', { name: 'Set up the shop' })
+  await steps.getByText(name, { exact: true }).click()
+}
+
+async function enterSecret(page: Page, name: string, value: string): Promise<void> {
+  await page.getByRole('button', { name: `Enter: ${name}` }).click()
+  await page.getByRole('textbox', { name }).fill(value)
+}
+
+async function saveSettings(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('Successful operation').first()).toBeVisible()
+}
+
+export async function connectPlatform(page: Page, { platform }: EmptyShop): Promise<void> {
+  await takeStep(page, 'Connect the platform')
+  await page.getByRole('textbox', { name: 'Shop address' }).fill(platform.url)
+  await enterSecret(page, 'API secret', platform.secret)
+  await enterSecret(page, 'Admin API access token', platform.token)
+  // The stand-in's checkout takes no money.
+  await page.getByRole('checkbox', { name: 'Deliver test payments' }).check()
+  await saveSettings(page)
+  await expect(page.getByRole('button', { name: 'Replace: API secret' })).toBeVisible()
+  await page.getByRole('button', { name: 'Test: Platform' }).click()
+  await expect(page.getByText('Netlet stand-in answers, and its currency is USD.')).toBeVisible()
+}
+
+export async function connectMail(page: Page): Promise<void> {
+  await takeStep(page, 'Choose the mail service')
+  await enterSecret(page, 'SendGrid API key', 'key-of-the-stand-in')
+  await saveSettings(page)
+  await page.getByRole('button', { name: 'Test: Mail to me' }).click()
+  await expect(page.getByText('The mail service took a mail to owner@example.com.')).toBeVisible()
+}
+
+/** Takes product types or tags as the platform has them. */
+export async function synchronise(page: Page, screen: string, sees: string): Promise<void> {
+  await openScreen(page, screen)
+  await page.getByRole('button', { name: 'Synchronise' }).click()
+  const plan = page.getByRole('dialog')
+  await expect(plan).toContainText(sees)
+  await plan.getByRole('button', { name: 'Apply' }).click()
+  await expect(page.getByRole('cell', { name: sees, exact: true })).toBeVisible()
+}
+
+export async function addRule(page: Page): Promise<void> {
+  await takeStep(page, 'Add an access rule')
+  await page.getByRole('textbox', { name: 'Name' }).fill(RULE.name)
+  await page.getByRole('textbox', { name: 'Price' }).fill(RULE.price)
+  await page.getByRole('textbox', { name: 'Shopify Variant Id' }).fill(RULE.variant)
+  await page.getByRole('textbox', { name: 'Rule', exact: true }).fill(RULE.domain)
+  await page.getByRole('textbox', { name: 'Description' }).fill('The store')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(page.getByRole('row').filter({ hasText: RULE.domain })).toContainText(`$${RULE.price}`)
+}
+
+/** Adds a server from the open screen of servers, and waits until it sells. @returns its row */
+export async function addServer(page: Page, machine: Machine): Promise<Locator> {
+  const { name, cidr, agentPort, proxyPort, access } = machine
+  const field = (label: string) => page.getByRole('textbox', { name: label, exact: true })
+  await field('Name').fill(name)
+  await field('IP').fill('127.0.0.1')
+  await field('CIDR').fill(cidr)
+  await field("Agent's port").fill(String(agentPort))
+  await field('Proxy port').fill(String(proxyPort))
+  if ('token' in access) await field("Agent's token").fill(access.token)
+  else {
+    await field('SSH port').fill(String(access.sshPort))
+    await field('Password').fill(access.key)
+    await page.getByRole('switch', { name: 'run_init' }).check()
+  }
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  const row = page.getByRole('row').filter({ hasText: name })
+  if (!('token' in access)) await expect(row).toContainText('Being installed')
+  // Its runtime is 100 MB: a busy machine copies it slowly.
+  await expect(row).toContainText('In step', { timeout: 240_000 })
+  await expect(row.getByRole('cell', { name: 'yes' })).toBeVisible()
+  return row
+}
+
+export async function addGroup(page: Page, name: string, servers: string[]): Promise<void> {
+  await takeStep(page, 'Add a server group')
+  await page.getByRole('textbox', { name: 'Name' }).fill(name)
+  await page.getByRole('textbox', { name: 'Description' }).fill(`Servers in ${name}`)
+  for (const server of servers) await page.getByRole('checkbox', { name: server }).check()
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(page.getByRole('cell', { name: `Servers in ${name}` })).toBeVisible()
+}
+
+/** Fetches the platform's products, takes one, and sells one of its variants in blocks of eight from a group. */
+export async function addProduct(page: Page, product: string, variant: string, group: string): Promise<void> {
+  await takeStep(page, 'Add a product')
+  await page.getByRole('link', { name: 'Add product' }).click()
+  await page.getByRole('button', { name: `Choose: ${product}` }).click()
+  await page.getByRole('button', { name: `Edit: ${variant}` }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('combobox', { name: 'Cart step' }).selectOption('8')
+  await dialog.getByRole('combobox', { name: 'Server group' }).selectOption({ label: group })
+  await expect(dialog.getByRole('row', { name: RULE.name })).toContainText('256')
+  await dialog.getByRole('button', { name: 'Apply' }).click()
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(page.getByRole('row').filter({ hasText: product })).toContainText('256')
+}

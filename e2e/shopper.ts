@@ -1,0 +1,90 @@
+import type { Page } from '@playwright/test'
+import pg from 'pg'
+import { expect, type EmptyShop } from './first-start.ts'
+import { RULE } from './operator.ts'
+
+export type Mail = { to: string; subject: string; text: string }
+
+/** The newest mail to `to` whose subject fits, as soon as the mail service has it. */
+export async function mailTo({ platform }: { platform: { url: string } }, to: string, subject: RegExp): Promise<Mail> {
+  let found: Mail | undefined
+  await expect
+    .poll(
+      async () => {
+        const mails = (await (await fetch(`${platform.url}/outbox.json`)).json()) as Mail[]
+        found = mails.find(mail => mail.to === to && subject.test(mail.subject))
+        return found !== undefined
+      },
+      { message: `a mail to ${to}: ${subject}`, timeout: 30_000 }
+    )
+    .toBe(true)
+  if (!found) throw new Error('the mail is gone')
+  return found
+}
+
+export async function signUp(page: Page, shop: EmptyShop, username: string): Promise<void> {
+  const email = `${username}@example.com`
+  await page.goto(`${shop.url}/createAccount`)
+  await page.getByRole('textbox', { name: 'Username' }).fill(username)
+  await page.getByRole('textbox', { name: 'Email', exact: true }).fill(email)
+  await page.getByRole('button', { name: 'send code' }).click()
+  const { text } = await mailTo(shop, email, /code/)
+  await page.getByRole('textbox', { name: 'Verification code' }).fill(/\d{6}/.exec(text)?.[0] ?? '')
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill('Secret#2026')
+  await page.getByRole('textbox', { name: /confirm/i }).fill('Secret#2026')
+  await page.getByRole('button', { name: 'sign up', exact: true }).click()
+  await expect(page).toHaveURL(`${shop.url}/product`)
+}
+
+/** Buys a block of eight, and pays on the platform's checkout. @returns one of the proxies: 'ip:port:user:password' */
+export async function buyBlock(page: Page, shop: EmptyShop, product: string): Promise<string> {
+  await page.goto(`${shop.url}/product`)
+  await page.getByRole('link', { name: product }).click()
+  await page.getByRole('radio', { name: 'Block of 8' }).check()
+  await page.getByRole('button', { name: 'Purchase' }).click()
+  const rules = page.getByRole('dialog', { name: 'Access rules' })
+  await rules.getByRole('checkbox', { name: RULE.name }).check()
+  await rules.getByRole('button', { name: 'Confirm' }).click()
+  await expect(rules).toBeHidden()
+  const opened = page.context().waitForEvent('page')
+  await page.getByRole('button', { name: 'Purchase' }).click()
+  const checkout = await opened
+  await checkout.getByRole('button', { name: /Pay/ }).click()
+  await expect(checkout.getByRole('heading', { name: /is paid/ })).toBeVisible()
+  await checkout.close()
+  await expect(page).toHaveURL(`${shop.url}/dashboard/index/proxies`)
+  return firstProxy(page)
+}
+
+/** The first proxy of the newest order, which the page shows as it is delivered. */
+export async function firstProxy(page: Page): Promise<string> {
+  const proxies = page.getByRole('region', { name: 'Proxies' })
+  await expect(proxies.getByRole('row')).toHaveCount(9)
+  const [address, user, password] = await proxies.getByRole('row').nth(1).getByRole('cell').allInnerTexts()
+  return `${address}:${user}:${password}`
+}
+
+export async function writeTicket(page: Page, shop: EmptyShop, username: string, message: string): Promise<void> {
+  const shown = page.waitForResponse(reply => reply.url().endsWith('/api/auth/captcha'))
+  await page.goto(`${shop.url}/support`)
+  const { data } = (await (await shown).json()) as { data: { captcha_id: string } }
+  await page.getByRole('textbox', { name: 'Name' }).fill(username)
+  await page.getByRole('textbox', { name: 'Email' }).fill(`${username}@example.com`)
+  await page.getByRole('textbox', { name: 'Phone' }).fill('+1 212 555 0100')
+  await page.getByRole('textbox', { name: 'Message' }).fill(message)
+  await page.getByRole('textbox', { name: 'Result of the calculation' }).fill(await solve(shop, data.captcha_id))
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await expect(page.getByRole('alert').last()).toBeVisible()
+}
+
+/** A picture for people, which no program is to read: the test knows the answer from where it is kept. */
+async function solve({ databaseUrl }: EmptyShop, id: string): Promise<string> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ answer: number }>('select answer from captchas where id = $1', [id])
+    return String(rows[0]?.answer)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,139 @@
+import { answer, asAdmin, said } from './console.ts'
+import { openScreen } from './operator.ts'
+import { expect, test } from './shop.ts'
+
+// Every action, message and question of the specification about the shell, Q&A, settings and tasks.
+
+test('the shell: menu, titles, full screen, the way back to the top, and what it leads an administrator away from', async ({
+  page,
+  shop
+}) => {
+  test.setTimeout(120_000)
+  await page.setViewportSize({ width: 1280, height: 700 })
+  await asAdmin(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/proxies`)
+  const title = page.getByRole('heading', { level: 1 })
+  await expect(title).toHaveText('Orders')
+  await page.goto(`${shop.url}/dashboard/index/setting`)
+  await expect(title).toHaveText('Orders')
+  await expect(page).toHaveURL(`${shop.url}/dashboard/index/orders`)
+
+  const menu = page.getByRole('navigation', { name: 'Dashboard' })
+  const entries = [
+    'User Manage',
+    'Orders',
+    'Product Manage',
+    'Product Type',
+    'Product Tag',
+    'Promo Code',
+    'Gift Card',
+    'Level Discount',
+    'Server Manage',
+    'Server Group Manage',
+    'Acl Manage',
+    'Acl Group Manage',
+    'Cidr Manage',
+    'Tickets',
+    'Web Settings',
+    'Q&A',
+    'Tasks'
+  ]
+  for (const name of entries) {
+    await openScreen(page, name)
+    await expect(page).toHaveTitle(new RegExp(`^${name}`))
+    await expect(title.locator('xpath=preceding-sibling::*[name()="svg"]')).toBeVisible()
+  }
+  expect((await page.locator('#side-menu').boundingBox())?.height).toBe(700 - 120)
+
+  await openScreen(page, 'Orders')
+  await page.getByRole('button', { name: 'Full screen' }).click()
+  await expect(menu).toBeHidden()
+  await expect(page.getByRole('banner')).toBeHidden()
+  await page.keyboard.press('Escape')
+  await expect(menu).toBeVisible()
+  await expect(page.getByRole('banner')).toBeVisible()
+  const top = page.getByRole('button', { name: 'Back to top' })
+  await openScreen(page, 'Tasks')
+  await expect(top).toBeHidden()
+  await expect(page.getByRole('row').nth(10)).toBeVisible()
+  await page.mouse.move(700, 400)
+  await page.mouse.wheel(0, 350)
+  await top.click()
+  await expect.poll(() => page.evaluate<number>('window.scrollY')).toBe(0)
+
+  await page.getByRole('button', { name: 'Side menu' }).click()
+  await expect(menu).toBeHidden()
+  await page.getByRole('button', { name: 'Side menu' }).click()
+  await expect(menu).toBeVisible()
+  // At 768 px or less it is closed by itself, lies over the page, and goes with a click beside it.
+  await page.setViewportSize({ width: 768, height: 700 })
+  await expect(menu).toBeHidden()
+  await page.getByRole('button', { name: 'Side menu' }).click()
+  await expect(menu).toBeVisible()
+  await page.mouse.click(700, 400)
+  await expect(menu).toBeHidden()
+})
+
+test('Q&A: search, Add and Delete, in the words of the specification', async ({ page, shop }) => {
+  await asAdmin(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/QA`)
+  await expect(page.getByRole('combobox', { name: 'Rows per page' })).toHaveValue('10')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  const form = page.getByRole('dialog')
+  await form.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(form.getByText('Please enter question')).toBeVisible()
+  await expect(form.getByText('Please enter answer')).toBeVisible()
+  await form.getByRole('textbox', { name: 'Question' }).fill('Who walks here?')
+  await form.getByRole('textbox', { name: 'Answer' }).fill('A walker.')
+  await form.getByRole('button', { name: 'Add', exact: true }).click()
+  await said(page, 'successfully')
+  await page.getByRole('searchbox').fill('walks')
+  await page.getByRole('button', { name: 'Search', exact: true }).click()
+  await expect(page.getByText('1 in total')).toBeVisible()
+  const row = page.getByRole('row').filter({ hasText: 'A walker.' })
+  for (const yes of ['NO', 'YES'] as const) {
+    await page.getByRole('button', { name: 'Delete: Who walks here?' }).click()
+    await answer(page, 'Confirm deletion', yes, 'Delete ?', 'Who walks here?')
+    await expect(row).toHaveCount(yes === 'NO' ? 1 : 0)
+  }
+})
+
+test('Web Settings: the tabs of the specification, Save, and the logs as text that cannot be changed', async ({
+  page,
+  shop
+}) => {
+  await asAdmin(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/WebsiteSettings`)
+  await expect(page.getByRole('tab')).toHaveText(['Discord', 'Shopify', 'Email', 'System', 'geofeed', 'running logs'])
+  await page.getByRole('tab', { name: 'System' }).click()
+  const decay = page.getByRole('textbox', { name: 'Day of the decay' })
+  await decay.fill('99')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('Must be a number from 1 to 28')).toBeVisible()
+  await decay.fill('3')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await said(page, 'Successful operation')
+  await page.reload()
+  await expect(decay).toHaveValue('3')
+  await page.getByRole('tab', { name: 'running logs' }).click()
+  const log = page.getByRole('log')
+  await expect(log).toContainText(/INFO/)
+  await expect(log.getByRole('textbox')).toHaveCount(0)
+  await page.getByText('Task log', { exact: true }).click()
+  await expect(page.getByRole('radio', { name: 'Task log' })).toBeChecked()
+})
+
+test('Tasks: schedules with Run now, queues, dead letters and the monitor', async ({ page, shop }) => {
+  await asAdmin(page, shop)
+  await page.goto(`${shop.url}/dashboard/index/tasks`)
+  const row = page.getByRole('row').filter({ hasText: 'expire-orders' })
+  await row.getByRole('button', { name: /Run now/ }).click()
+  await expect(row).toContainText('Done', { timeout: 30_000 })
+  await page.getByRole('tab', { name: 'Queues' }).click()
+  await expect(page.getByRole('row').filter({ hasText: 'send-mail' })).toBeVisible()
+  await page.getByRole('tab', { name: 'Dead letters' }).click()
+  await expect(page.getByText('No dead letters').first()).toBeVisible()
+  await page.getByRole('tab', { name: 'Monitor' }).click()
+  await expect(page.frameLocator('iframe').locator('body')).toContainText(/queue/i)
+  for (const name of ['Back', 'Forward', 'Refresh']) await expect(page.getByRole('button', { name })).toBeVisible()
+})

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { message } from './form-messages.ts'
+import { listQuery } from './list.ts'
+import { RESOURCES } from './resources.ts'
+import { Day, Instant, Time, storable } from './shapes.ts'
+
+export const AuditEntry = z.object({
+  id: z.number(),
+  at: Time,
+  actor: z.string(),
+  /** Whom the actor viewed the shop as. */
+  viewed_as: z.string().nullable(),
+  action: z.string(),
+  target_type: z.string(),
+  target_id: z.string(),
+  /** What people know it by: an order's number; null where its id says as much. */
+  target_name: z.string().nullable(),
+  before: z.unknown(),
+  after: z.unknown(),
+  ip: z.string().nullable()
+})
+export type AuditEntry = z.infer<typeof AuditEntry>
+
+const word = z
+  .string()
+  .trim()
+  .max(100, message('at_most_characters', { max: 100 }))
+  .refine(storable, message('forbidden_character'))
+  .optional()
+  .transform(value => value || undefined)
+
+/** A day, or an instant with its offset. */
+const moment = z
+  .union([Day(), Instant(), z.literal('')], { error: message('enter_time') })
+  .optional()
+  .transform(value => value || undefined)
+
+export const auditQuery = listQuery({
+  sort: ['id'],
+  filters: {
+    /** The name of who acted, whatever its case. */
+    actor: word,
+    target_type: z.enum(RESOURCES, { error: message('must_select') }).optional(),
+    target_id: word,
+    /** What was done: 'extend' finds 'order.extend'. */
+    verb: word,
+    /** The first and the last moment that count. A day is one of UTC, and whole. */
+    from: moment,
+    until: moment
+  }
+})

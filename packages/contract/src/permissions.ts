@@ -1,0 +1,78 @@
+import type { RunAction } from './run-actions.ts'
+
+/**
+ * What operators of the console may do. An administrator has one role; each call of the contract that is for
+ * administrators names the permission that it takes, the server checks it for every call, and the console offers only
+ * what the role allows.
+ */
+
+/** The owner may do everything; the others what `PERMISSIONS` says. */
+export const OPERATOR_ROLES = ['owner', 'operations', 'support', 'viewer'] as const
+export type OperatorRole = (typeof OPERATOR_ROLES)[number]
+
+type Roles = readonly Exclude<OperatorRole, 'owner'>[]
+const OPERATIONS: Roles = ['operations']
+const STAFF: Roles = ['operations', 'support']
+const EVERYBODY: Roles = ['operations', 'support', 'viewer']
+const OWNER_ONLY: Roles = []
+
+/** Who may what, besides the owner. */
+export const PERMISSIONS = {
+  'users.view': EVERYBODY,
+  'users.change': OPERATIONS,
+  'users.switch': STAFF,
+  'operators.change': OWNER_ONLY,
+  'orders.view': EVERYBODY,
+  'orders.change': STAFF,
+  'orders.delete': OPERATIONS,
+  /** Proxies with their passwords. */
+  'orders.credentials': STAFF,
+  'payments.view': EVERYBODY,
+  /** Money: refunds, and what happens to payments that could not be delivered. */
+  'payments.change': OPERATIONS,
+  'products.view': EVERYBODY,
+  'products.change': OPERATIONS,
+  /** Promo codes and gift cards are worth money to whoever reads them. */
+  'rewards.view': STAFF,
+  'rewards.change': OPERATIONS,
+  'servers.view': EVERYBODY,
+  'servers.change': OPERATIONS,
+  /** Access rules, their groups, address ranges. */
+  'rules.view': EVERYBODY,
+  'rules.change': OPERATIONS,
+  /** Who had an address. */
+  'addresses.view': STAFF,
+  'tickets.view': EVERYBODY,
+  'tickets.change': STAFF,
+  'mails.view': EVERYBODY,
+  'mails.change': STAFF,
+  'health.view': EVERYBODY,
+  'health.change': OPERATIONS,
+  'tasks.view': OPERATIONS,
+  'tasks.change': OPERATIONS,
+  'audit.view': OPERATIONS,
+  'settings.view': OPERATIONS,
+  'settings.change': OWNER_ONLY,
+  /** The API's documentation, and bulk runs, whose actions have permissions of their own. */
+  'console.use': EVERYBODY
+} as const satisfies Record<string, Roles>
+export type Permission = keyof typeof PERMISSIONS
+
+/** @param role null for a customer, who may nothing of this */
+export const mayOperate = (role: OperatorRole | null, permission: Permission): boolean =>
+  role === 'owner' || (role !== null && (PERMISSIONS[permission] as readonly string[]).includes(role))
+
+export const rolesThatMay = (permission: Permission): OperatorRole[] =>
+  OPERATOR_ROLES.filter(role => mayOperate(role, permission))
+
+/** What a run's action takes: to start and to cancel it, and for each row while it runs. */
+export const RUN_PERMISSIONS = {
+  'order.change': 'orders.change',
+  'order.reset': 'orders.change',
+  'order.check': 'orders.change',
+  'order.deliver': 'orders.change',
+  'order.delete': 'orders.delete',
+  'gift_card.delete': 'rewards.change',
+  'order.leave_server': 'servers.change',
+  'order.credit_outage': 'servers.change'
+} as const satisfies Record<RunAction, Permission>

@@ -1,0 +1,14 @@
+/** What can be done to many rows at once. The part before the dot names the list that the rows come from. */
+export const BULK_ACTIONS = [
+  'order.change',
+  'order.reset',
+  'order.check',
+  'order.deliver',
+  'order.delete',
+  'gift_card.delete'
+] as const
+export type BulkAction = (typeof BULK_ACTIONS)[number]
+
+/** What the shop itself asks for as a run, by calls of its own: these need to know more than the rows. */
+export const RUN_ACTIONS = [...BULK_ACTIONS, 'order.leave_server', 'order.credit_outage'] as const
+export type RunAction = (typeof RUN_ACTIONS)[number]

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { message } from './form-messages.ts'
+import { queryInt, ReasonParams, Time } from './shapes.ts'
+
+/** What Web Settings can try out, as they are saved. */
+export const SETTING_TESTS = ['mail', 'platform', 'chat', 'webhook_secret'] as const
+export type SettingTest = (typeof SETTING_TESTS)[number]
+
+/**
+ * What a test found. `webhook_unproved`: no webhook has come since the secret was saved, so nobody knows; `webhook_doubted`:
+ * signed ones have, and since the last of them a request with another signature, which anybody can send.
+ */
+export const TEST_OUTCOMES = [
+  'not_configured',
+  'failed',
+  'mail_sent',
+  'platform_answers',
+  'platform_scopes',
+  'platform_currency',
+  'chat_answers',
+  'chat_bot_answers',
+  'webhook_signed',
+  'webhook_doubted',
+  'webhook_refused',
+  'webhook_unproved'
+] as const
+export type TestOutcome = (typeof TEST_OUTCOMES)[number]
+
+export const SettingTestForm = z.object({ test: z.enum(SETTING_TESTS, { error: message('must_select') }) })
+
+export const SettingTestResult = z.object({
+  ok: z.boolean(),
+  outcome: z.enum(TEST_OUTCOMES),
+  /** What the outcome's sentence names: an address, a shop, an instant. */
+  params: ReasonParams,
+  /** What the other side said, in English. */
+  detail: z.string().nullable()
+})
+export type SettingTestResult = z.infer<typeof SettingTestResult>
+
+export const LOG_SOURCES = ['server', 'task'] as const
+export const LOG_LEVELS = ['INFO', 'WARN', 'ERROR', 'FATAL'] as const
+export type LogSource = (typeof LOG_SOURCES)[number]
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export const LogQuery = z.object({
+  source: z.enum(LOG_SOURCES, { error: message('must_select') }).default('server'),
+  /** Only lines after this one. */
+  after_id: queryInt(0, 999_999_999, message('must_be_id')).default(0)
+})
+
+/** The latest lines of one log, oldest first. */
+export const LogTail = z.object({
+  lines: z.array(z.object({ id: z.number(), at: Time, level: z.enum(LOG_LEVELS), line: z.string() }))
+})
+export type LogTail = z.infer<typeof LogTail>

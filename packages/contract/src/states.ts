@@ -1,0 +1,40 @@
+/** States that pages list, without the validation library: a page imports them from here. */
+export const ORDER_STATES = [
+  'placed',
+  'timed_out',
+  'cancelled',
+  'paid',
+  'delivering',
+  'partly_delivered',
+  'delivered',
+  'expired',
+  'failed',
+  'refunded'
+] as const
+export type OrderState = (typeof ORDER_STATES)[number]
+
+/** `waiting` for the mail service to take it. `failed`: it refused for good. `skipped`: nobody wants or needs it. */
+export const MAIL_STATES = ['waiting', 'sent', 'failed', 'skipped'] as const
+export type MailState = (typeof MAIL_STATES)[number]
+
+/** What a list of servers can be narrowed to. */
+export const SERVER_VIEWS = [
+  'selling',
+  'trouble',
+  'unreachable',
+  'behind',
+  'installing',
+  'paused',
+  'draining',
+  'given_up',
+  'returning'
+] as const
+export type ServerView = (typeof SERVER_VIEWS)[number]
+
+/** `open`: nobody has answered. `answered`: its sender was mailed. `closed`: needs nobody any more. */
+export const TICKET_STATES = ['open', 'answered', 'closed'] as const
+export type TicketState = (typeof TICKET_STATES)[number]
+
+/** `lasts`; over, and `open`: nobody has credited it to an order; or `credited`. */
+export const OUTAGE_STATES = ['lasts', 'open', 'credited'] as const
+export type OutageState = (typeof OUTAGE_STATES)[number]

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { message } from './form-messages.ts'
+import { route } from './route.ts'
+import { Time, storable } from './shapes.ts'
+
+/** What came of a job that runs by itself. `none`: nothing is known, since finished jobs are kept for a day. */
+export const RUN_RESULTS = ['none', 'running', 'completed', 'failed'] as const
+export type RunResult = (typeof RUN_RESULTS)[number]
+
+export const Schedule = z.object({
+  queue: z.string(),
+  /** A sentence for people who operate the shop. */
+  purpose: z.string(),
+  /** Five fields, UTC. */
+  cron: z.string(),
+  next_run: Time.nullable(),
+  last: z.object({ at: Time.nullable(), result: z.enum(RUN_RESULTS), error: z.string().nullable() }),
+  /** One waits to be run. */
+  asked: z.boolean()
+})
+export type Schedule = z.infer<typeof Schedule>
+
+export const QueueState = z.object({
+  queue: z.string(),
+  purpose: z.string(),
+  waiting: z.number(),
+  /** Waiting for a later time: after a failure, or because they were sent so. */
+  later: z.number(),
+  active: z.number(),
+  dead: z.number(),
+  /** When the one that has waited longest was due. */
+  oldest: Time.nullable(),
+  /** Finished in the last hour, of those that are still kept. */
+  finished: z.number()
+})
+export type QueueState = z.infer<typeof QueueState>
+
+export const Tasks = z.object({ schedules: z.array(Schedule), queues: z.array(QueueState) })
+export type Tasks = z.infer<typeof Tasks>
+
+/** A job that failed as often as it may. Secrets are left out of its payload, and what names a person is masked. */
+export const DeadLetter = z.object({
+  id: z.uuid(),
+  queue: z.string(),
+  failed_at: Time,
+  tries: z.number(),
+  error: z.string().nullable(),
+  payload: z.unknown()
+})
+export type DeadLetter = z.infer<typeof DeadLetter>
+
+export const DEAD_LETTERS_AT_ONCE = 500
+const QueueName = z
+  .string()
+  .min(1, message('must_select'))
+  .max(100, message('at_most_characters', { max: 100 }))
+  .refine(storable, message('forbidden_character'))
+
+export const DeadLetterQuery = z.object({
+  queue: QueueName.optional(),
+  /** Only those that failed before this one: the last id of the page before. */
+  after: z.uuid().optional()
+})
+const DeadLetterIds = z.object({
+  ids: z.array(z.uuid()).min(1, message('must_select')).max(DEAD_LETTERS_AT_ONCE, message('too_many_ids'))
+})
+
+const T = '/api/settings/tasks'
+
+export const taskRoutes = {
+  tasks: route('GET', `${T}/`, {
+    summary: 'Schedules with their next and last run, and queues with what waits in them',
+    access: 'admin',
+    permission: 'tasks.view',
+    reply: Tasks
+  }),
+  runNow: route('POST', `${T}/run/`, {
+    summary: 'Run now what else runs by itself; one that waits already is not asked for twice',
+    access: 'admin',
+    permission: 'tasks.change',
+    body: z.object({ queue: QueueName }),
+    reply: z.object({ asked: z.boolean() })
+  }),
+  deadLetters: route('GET', `${T}/dead_letters/`, {
+    summary: 'Jobs that failed as often as they may, latest first',
+    access: 'admin',
+    permission: 'tasks.view',
+    query: DeadLetterQuery,
+    reply: z.object({ data: z.array(DeadLetter), more: z.boolean() })
+  }),
+  retryDeadLetters: route('POST', `${T}/dead_letters/retry/`, {
+    summary: 'Send jobs again that failed for good; those that are gone are left out',
+    access: 'admin',
+    permission: 'tasks.change',
+    body: DeadLetterIds,
+    reply: z.object({ done: z.number() })
+  }),
+  discardDeadLetters: route('POST', `${T}/dead_letters/discard/`, {
+    summary: 'Remove jobs that failed for good; those that are gone are left out',
+    access: 'admin',
+    permission: 'tasks.change',
+    body: DeadLetterIds,
+    reply: z.object({ done: z.number() })
+  })
+}

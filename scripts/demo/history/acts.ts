@@ -1,0 +1,178 @@
+import type { CurrentUser, Order } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { captchas } from '../../../apps/server/src/domains/accounts/tables.ts'
+import { products } from '../../../apps/server/src/domains/catalog/tables.ts'
+import { aclRules } from '../../../apps/server/src/domains/inventory/tables.ts'
+import { MINUTE } from '../../../apps/server/src/infra/clock.ts'
+import { DEMO_ADMIN, DEMO_CUSTOMER } from '../demo-accounts.ts'
+import type { Browser } from './browser.ts'
+import { BROWSERS, PEOPLES_PASSWORD, type Person } from './people.ts'
+import type { World } from './world.ts'
+
+const ORDERS = '/api/orders/order_list'
+
+export type Choice = {
+  plan: string
+  /** As the plan's page offers them: location, block and, where there is one, term. */
+  options: readonly string[]
+  /** Addresses. */
+  quantity: number
+  rules: readonly string[]
+}
+
+type Line = { variantId: string; quantity: number }
+type Placed = { id: number; checkout_url: string }
+
+/** What people do in the story, each as their browsers do it. */
+export async function createActs(world: World) {
+  const { ctx, timeline, clock, random, mailbox, platformUrl } = world
+  const browsers = new Map<string, Browser>()
+  const ids = new Map<string, number>()
+  const rows = await ctx.db.select({ id: products.id, name: products.name }).from(products)
+  const plans = new Map(rows.map(({ id, name }) => [name, id]))
+  const ruleRows = await ctx.db.select({ id: aclRules.id, name: aclRules.name }).from(aclRules)
+  const rules = new Map(ruleRows.map(({ id, name }) => [name, id]))
+
+  const as = (username: string) => known(browsers, username)
+  const idOf = (username: string) => known(ids, username)
+  const admin = () => as(DEMO_ADMIN.username)
+
+  function open({ username, ip, browser, language = 'en' }: Omit<Person, 'email' | 'joined'>): Browser {
+    const opened = world.browser({ ip, userAgent: BROWSERS[browser], language })
+    browsers.set(username, opened)
+    return opened
+  }
+
+  async function logIn(username: string, password: string): Promise<void> {
+    const user = await as(username).call<CurrentUser>('POST', '/api/auth/login', { username, password })
+    ids.set(username, user.id)
+  }
+
+  async function onPlatform<T>(path: string, body?: object): Promise<T> {
+    const reply = await fetch(`${platformUrl}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    })
+    if (!reply.ok) throw new Error(`${path} of the platform answered ${reply.status}`)
+    return (await reply.json()) as T
+  }
+
+  async function pay(checkoutUrl: string, withLines?: (lines: Line[]) => Line[]): Promise<void> {
+    const cart = await fetch(checkoutUrl, { redirect: 'manual' })
+    const token = cart.headers.get('location')?.split('/').at(-1)
+    const checkouts = await onPlatform<{ token: string; lines: Line[] }[]>('/sandbox/checkouts')
+    const lines = withLines?.(checkouts.find(one => one.token === token)?.lines ?? [])
+    await onPlatform(`/sandbox/checkouts/${token}/pay`, lines ? { lines } : {})
+    await world.told()
+  }
+
+  const place = (username: string, { plan, options, quantity, rules: names }: Choice): Promise<Placed> =>
+    as(username).call<Placed>('POST', '/api/orders/checkout', {
+      product_id: known(plans, plan),
+      quantity,
+      option_selected: {
+        ...Object.fromEntries(options.map((option, at) => [`option${at + 1}`, option])),
+        acl_selected: names.map(name => known(rules, name))
+      }
+    })
+
+  return {
+    as,
+    admin,
+    idOf,
+    logIn,
+
+    /** Brings those who have accounts from the start to their browsers. */
+    openKnown(): void {
+      open({ username: DEMO_ADMIN.username, ip: '192.0.2.2', browser: 'mac' })
+      open({ username: DEMO_CUSTOMER.username, ip: '203.0.113.77', browser: 'linux' })
+    },
+
+    /** Makes an account with a mailed code, as the sign-up page does. */
+    async signUp(person: Person): Promise<void> {
+      const { username, email, language = 'en', invitedBy } = person
+      const browser = open(person)
+      const invite_code = invitedBy
+        ? (await as(invitedBy).call<{ invite_code: string }>('GET', '/api/users/invite_code')).invite_code
+        : undefined
+      const asked = { email, type: 'register', language }
+      const { email_code_id } = await browser.call<{ email_code_id: string }>(
+        'POST',
+        '/api/users/email_validate',
+        asked
+      )
+      timeline.at(clock.now().getTime() + 30_000, async () => {
+        const form = { username, email, language, email_code_id, email_code: mailbox.codeFor(email), invite_code }
+        const passwords = { password: PEOPLES_PASSWORD, repassword: PEOPLES_PASSWORD }
+        const user = await browser.call<CurrentUser>('POST', '/api/users/u/', { ...form, ...passwords })
+        ids.set(username, user.id)
+      })
+    },
+
+    /** Places an order and leaves it. */
+    place,
+
+    /**
+     * Places an order, and pays it some minutes later.
+     * @param code a discount code that is typed at the checkout
+     * @param withLines what is paid for instead of the cart
+     * @param whenPaid what follows from the order's id, once it is paid
+     */
+    async buy(
+      username: string,
+      choice: Choice,
+      {
+        code,
+        withLines,
+        whenPaid
+      }: {
+        code?: string
+        withLines?: (lines: Line[]) => Line[]
+        whenPaid?: (orderId: number, paidAt: number) => void
+      } = {}
+    ): Promise<void> {
+      const { id, checkout_url } = await place(username, choice)
+      timeline.at(clock.now().getTime() + (0.6 + random() * 3) * MINUTE, async () => {
+        const url = new URL(checkout_url)
+        if (code) url.searchParams.set('discount', [url.searchParams.get('discount'), code].filter(Boolean).join(','))
+        await pay(url.href, withLines)
+        whenPaid?.(id, clock.now().getTime())
+      })
+    },
+
+    /** Opens the link to a renewal, and pays it after so long. */
+    async renew(username: string, orderId: number, after = MINUTE): Promise<void> {
+      const path = `${ORDERS}/${orderId}/order-renew-checkout/`
+      const { checkout_url } = await as(username).call<{ checkout_url: string }>('POST', path)
+      timeline.at(clock.now().getTime() + after, () => pay(checkout_url))
+    },
+
+    /** One of the things that an order's buttons do. */
+    onOrder: (username: string, orderId: number, what: string, body?: object): Promise<unknown> =>
+      as(username).call('POST', `${ORDERS}/${orderId}/${what}/`, body),
+
+    order: (orderId: number): Promise<Order> => admin().call<Order>('GET', `${ORDERS}/${orderId}/`),
+
+    /** A code that the platform's checkout knows. */
+    addDiscount: (code: string, value: string) =>
+      onPlatform('/sandbox/discounts', { code, type: 'fixed_amount', value }),
+
+    /** Sends the form of the tickets, with the answer to its picture. */
+    async sendTicket(
+      browser: Browser,
+      form: { username: string; email: string; phone: string; message: string }
+    ): Promise<void> {
+      const { captcha_id } = await browser.call<{ captcha_id: string }>('GET', '/api/auth/captcha')
+      const [picture] = await ctx.db.select().from(captchas).where(eq(captchas.id, captcha_id))
+      await browser.call('POST', '/api/tickets/ticket/', { ...form, captcha_id, captcha: picture?.answer })
+    }
+  }
+}
+
+export type Acts = Awaited<ReturnType<typeof createActs>>
+
+function known<K, V>(map: ReadonlyMap<K, V>, key: K): V {
+  const found = map.get(key)
+  if (found === undefined) throw new Error(`The history knows no ${String(key)}`)
+  return found
+}

@@ -1,0 +1,76 @@
+import { Client } from 'pg'
+
+/** Says what time it is in the history, to the shop's programs and to its database. */
+export type MovedClock = {
+  now: () => Date
+  /** Never back. */
+  moveTo(at: Date): Promise<void>
+  /** Gives the database the real time again, and leaves nothing behind. */
+  release(): Promise<void>
+}
+
+/** Columns whose default is `from`, in every schema of the shop's own. */
+const setDefaults = (from: string, to: string) => `
+  do $$
+  declare found record;
+  begin
+    for found in
+      select d.adrelid::regclass as relation, a.attname as name from pg_attrdef d
+      join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+      join pg_class c on c.oid = d.adrelid
+      where pg_get_expr(d.adbin, d.adrelid) = '${from}' and c.relnamespace::regnamespace::text not in ('pgboss', 'demo_clock')
+    loop
+      execute format('alter table %s alter column %I set default ${to}', found.relation, found.name);
+    end loop;
+  end $$`
+
+/**
+ * Moves the clock of a whole database, for as long as the history is made. Commands take their moment from their context,
+ * but many columns and the functions of the inventory ask the database: `now()`. Here these columns' defaults are
+ * those of a function that reads the moved time, and connections made from now on find that function where a function
+ * says `now()`. Nobody else may use the database meanwhile.
+ */
+export async function moveClock(databaseUrl: string, start: Date): Promise<MovedClock> {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  const database = client.escapeIdentifier(new URL(databaseUrl).pathname.slice(1))
+  let at = start
+  let released = false
+  // This connection is older than the database's setting below, and would wait for the disk at each move.
+  await client.query('set synchronous_commit = off')
+  await client.query('begin')
+  await client.query('create schema demo_clock')
+  await client.query('create table demo_clock.moment (at timestamptz not null)')
+  await client.query('insert into demo_clock.moment values ($1)', [at])
+  await client.query(
+    `create function demo_clock.now() returns timestamptz language sql stable as 'select at from demo_clock.moment'`
+  )
+  await client.query(setDefaults('now()', 'demo_clock.now()'))
+  await client.query(`alter database ${database} set search_path = demo_clock, pg_catalog, "$user", public`)
+  // A history that was cut short is thrown away: nothing needs to be on disk before it is whole.
+  await client.query(`alter database ${database} set synchronous_commit = off`)
+  await client.query('commit')
+  return {
+    now: () => at,
+    async moveTo(next) {
+      if (next <= at) return
+      at = next
+      await client.query('update demo_clock.moment set at = $1', [at])
+    },
+    async release() {
+      if (released) return
+      released = true
+      await client.query('set synchronous_commit = on')
+      await client.query('begin')
+      await client.query(setDefaults('demo_clock.now()', 'now()'))
+      await client.query(`alter database ${database} reset all`)
+      await client.query('drop function demo_clock.now()')
+      await client.query('drop table demo_clock.moment')
+      await client.query('drop schema demo_clock')
+      await client.query('commit')
+      // Nobody waits for the server's own turn: until then it would guess how large the tables are.
+      await client.query('analyze')
+      await client.end()
+    }
+  }
+}

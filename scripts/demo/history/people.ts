@@ -1,0 +1,89 @@
+export type Person = {
+  username: string
+  email: string
+  language?: 'en' | 'zh-CN'
+  /** Days before the end of the history. */
+  joined: number
+  /** Of whoever invited this one, who joined earlier. */
+  invitedBy?: string
+  ip: string
+  browser: keyof typeof BROWSERS
+}
+
+export const BROWSERS = {
+  mac: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
+  windows: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0',
+  linux: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
+  iphone:
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
+  android:
+    'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36'
+}
+
+/** The customers of the demo. Their addresses, of mail and of the network, are kept for examples: they belong to nobody. */
+export const people: readonly Person[] = [
+  { username: 'okafor', email: 'c.okafor@example.com', joined: 10.9, ip: '192.0.2.14', browser: 'mac' },
+  { username: 'lindqvist', email: 'sara.lindqvist@example.org', joined: 10.7, ip: '192.0.2.77', browser: 'windows' },
+  { username: 'tanaka', email: 'y.tanaka@example.net', joined: 10.6, ip: '198.51.100.23', browser: 'mac' },
+  {
+    username: 'meiling',
+    email: 'meiling.chen@example.com',
+    language: 'zh-CN',
+    joined: 10.4,
+    ip: '198.51.100.61',
+    browser: 'windows'
+  },
+  { username: 'duarte', email: 'ines.duarte@example.org', joined: 10.2, ip: '203.0.113.9', browser: 'linux' },
+  { username: 'kowalski', email: 'piotr.k@example.net', joined: 9.8, ip: '203.0.113.42', browser: 'windows' },
+  {
+    username: 'osei',
+    email: 'ama.osei@example.com',
+    joined: 9.1,
+    invitedBy: 'okafor',
+    ip: '192.0.2.101',
+    browser: 'android'
+  },
+  { username: 'brandt', email: 'j.brandt@example.org', joined: 8.6, ip: '198.51.100.130', browser: 'linux' },
+  { username: 'novak', email: 'petra.novak@example.net', joined: 7.7, ip: '203.0.113.88', browser: 'mac' },
+  {
+    username: 'haruki',
+    email: 'haruki.s@example.com',
+    joined: 6.8,
+    invitedBy: 'tanaka',
+    ip: '198.51.100.24',
+    browser: 'iphone'
+  },
+  { username: 'ferrari', email: 'luca.ferrari@example.org', joined: 5.9, ip: '192.0.2.150', browser: 'windows' },
+  {
+    username: 'mbeki',
+    email: 'thandi.mbeki@example.net',
+    joined: 5.2,
+    invitedBy: 'okafor',
+    ip: '203.0.113.170',
+    browser: 'mac'
+  },
+  {
+    username: 'zhaowei',
+    email: 'zhao.wei@example.com',
+    language: 'zh-CN',
+    joined: 4.4,
+    invitedBy: 'meiling',
+    ip: '198.51.100.201',
+    browser: 'android'
+  },
+  { username: 'oneill', email: 'maeve.oneill@example.org', joined: 3.3, ip: '192.0.2.212', browser: 'iphone' },
+  { username: 'petrov', email: 'a.petrov@example.net', joined: 2.1, ip: '203.0.113.240', browser: 'linux' },
+  { username: 'silva', email: 'marta.silva@example.com', joined: 1.2, ip: '198.51.100.245', browser: 'windows' }
+]
+
+/** One password for all of them: they exist in demo mode only. */
+export const PEOPLES_PASSWORD = 'Demo#2026'
+
+/** Answers tickets, with the rights of support only. */
+export const SUPPORTER = {
+  username: 'marek',
+  email: 'marek@example.com',
+  joined: 10.95,
+  ip: '192.0.2.3',
+  browser: 'mac'
+} as const satisfies Person

@@ -1,0 +1,246 @@
+import { DAY, HOUR, MINUTE } from '../../../apps/server/src/infra/clock.ts'
+import { DEMO_ADMIN, DEMO_CUSTOMER } from '../demo-accounts.ts'
+import type { Acts, Choice } from './acts.ts'
+import { tickets } from './conversations.ts'
+import { people, PEOPLES_PASSWORD, SUPPORTER } from './people.ts'
+import { chooser } from './purchases.ts'
+import { times } from './timeline.ts'
+import type { World } from './world.ts'
+
+/** Days that the history lasts. */
+export const DAYS = 11
+
+/** Orders of 30 days that are bought, paid and delivered, a day, the last one first. */
+const A_DAY = [2, 1, 1, 2, 1, 1, 1, 1, 1, 1]
+
+/** What the shop does by itself, as often as the history needs it. */
+const REGULARLY = ['expire-orders', 'end-graces', 'remind-expiries', 'fold-order-figures']
+
+/** What has run shortly before the end, so that nothing seems to be left undone. */
+const LATELY = [
+  'read-platform-products',
+  'read-platform-prices',
+  'reconcile-payments',
+  'check-servers',
+  'time-out-orders'
+]
+
+/** Puts the whole story on the timeline: who signs up, buys, renews, asks, and what the operators do. */
+export function tellStory(world: World, acts: Acts, end: Date): void {
+  const { ctx, timeline, random } = world
+  const choose = chooser(random)
+  const ago = (days: number) => end.getTime() - days * DAY
+  const at = (days: number, act: () => Promise<unknown>) => timeline.at(ago(days), act)
+  const shopDoes = (time: number, ...jobs: string[]) => timeline.tick(ctx, time, jobs)
+
+  accounts()
+  monthlyOrders()
+  weeklyOrders()
+  unpaidOrders()
+  troubles()
+  rewards()
+  conversations()
+  for (const time of times(ago(DAYS - 3), end.getTime(), 12 * HOUR)) shopDoes(time, ...REGULARLY)
+  shopDoes(end.getTime() - 2 * MINUTE, ...LATELY, ...REGULARLY)
+
+  function accounts(): void {
+    at(DAYS - 0.02, async () => {
+      acts.openKnown()
+      await acts.logIn(DEMO_ADMIN.username, DEMO_ADMIN.password)
+      await acts.logIn(DEMO_CUSTOMER.username, DEMO_CUSTOMER.password)
+    })
+    for (const person of [SUPPORTER, ...people]) {
+      at(person.joined, () => acts.signUp(person))
+      const again = person.joined * random() * 0.9
+      if (random() < 0.25) at(again, () => acts.logIn(person.username, PEOPLES_PASSWORD))
+    }
+    at(10.8, async () => {
+      const rights = { is_superuser: true, operator_role: 'support' }
+      await acts.admin().call('PUT', `/api/users/u/${acts.idOf(SUPPORTER.username)}/`, rights)
+    })
+    at(10.75, () => acts.logIn(SUPPORTER.username, PEOPLES_PASSWORD))
+    at(6.3, () => {
+      const form = { name: 'rank tracker', scopes: ['read'], password: PEOPLES_PASSWORD }
+      return acts.as('duarte').call('POST', '/api/users/api_keys/', form)
+    })
+  }
+
+  function monthlyOrders(): void {
+    const midnight = Math.floor(end.getTime() / DAY) * DAY
+    // A history that ends just after midnight has some hours for its last day, too.
+    const today = Math.max(end.getTime() - midnight, 2 * HOUR)
+    for (const [daysAgo, count] of A_DAY.entries()) {
+      for (let nth = 0; nth < count; nth++) {
+        const time =
+          daysAgo === 0
+            ? end.getTime() - (0.1 + random() * 0.8) * today
+            : midnight - daysAgo * DAY + choose.hour() * HOUR
+        const who = choose.person((end.getTime() - time) / DAY)
+        const choice = choose.monthly()
+        timeline.at(time, () => acts.buy(who, choice))
+      }
+    }
+    at(8.2, () => acts.buy(DEMO_CUSTOMER.username, HEARTH))
+  }
+
+  /** Buys for a week, and lets the shop look when that week and its grace are over. */
+  function weekly(days: number, who: string, whenPaid?: (orderId: number) => void): void {
+    const choice = choose.weekly()
+    at(days, () =>
+      acts.buy(who, choice, {
+        whenPaid(orderId, paidAt) {
+          shopDoes(paidAt + 7 * DAY + 2 * MINUTE, 'expire-orders')
+          shopDoes(paidAt + 8 * DAY + 4 * MINUTE, 'end-graces')
+          whenPaid?.(orderId)
+        }
+      })
+    )
+  }
+
+  function weeklyOrders(): void {
+    weekly(10.5, 'okafor', id => at(3.9, () => acts.renew('okafor', id)))
+    // In its grace.
+    weekly(8.9, 'osei', id => at(1.5, () => acts.renew('osei', id)))
+    // The link is opened in the grace and paid after it: this payment waits in the inbox.
+    weekly(9.6, 'kowalski', id => at(2, () => acts.renew('kowalski', id, 0.8 * DAY)))
+    weekly(10.3, 'tanaka')
+    weekly(7.4, 'duarte')
+    for (const [days, who] of ENDING) weekly(days, who)
+    weekly(5.1, DEMO_CUSTOMER.username)
+  }
+
+  function unpaidOrders(): void {
+    for (const days of [8.8, 5.3, 2.9]) {
+      const who = choose.person(days)
+      const choice = choose.monthly()
+      at(days, () => acts.place(who, choice))
+      shopDoes(ago(days) + 31 * MINUTE, 'time-out-orders')
+    }
+    for (const days of [7.1, 1.6]) {
+      const who = choose.person(days)
+      const choice = choose.monthly()
+      at(days, async () => {
+        const { id } = await acts.place(who, choice)
+        timeline.at(ago(days) + 6 * MINUTE, () => acts.onOrder(who, id, 'cancel'))
+      })
+    }
+    timeline.at(end.getTime() - 8 * MINUTE, () => acts.place('silva', METRO_BLOCK))
+  }
+
+  function troubles(): void {
+    const short: NonNullable<Parameters<Acts['buy']>[2]>['withLines'] = lines => lines.slice(0, -1)
+    // What these payments lack, the shop reads again from the platform soon after.
+    for (const days of [8.3, 1.2, 0.28]) shopDoes(ago(days) + 12 * MINUTE, 'reconcile-payments')
+    // Without one of its rules in the cart: the first time an operator delivers it anyway, the second one waits.
+    at(8.3, () =>
+      acts.buy('brandt', METRO_BLOCK, {
+        withLines: short,
+        whenPaid: id => at(8.25, () => acts.onOrder(DEMO_ADMIN.username, id, 'devery_order'))
+      })
+    )
+    at(0.28, () => acts.buy('ferrari', METRO_BLOCK, { withLines: short }))
+    at(4.75, () =>
+      acts.buy('novak', HARBOR, { whenPaid: id => at(4.25, () => acts.onOrder(DEMO_ADMIN.username, id, 'refund', {})) })
+    )
+    at(7.9, () =>
+      acts.buy('tanaka', METRO_BLOCK, {
+        whenPaid: id => at(5.5, () => acts.onOrder(DEMO_ADMIN.username, id, 'reset_proxy'))
+      })
+    )
+    at(5.8, () =>
+      acts.buy('kowalski', HEARTH, {
+        whenPaid: id => at(3.1, () => acts.onOrder('kowalski', id, 'reset_proxy_password'))
+      })
+    )
+    outage(ago(4.05))
+  }
+
+  /** The server is away for a quarter of an hour: the order that is paid meanwhile comes late, and gets a day for it. */
+  function outage(start: number): void {
+    timeline.at(start, () => world.agent.stop())
+    for (let minute = 1; minute < 17; minute++) shopDoes(start + minute * MINUTE, 'check-servers', 'sweep-deliveries')
+    timeline.at(start + 15.5 * MINUTE, () => world.agent.start())
+    timeline.at(start + 5 * MINUTE, () =>
+      acts.buy('mbeki', METRO_BLOCK, {
+        whenPaid: id =>
+          timeline.at(start + 5 * HOUR, async () => {
+            const { expired_at } = await acts.order(id)
+            const form = { days: 1, note: 'The server was away while this order was delivered.', ends_at: expired_at }
+            await acts.onOrder(DEMO_ADMIN.username, id, 'credit', form)
+          })
+      })
+    )
+  }
+
+  function rewards(): void {
+    const admin = () => acts.admin()
+    const coupon = (username: string, code: string) => async () => {
+      await admin().call('POST', '/api/rewards/coupon_code/', { username, code, discount: '5.00', code_type: 1 })
+      await acts.addDiscount(code, '5.00')
+    }
+    at(8.1, coupon('lindqvist', 'THANKS-SARA'))
+    at(7.6, () => acts.buy('lindqvist', HARBOR, { code: 'THANKS-SARA' }))
+    at(1.9, coupon('petrov', 'WELCOME-PETROV'))
+    at(6.5, () => admin().call('PUT', `/api/users/u/${acts.idOf('okafor')}/`, { reward_points_change: 600 }))
+    at(5.7, async () => {
+      const form = { mount: '5.00', point: 500 }
+      const { code } = await acts.as('okafor').call<{ code: string }>('POST', '/api/rewards/gift_card/exchange/', form)
+      await acts.addDiscount(code, '5.00')
+      at(5.2, () => acts.buy('okafor', HARBOR, { code }))
+    })
+    at(2.2, async () => {
+      const faq = {
+        question: 'Can I pay for several months at once?',
+        answer: 'Yes: renew as often as you like. Each renewal adds its term to the end of the order.'
+      }
+      await admin().call('POST', '/api/tickets/fqa/', faq)
+    })
+  }
+
+  function conversations(): void {
+    const open = world.browser({ ip: '192.0.2.240', userAgent: 'Mozilla/5.0', language: 'en' })
+    for (const [nth, { sent, from, phone, message, answer, closed }] of tickets.entries()) {
+      at(sent, async () => {
+        const person = people.find(({ username }) => username === from)
+        const sender =
+          typeof from === 'string'
+            ? { username: from, email: person?.email ?? '' }
+            : { username: from.name, email: from.email }
+        await acts.sendTicket(person ? acts.as(person.username) : open, { ...sender, phone, message })
+      })
+      const path = `/api/tickets/ticket/${nth + 1}`
+      if (answer)
+        at(sent - answer.after, () => acts.as(answer.by).call('POST', `${path}/answer/`, { answer: answer.text }))
+      if (answer && closed) at(sent - answer.after - 0.5, () => acts.as(answer.by).call('POST', `${path}/close/`, {}))
+    }
+  }
+}
+
+/** Who bought for a week in the last seven days, and when: their orders end one after the other. */
+const ENDING: readonly [number, string][] = [
+  [6.6, 'haruki'],
+  [4.9, 'mbeki'],
+  [3.6, 'zhaowei'],
+  [2.6, 'oneill'],
+  [1.7, 'petrov'],
+  [0.8, 'silva']
+]
+
+const METRO_BLOCK: Choice = {
+  plan: 'Metro ISP',
+  options: ['London', 'Block of 8'],
+  quantity: 8,
+  rules: ['Instagram', 'Google']
+}
+const HARBOR: Choice = {
+  plan: 'Harbor Datacenter',
+  options: ['New York', 'Block of 8'],
+  quantity: 8,
+  rules: ['Google']
+}
+const HEARTH: Choice = {
+  plan: 'Hearth Residential',
+  options: ['London', 'Single address'],
+  quantity: 1,
+  rules: ['Instagram']
+}

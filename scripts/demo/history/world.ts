@@ -1,0 +1,153 @@
+import { startAgent } from '../../../apps/agent/src/agent.ts'
+import { readConfig as readAgentConfig } from '../../../apps/agent/src/config.ts'
+import { startSandbox } from '../../../apps/sandbox/src/sandbox.ts'
+import { createHttpApp } from '../../../apps/server/src/app.ts'
+import { closeDatabase, openDatabase } from '../../../apps/server/src/infra/db/client.ts'
+import { MINUTE } from '../../../apps/server/src/infra/clock.ts'
+import type { Config } from '../../../apps/server/src/infra/config.ts'
+import type { AppContext } from '../../../apps/server/src/infra/context.ts'
+import { createLog } from '../../../apps/server/src/infra/log.ts'
+import { openApp } from '../../../apps/server/src/open-app.ts'
+import { allJobs } from '../../../apps/server/src/workers.ts'
+import { agentEnvironment } from '../agent-environment.ts'
+import type { DemoSettings } from '../settings.ts'
+import { openBrowser } from './browser.ts'
+import { moveClock } from './clock.ts'
+import { openMailbox } from './mailbox.ts'
+import { seededRandom } from './random.ts'
+import { createTimeline } from './timeline.ts'
+
+export type WorldOptions = {
+  /** Of the shop that will run on what is made here. Its database is nobody else's until the world is closed. */
+  config: Config
+  settings: DemoSettings
+  /** Folder in which the stand-ins and the agent keep their states, as they do below the data folder. */
+  stateDir: string
+  /** When the history begins. */
+  start: Date
+}
+
+/** The whole shop in one process, with a clock that is moved: the shop, the platform, the agent and a mail service. */
+export async function openWorld({ config: shopConfig, settings, stateDir, start }: WorldOptions) {
+  const ends: (() => Promise<unknown>)[] = []
+  /** Of what works by the moved clock. */
+  const movedEnds: (() => Promise<unknown>)[] = []
+  const closeAll = async (some: (() => Promise<unknown>)[]) => {
+    for (const end of some.splice(0).toReversed()) await end()
+  }
+  const close = async () => {
+    await closeAll(movedEnds)
+    await closeAll(ends)
+  }
+  try {
+    const mailbox = await openMailbox()
+    ends.push(() => mailbox.close())
+    const config: Config = { ...shopConfig, sendgridUrl: mailbox.url, logLevel: 'silent' }
+    const opened = await openApp(config, { worker: false })
+    ends.push(() => opened.close())
+    const clock = await moveClock(config.databaseUrl, start)
+    ends.push(() => clock.release())
+    // Connections of its own: only those made after the clock was moved know it.
+    const db = openDatabase(config.databaseUrl, { max: 10 })
+    movedEnds.push(() => closeDatabase(db))
+    const random = seededRandom(2026)
+    const delay = (queue: string) => delayOf(queue, random())
+    const timeline = createTimeline({ clock, jobs: allJobs, delay, queue: opened.ctx.jobs })
+    const log = createLog('history', 'silent')
+    const ctx: AppContext = { ...opened.ctx, config, db, log, now: clock.now, jobs: timeline.jobs }
+    const app = await createHttpApp(ctx)
+    movedEnds.push(() => app.close())
+    await app.ready()
+
+    const onTheirWay = new Set<Promise<unknown>>()
+    /** Webhooks go to this process, whatever address the shop will have. */
+    const tellShop: typeof fetch = async (...webhook) => {
+      const request = new Request(...webhook)
+      const tell = async () => {
+        const headers = Object.fromEntries(request.headers)
+        const url = new URL(request.url).pathname
+        return app.inject({ method: 'POST', url, headers, payload: await request.text() })
+      }
+      const told = tell()
+      onTheirWay.add(told)
+      const { statusCode } = await told
+      onTheirWay.delete(told)
+      return new Response(null, { status: statusCode })
+    }
+    const { secrets, platformPort, port } = settings
+    const platform = await startSandbox({
+      port: platformPort,
+      dataDir: stateDir,
+      shopUrl: `http://127.0.0.1:${port}`,
+      accessToken: secrets.platformToken,
+      appSecret: secrets.platformSecret,
+      discordClientId: 'netlet-demo',
+      discordClientSecret: secrets.discordSecret,
+      discordBotToken: secrets.botToken,
+      now: () => clock.now().getTime(),
+      fetch: tellShop,
+      // A history that is cut short is thrown away.
+      saveOnlyAtClose: true
+    })
+    movedEnds.push(() => platform.close())
+    const agent = createAgent(settings, stateDir)
+    await agent.start()
+    movedEnds.push(() => agent.stop())
+
+    return {
+      ctx,
+      clock,
+      timeline,
+      random,
+      mailbox,
+      agent,
+      platformUrl: platform.url,
+      browser: (as: { ip: string; userAgent: string; language: string }) => openBrowser(app, as),
+      /** Waits until the shop has heard of all that happened on the platform so far. */
+      async told() {
+        while (onTheirWay.size > 0) await Promise.all(onTheirWay)
+      },
+      /** Gives the database the real time, and hands what is still to do over to the shop. */
+      async end() {
+        await closeAll(movedEnds)
+        await clock.release()
+        await timeline.handOver(opened.ctx)
+        await closeAll(ends)
+      },
+      close
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>
+
+/** A node agent that can be away for a while, with the state that it keeps. */
+function createAgent(settings: DemoSettings, stateDir: string) {
+  let running: { close: () => Promise<void> } | null = null
+  return {
+    async start() {
+      const config = readAgentConfig({ ...agentEnvironment(settings, stateDir), AGENT_WORKERS: '0' })
+      if (!config.ok) throw new Error(config.message)
+      const started = await startAgent(config.config, { log: createLog('agent', 'silent') })
+      if (!started.ok) throw new Error(started.message)
+      running = started.agent
+    },
+    async stop() {
+      await running?.close()
+      running = null
+    }
+  }
+}
+
+/** Milliseconds that a job waits for a worker and works, as they are measured in a small shop. */
+function delayOf(queue: string, luck: number): number {
+  if (queue === 'settle-payment') return 250 + luck * 900
+  // Now and then an agent is slow.
+  if (queue === 'converge-server') return luck > 0.93 ? 6000 + luck * 9000 : 500 + luck * 2600
+  if (queue === 'send-mail') return 800 + luck * 3000
+  if (queue === 'tag-platform-order') return 1500 + luck * 4000
+  return Math.min(MINUTE, 200 + luck * 800)
+}
