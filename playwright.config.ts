@@ -7,11 +7,15 @@ export default defineConfig({
   outputDir: 'test-results/e2e',
   // Each worker runs a whole shop of its own. Half of a test's time it waits for a page to become quiet.
   workers: 2,
-  timeout: 60_000,
+  // A busy machine takes its time; what is there ends the waiting at once.
+  timeout: 180_000,
+  expect: { timeout: 30_000, toPass: { timeout: 30_000 } },
   forbidOnly: Boolean(process.env['CI']),
   reporter: [['list'], ['json', { outputFile: process.env['NETLET_E2E_REPORT'] ?? 'test-results/e2e.json' }]],
   use: {
     browserName: 'chromium',
+    actionTimeout: 30_000,
+    navigationTimeout: 60_000,
     launchOptions: await findBrowser(),
     screenshot: 'only-on-failure'
   }

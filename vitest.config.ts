@@ -4,8 +4,10 @@ import { contractRoutes } from './apps/web/vite/contract-routes.ts'
 
 const shared = {
   pool: 'forks' as const,
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // A busy machine takes its time; what is there ends the waiting at once.
+  expect: { poll: { timeout: 30_000 } },
   exclude: ['**/node_modules/**', '**/dist/**']
 }
 

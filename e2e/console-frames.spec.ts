@@ -27,7 +27,6 @@ for (const [locale, colorScheme, width] of [
     browser,
     shop
   }) => {
-    test.setTimeout(120_000)
     const context = await browser.newContext({ locale, colorScheme, viewport: { width, height: 900 } })
     const page = await context.newPage()
     await asAdmin(page, shop)
@@ -35,9 +34,7 @@ for (const [locale, colorScheme, width] of [
     await page.goto(outer)
     const frame = page.frameLocator('iframe')
     const isAt = (path: string) =>
-      expect
-        .poll(() => frame.locator('body').evaluate<string, unknown>('location.pathname'), { timeout: 20_000 })
-        .toBe(path)
+      expect.poll(() => frame.locator('body').evaluate<string, unknown>('location.pathname')).toBe(path)
     await isAt('/task-monitor')
     // Before its first page there is another screen.
     const back = page.getByRole('button', { name: 'Back' })
@@ -61,7 +58,7 @@ for (const [locale, colorScheme, width] of [
     // Refresh loads the page that is shown anew: what was written into the old one is gone.
     await frame.locator('body').evaluate('document.body.dataset.old = "yes"')
     await page.getByRole('button', { name: 'Refresh' }).click()
-    await expect(frame.locator('body:not([data-old])')).toBeVisible({ timeout: 20_000 })
+    await expect(frame.locator('body:not([data-old])')).toBeVisible()
     await expect(heading).toBeVisible()
     await isAt(path)
     expect(page.url()).toBe(outer)

@@ -67,7 +67,7 @@ export async function buy(shop: RunningShop, { pay = true, currency }: Buying = 
       const list = await call<{ data: Order[] }>(request, 'get', '/api/orders/order_list/?limit=100')
       return list.data.find(one => one.order_id === placed.order_id)
     }
-    await expect.poll(read, { timeout: 30_000 }).toMatchObject({ state, task: null })
+    await expect.poll(read).toMatchObject({ state, task: null })
     const order = await read()
     if (!order) throw new Error('the order is gone')
     return order
@@ -82,7 +82,7 @@ export async function chooseByKeyboard(page: Page, button: string, entry: string
   await page.keyboard.press('Enter')
   const item = page.getByRole('menuitem', { name: entry, exact: true })
   // What cannot be done while something runs can be once the list has heard of its end.
-  await expect(item).toBeEnabled({ timeout: 15_000 })
+  await expect(item).toBeEnabled()
   // The menu takes the focus itself; a key that comes before that is lost.
   await expect(page.locator('[role="menuitem"]:focus')).toHaveCount(1)
   for (let step = 0; step < 12; step++) {
@@ -107,8 +107,10 @@ export async function answerByKeyboard(page: Page, answer: 'YES' | 'NO'): Promis
 
 /** Chooses an entry of a row's menu. */
 export async function choose(page: Page, row: string, entry: string): Promise<void> {
-  await page.getByRole('button', { name: `Actions: ${row}`, exact: true }).click()
-  await page.getByRole('menuitem', { name: entry, exact: true }).click()
+  const name = `Actions: ${row}`
+  await page.getByRole('button', { name, exact: true }).click()
+  // Another row's menu may still be closing.
+  await page.getByRole('menu', { name, exact: true }).getByRole('menuitem', { name: entry, exact: true }).click()
 }
 
 /** Answers the question with this title, which says all of `words`. */
@@ -127,7 +129,7 @@ export async function answer(
 /** A message says exactly this. It is closed, so that it is not taken for the next one. */
 export async function said(page: Page, words: string): Promise<void> {
   const message = page.getByRole('alert').filter({ has: page.getByText(words, { exact: true }) })
-  await expect(message).toBeVisible({ timeout: 15_000 })
+  await expect(message).toBeVisible()
   // It may go by itself before it is reached.
   await message
     .getByRole('button', { name: 'Close' })

@@ -53,9 +53,9 @@ test('a new customer buys a plan in the browser and uses the proxy', async ({ pa
 
   let line = ''
   await test.step('lands on the proxies page and sees, copies and exports the delivered proxies', async () => {
-    await expect(page).toHaveURL(`${url}/dashboard/index/proxies`, { timeout: 15_000 })
+    await expect(page).toHaveURL(`${url}/dashboard/index/proxies`)
     const order = page.getByRole('row').filter({ hasText: 'Metro ISP' }).first()
-    await expect(order).toContainText('Active', { timeout: 15_000 })
+    await expect(order).toContainText('Active')
     const proxies = page.getByRole('region', { name: 'Proxies' })
     await expect(proxies.getByRole('row')).toHaveCount(9)
     await proxies.getByRole('button', { name: 'copy' }).click()

@@ -16,19 +16,15 @@ test('npm run dev changes the open page without a reload, and starts the shop ag
     await page.evaluate(() => Object.assign(globalThis, { stays: true }))
     touch('apps/web/src/app/footer.tsx')
     await expect
-      .poll(() => updates.some(frame => frame.includes('"update"') && frame.includes('footer.tsx')), {
-        timeout: 20_000
-      })
+      .poll(() => updates.some(frame => frame.includes('"update"') && frame.includes('footer.tsx')))
       .toBe(true)
     await expect(page.locator('footer')).toBeVisible()
     expect(await page.evaluate(() => 'stays' in globalThis)).toBe(true)
 
     touch('apps/server/src/infra/http/health.ts')
-    await expect
-      .poll(output, { timeout: 20_000 })
-      .toContain('The shop starts again: apps/server/src/infra/http/health.ts')
+    await expect.poll(output).toContain('The shop starts again: apps/server/src/infra/http/health.ts')
     // A call waits for the shop instead of failing while it starts.
-    const reply = await page.request.get(`${shop.url}/api/products?limit=1`, { timeout: 30_000 })
+    const reply = await page.request.get(`${shop.url}/api/products?limit=1`)
     expect(reply.headers()['content-type']).toContain('application/json')
     expect(reply.status()).toBeLessThan(500)
   } finally {

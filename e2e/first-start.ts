@@ -1,13 +1,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect as impatient } from '@playwright/test'
 import { startEmbeddedPostgres } from '../apps/server/src/infra/postgres/embedded.ts'
 import { startProgram, untilAnswers, type Program } from '../scripts/demo/programs.ts'
 import { freePorts } from './ports.ts'
-
-/** A whole day on a busy machine: what comes soon on a quiet one may take its time. */
-export const expect = impatient.configure({ timeout: 30_000 })
 
 /** What an operator copies from the platform's own pages into Web Settings. */
 const PLATFORM = { token: 'operators-day-token', secret: 'operators-day-secret' }

@@ -1,5 +1,5 @@
-import type { Locator, Page } from '@playwright/test'
-import { expect, type EmptyShop } from './first-start.ts'
+import { expect, type Locator, type Page } from '@playwright/test'
+import type { EmptyShop } from './first-start.ts'
 import type { Machine } from './machines.ts'
 
 /** What is copied into the console from the stand-in platform's product of access rules. */

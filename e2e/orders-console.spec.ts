@@ -14,7 +14,7 @@ async function settled(page: Page, shop: RunningShop, order: Order): Promise<voi
     const reply = await page.request.get(`${shop.url}/api/orders/order_list/${order.id}/get_proxy_detail/?limit=1`)
     return ((await reply.json()) as { data: { order: Order } }).data.order
   }
-  await expect.poll(read, { timeout: 30_000 }).toMatchObject({ task: null })
+  await expect.poll(read).toMatchObject({ task: null })
 }
 
 test("an administrator does everything with an order that its row's menu offers, by keyboard", async ({
@@ -98,7 +98,7 @@ test("an administrator does everything with an order that its row's menu offers,
       if (action === 'Change proxy') await answerByKeyboard(page, 'YES')
       await expect(toast('Request in progress')).toBeVisible()
       await settled(page, shop, order)
-      await expect(row).toContainText('8/8', { timeout: 15_000 })
+      await expect(row).toContainText('8/8')
     })
 
   await test.step('asks for its delivery', async () => {

@@ -48,9 +48,7 @@ test('a script buys a plan and uses its proxies', async ({ request, shop }) => {
     const list = await call<{ data: Order[] }>(request, shop, 'get', '/api/orders/order_list/?limit=100')
     return list.data.find(one => one.order_id === placed.order_id)
   }
-  await expect
-    .poll(readOrder, { timeout: 20_000 })
-    .toMatchObject({ state: 'delivered', pay_status: 1, delivery_num: 8 })
+  await expect.poll(readOrder).toMatchObject({ state: 'delivered', pay_status: 1, delivery_num: 8 })
   const order = await readOrder()
   const lines = await call<{ proxy_lines: string[] }>(
     request,

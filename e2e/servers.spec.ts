@@ -31,7 +31,7 @@ test('an operator adds a server and a group, plans before acting, and manages th
   await page.getByRole('menuitem', { name: 'Install the agent' }).click()
   await page.getByRole('button', { name: 'YES' }).click()
   const failure = page.getByText("Enter root's password or private key in the server's form first")
-  await expect(failure.first()).toBeVisible({ timeout: 30_000 })
+  await expect(failure.first()).toBeVisible()
   await page.reload()
   await expect(failure.first()).toBeVisible()
   await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible()

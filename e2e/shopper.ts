@@ -1,6 +1,6 @@
-import type { Page } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 import pg from 'pg'
-import { expect, type EmptyShop } from './first-start.ts'
+import type { EmptyShop } from './first-start.ts'
 import { RULE } from './operator.ts'
 
 export type Mail = { to: string; subject: string; text: string }
@@ -15,7 +15,7 @@ export async function mailTo({ platform }: { platform: { url: string } }, to: st
         found = mails.find(mail => mail.to === to && subject.test(mail.subject))
         return found !== undefined
       },
-      { message: `a mail to ${to}: ${subject}`, timeout: 30_000 }
+      { message: `a mail to ${to}: ${subject}` }
     )
     .toBe(true)
   if (!found) throw new Error('the mail is gone')

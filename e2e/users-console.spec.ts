@@ -2,7 +2,6 @@ import { asAdmin, buy } from './console.ts'
 import { expect, test } from './shop.ts'
 
 test('an administrator views the shop as a user and comes back, and every tab follows', async ({ browser, shop }) => {
-  test.setTimeout(120_000)
   const context = await browser.newContext({ locale: 'en' })
   const page = await context.newPage()
   await asAdmin(page, shop)
@@ -41,7 +40,6 @@ test('an administrator views the shop as a user and comes back, and every tab fo
 })
 
 test('an administrator changes coins and reads what a user has', async ({ browser, shop }) => {
-  test.setTimeout(120_000)
   const order = await buy(shop)
   const context = await browser.newContext({ locale: 'en' })
   const page = await context.newPage()

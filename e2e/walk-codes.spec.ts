@@ -81,7 +81,6 @@ test('gift cards: amounts with $, YES and NO, ten a page, search, what the form 
   page,
   shop
 }) => {
-  test.setTimeout(120_000)
   const [code, taken] = [unique('CARD'), unique('TAKEN')]
   await exchanged(shop, taken)
   await asAdmin(page, shop)

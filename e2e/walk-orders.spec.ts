@@ -14,7 +14,6 @@ test('orders: the username of the route is searched for, and what fails is said 
   page,
   shop
 }) => {
-  test.setTimeout(120_000)
   const order = await buy(shop)
   await asAdmin(page, shop)
   await page.goto(`${shop.url}${ORDERS}/${order.username}`)
@@ -40,11 +39,11 @@ test('orders: the username of the route is searched for, and what fails is said 
   await search.fill(order.order_id)
   await page.getByRole('button', { name: 'Search', exact: true }).click()
   const failed = page.getByRole('alert').filter({ hasText: '搜索失败' })
-  await expect(failed).toBeVisible({ timeout: 20_000 })
+  await expect(failed).toBeVisible()
   await page.reload()
-  await expect(failed).toBeVisible({ timeout: 20_000 })
+  await expect(failed).toBeVisible()
   const figures = page.getByRole('alert').filter({ hasText: '获取订单统计数据失败' })
-  await expect(figures).toBeVisible({ timeout: 20_000 })
+  await expect(figures).toBeVisible()
   for (const end of ends) await end()
   await failed.getByRole('button', { name: 'Try again' }).click()
   await figures.getByRole('button', { name: 'Try again' }).click()
@@ -60,7 +59,6 @@ test('orders: one that was paid and not delivered is highlighted, and is deliver
   page,
   shop
 }) => {
-  test.setTimeout(120_000)
   const good = await buy(shop)
   const failed = await buy(shop, { currency: 'EUR' })
   await asAdmin(page, shop)
@@ -83,7 +81,7 @@ test('orders: one that was paid and not delivered is highlighted, and is deliver
   await choose(page, failed.order_id, 'Deliver')
   await answer(page, 'Deliver what was not paid for?', 'YES')
   await said(page, 'Request in progress')
-  await expect(row).toContainText('8/8', { timeout: 30_000 })
+  await expect(row).toContainText('8/8')
   await expect(row).not.toHaveAttribute('data-problem')
 
   // A quick look beside the list, and the page in its place, with the way back.
@@ -101,7 +99,6 @@ test('orders: each action of a row asks, does nothing after NO, and says what ca
   context,
   shop
 }) => {
-  test.setTimeout(120_000)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: shop.url })
   const order = await buy(shop)
   const unpaid = await buy(shop, { pay: false })
@@ -126,7 +123,7 @@ test('orders: each action of a row asks, does nothing after NO, and says what ca
     expect(made(path)).toBe(1)
     await expect(row).toContainText('8/8')
     await page.getByRole('button', { name: `Actions: ${order.order_id}` }).click()
-    await expect(page.getByRole('menuitem', { name: entry })).toBeEnabled({ timeout: 30_000 })
+    await expect(page.getByRole('menuitem', { name: entry })).toBeEnabled()
     await page.keyboard.press('Escape')
     await expect(page.getByRole('menu')).toHaveCount(0)
   }
@@ -167,7 +164,6 @@ test('orders: batches need a selection, ask, and say what failed; the export has
   page,
   shop
 }) => {
-  test.setTimeout(120_000)
   const order = await buy(shop)
   await asAdmin(page, shop)
   await page.goto(`${shop.url}${ORDERS}?search=${order.order_id}`)
@@ -208,7 +204,5 @@ test('orders: batches need a selection, ask, and say what failed; the export has
 
   await batch(page, 'Reset proxies')
   await answer(page, 'Start this for 1 orders?', 'YES')
-  await expect(page.getByRole('region', { name: 'Bulk action' })).toContainText('1 of 1 done, 0 refused', {
-    timeout: 30_000
-  })
+  await expect(page.getByRole('region', { name: 'Bulk action' })).toContainText('1 of 1 done, 0 refused')
 })

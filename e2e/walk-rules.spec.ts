@@ -91,7 +91,6 @@ test('CIDR list: its filters, sorting, the edit of excluded rules, and the clean
   page,
   shop
 }) => {
-  test.setTimeout(120_000)
   const admin = await signedIn(shop, 'admin')
   const form = { name: 'gone', ip: '127.0.0.78', cidr: '127.221.0.0/24' }
   const { id } = await call<{ id: number }>(admin, 'post', '/api/servers/servers/', form)

@@ -13,7 +13,6 @@ async function openConsole(page: Page, shop: RunningShop, screen: string): Promi
 }
 
 test('Server Manage: search, Add, Edit and Delete, in the words of the specification', async ({ page, shop }) => {
-  test.setTimeout(120_000)
   await openConsole(page, shop, 'servers')
   await expect(page.getByRole('combobox', { name: 'Rows per page' })).toHaveValue('10')
   await page.getByRole('button', { name: 'Add server' }).click()
@@ -48,7 +47,6 @@ test('Manage: every handle asks for what it needs, asks before it ends something
   page,
   shop
 }) => {
-  test.setTimeout(120_000)
   const admin = await signedIn(shop, 'admin')
   const { data: rules } = await call<{ data: { id: number }[] }>(admin, 'get', '/api/servers/acls/?limit=1')
   const group = { name: 'Walked group', description: 'For the walk', acls: rules.map(({ id }) => id) }

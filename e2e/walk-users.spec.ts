@@ -73,7 +73,6 @@ test('users: search, ban, unban, delete, view orders and switch ask, do nothing 
   page,
   shop
 }) => {
-  test.setTimeout(120_000)
   const order = await buy(shop)
   const username = await signUp(shop)
   await asAdmin(page, shop)
@@ -143,7 +142,6 @@ test('users: the Edit dialog has three cards, stays open beside a click, and say
   page,
   shop
 }) => {
-  test.setTimeout(120_000)
   const username = await signUp(shop)
   await setUser(shop, username, `${NEVER_LOGGED_IN}, ${CHAT_ACCOUNT}`)
   await asAdmin(page, shop)
@@ -199,7 +197,6 @@ test('users: the Edit dialog has three cards, stays open beside a click, and say
 })
 
 test('users: a log-in is shown with the flag of its country, or with a globe', async ({ page, shop }) => {
-  test.setTimeout(120_000)
   const username = await signUp(shop)
   for (const ip of FROM.values()) await logIn(shop, username, ip)
   await asAdmin(page, shop)

@@ -26,7 +26,7 @@ function write(name: string, text: string): void {
 }
 
 const starts = (wanted: string) =>
-  vi.waitFor(() => expect(readFileSync(join(folder, 'starts'), 'utf8').trim()).toBe(wanted), { timeout: 20_000 })
+  vi.waitFor(() => expect(readFileSync(join(folder, 'starts'), 'utf8').trim()).toBe(wanted), { timeout: 30_000 })
 
 test('a program starts again when a file changes, also after one with a mistake, and in a new folder', async () => {
   write('main.ts', source('first'))
@@ -45,7 +45,7 @@ test('a program starts again when a file changes, also after one with a mistake,
       write('deep/other.ts', `// ${Math.random()}`)
       expect(readFileSync(join(folder, 'starts'), 'utf8')).toMatch(/third third/)
     },
-    { timeout: 20_000, interval: 500 }
+    { timeout: 30_000, interval: 500 }
   )
   await run.stop()
   expect(await run.ended).toBe(0)

@@ -10,7 +10,7 @@ afterAll(async () => {
 })
 
 /** Waits until a condition holds; fails with its last value after `ms`. */
-export async function until<T>(what: string, look: () => T | Promise<T>, ms = 10_000): Promise<NonNullable<T>> {
+export async function until<T>(what: string, look: () => T | Promise<T>, ms = 30_000): Promise<NonNullable<T>> {
   const deadline = performance.now() + ms
   for (;;) {
     const value = await look()

@@ -45,7 +45,7 @@ export async function agentProcess(folder: string, env: Record<string, string> =
   )
   onEnd(() => child.kill('SIGKILL'))
   const ports = /Proxies listen on port (\d+), the management API on \S+:(\d+)\./
-  await until('the agent to start', () => done || ports.test(output), 30_000)
+  await until('the agent to start', () => done || ports.test(output))
   const match = ports.exec(output)
   return { child, port: Number(match?.[2] ?? 0), proxyPort: Number(match?.[1] ?? 0), output: () => output, exited }
 }

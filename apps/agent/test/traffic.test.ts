@@ -90,7 +90,7 @@ test('an agent forgets old counters by itself', async () => {
   const path = join(agent.folder, 'traffic.json')
   const text = (): Promise<string> => readFile(path, 'utf8').catch(() => '')
   await visit('gone', `${agent.net}.1.1`)
-  await until('the counters to be saved', async () => (await text()).includes('"gone"'), 30_000)
+  await until('the counters to be saved', async () => (await text()).includes('"gone"'))
   await agent.call('DELETE', '/api/users/gone')
   ahead = 25 * HOUR
   await visit('stays', `${agent.net}.1.2`)

@@ -41,7 +41,7 @@ describe.runIf(process.platform === 'linux')('workers', () => {
     }
     const put = await call('PUT', '/api/users/late', { password: 'secret', prefixes: [`${net}.1.2/32`] })
     expect([put.status, put.json['reason']]).toEqual([503, 'notServing'])
-    await until('both workers to be back', async () => (await call('GET', '/healthz')).status === 200, 60_000)
+    await until('both workers to be back', async () => (await call('GET', '/healthz')).status === 200)
     expect((await call('GET', '/api/state')).status).toBe(200)
     expect((await tunnel(`${net}.1.1`, agent.proxyPort, 'u', echo.host)).status).toBe(200)
     expect(agent.output()).toMatch(/A worker ended \(SIGKILL\)/)

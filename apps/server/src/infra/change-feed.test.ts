@@ -34,7 +34,7 @@ async function open(options: Partial<ChangeFeedOptions> = {}): Promise<Heard> {
 }
 
 const changesOf = ({ heard }: Heard) => heard.flatMap(event => event?.changes ?? [])
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 20 })
+const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 /** Ends every connection that listens, as a restart of the server does. */
 const endListening = () =>
   withClient(database.url, client =>

@@ -25,7 +25,7 @@ test('lines of both kinds reach the store, those from before it was there too, w
   log.debug('too small')
   tail.start(store)
   log.warn({ queue: 'deliver', job: 'x' }, 'job failed')
-  await vi.waitFor(() => expect(stored).toHaveLength(2))
+  await vi.waitFor(() => expect(stored).toHaveLength(2), { timeout: 30_000 })
   log.error({ err: new Error('why') }, 'at the end')
   await tail.stop()
   expect(texts(stored).map(text => text.split('\n')[0])).toEqual([

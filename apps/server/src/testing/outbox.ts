@@ -67,7 +67,7 @@ export async function startTestOutbox(): Promise<TestOutbox> {
       beforeCut = meanwhile
     },
     async waitFor(to, count = 1) {
-      const deadline = Date.now() + 15_000
+      const deadline = Date.now() + 30_000
       for (;;) {
         const found = mails.filter(mail => mail.to === to)
         if (found.length >= count) return found

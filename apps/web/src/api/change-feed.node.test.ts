@@ -69,32 +69,34 @@ const shared = {
 const send = (index: number, text: string) => opened.at(index)?.response.write(text)
 const change = (id: number) => `id: ${id}\nevent: change\ndata: {"changes":[{"resource":"order","id":${id}}]}\n\n`
 
+const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000 })
+
 describe('one connection', () => {
   it('hands on changes and resets, and takes what it cannot read for a reset', async () => {
     const { seen } = tab()
-    await vi.waitFor(() => expect(seen.connected).toBe(true))
+    await eventually(() => expect(seen.connected).toBe(true))
     send(-1, change(7))
-    await vi.waitFor(() => expect(seen.changes).toEqual([{ resource: 'order', id: 7 }]))
+    await eventually(() => expect(seen.changes).toEqual([{ resource: 'order', id: 7 }]))
     send(-1, 'event: reset\ndata: \n\nevent: change\ndata: not json\n\n')
-    await vi.waitFor(() => expect(seen.resets).toBe(2))
+    await eventually(() => expect(seen.resets).toBe(2))
   })
 
   it('is connected again by itself, and says what it saw last', async () => {
     const { seen } = tab()
-    await vi.waitFor(() => expect(seen.connected).toBe(true))
+    await eventually(() => expect(seen.connected).toBe(true))
     send(-1, change(41))
-    await vi.waitFor(() => expect(seen.changes).toHaveLength(1))
+    await eventually(() => expect(seen.changes).toHaveLength(1))
     opened[0]?.response.end()
-    await vi.waitFor(() => expect(opened).toHaveLength(2), { timeout: 10_000 })
+    await eventually(() => expect(opened).toHaveLength(2))
     expect(opened[1]?.request.headers['last-event-id']).toBe('41')
-    await vi.waitFor(() => expect(seen.connected).toBe(true))
+    await eventually(() => expect(seen.connected).toBe(true))
     expect(seen.resets).toBe(0)
   })
 
   it('is tried again while the server has trouble, and then reads everything anew', async () => {
     answers.push(status(503), status(503), status(502), status(502))
     const { seen } = tab()
-    await vi.waitFor(() => expect(seen).toMatchObject({ connected: true, resets: 1 }), { timeout: 10_000 })
+    await eventually(() => expect(seen).toMatchObject({ connected: true, resets: 1 }))
     // Each refusal, and each question for its status.
     expect(opened).toHaveLength(5)
   })
@@ -103,11 +105,11 @@ describe('one connection', () => {
     answers.push(status(code), status(code))
     const asked = vi.fn(statusOf)
     const { seen } = tab(1, { statusOf: asked })
-    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
+    await eventually(() => expect(asked).toHaveBeenCalledOnce())
     await asked.mock.results[0]?.value
     // Long enough for every delay that could follow: the next connection of another tab comes after it.
     const other = tab()
-    await vi.waitFor(() => expect(other.seen.connected).toBe(true))
+    await eventually(() => expect(other.seen.connected).toBe(true))
     expect(opened).toHaveLength(3)
     expect(seen).toMatchObject({ connected: false, resets: 0 })
   })
@@ -116,34 +118,34 @@ describe('one connection', () => {
 describe('several tabs', () => {
   it('share one connection', async () => {
     const first = tab(1, shared)
-    await vi.waitFor(() => expect(first.seen.connected).toBe(true))
+    await eventually(() => expect(first.seen.connected).toBe(true))
     const second = tab(1, shared)
-    await vi.waitFor(() => expect(second.seen.connected).toBe(true))
+    await eventually(() => expect(second.seen.connected).toBe(true))
     send(-1, change(3))
-    await vi.waitFor(() => expect(second.seen.changes).toEqual([{ resource: 'order', id: 3 }]))
+    await eventually(() => expect(second.seen.changes).toEqual([{ resource: 'order', id: 3 }]))
     expect(first.seen.changes).toEqual(second.seen.changes)
     expect(opened).toHaveLength(1)
   })
 
   it('go on with another connection when the one that had it is closed', async () => {
     const first = tab(1, shared)
-    await vi.waitFor(() => expect(first.seen.connected).toBe(true))
+    await eventually(() => expect(first.seen.connected).toBe(true))
     const second = tab(1, shared)
-    await vi.waitFor(() => expect(second.seen.connected).toBe(true))
+    await eventually(() => expect(second.seen.connected).toBe(true))
     first.stop()
-    await vi.waitFor(() => expect(opened).toHaveLength(2))
+    await eventually(() => expect(opened).toHaveLength(2))
     // Nobody listened meanwhile.
-    await vi.waitFor(() => expect(second.seen).toMatchObject({ resets: 1, connected: true }))
+    await eventually(() => expect(second.seen).toMatchObject({ resets: 1, connected: true }))
     send(-1, change(9))
-    await vi.waitFor(() => expect(second.seen.changes).toEqual([{ resource: 'order', id: 9 }]))
+    await eventually(() => expect(second.seen.changes).toEqual([{ resource: 'order', id: 9 }]))
     expect(first.seen.changes).toEqual([])
   })
 
   it('connect anew when somebody else signs in in one of them', async () => {
     const first = tab(1, shared)
-    await vi.waitFor(() => expect(first.seen.connected).toBe(true))
+    await eventually(() => expect(first.seen.connected).toBe(true))
     tab(2, shared)
-    await vi.waitFor(() => expect(opened).toHaveLength(2))
-    await vi.waitFor(() => expect(first.seen.connected).toBe(true))
+    await eventually(() => expect(opened).toHaveLength(2))
+    await eventually(() => expect(first.seen.connected).toBe(true))
   })
 })

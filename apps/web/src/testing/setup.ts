@@ -9,7 +9,7 @@ import { setWidth } from './render.tsx'
 // React then reports every change that a test did not wait for.
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
 // A loaded machine takes its time; what is there ends the waiting at once.
-configure({ asyncUtilTimeout: 10_000 })
+configure({ asyncUtilTimeout: 30_000 })
 
 // A call is not repeated: the second answer would be the same.
 const options = queryClient.getDefaultOptions()

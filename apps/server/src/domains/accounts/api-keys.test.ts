@@ -211,7 +211,7 @@ test('keys end with the password, a reset by an administrator, a ban and other r
         const ended = mails.find(mail => mail.subject === 'Your API keys have ended')
         expect(ended?.text, name).toContain(`key of ${name}`)
       },
-      { timeout: 20_000 }
+      { timeout: 30_000 }
     )
   }
 })

@@ -66,7 +66,7 @@ test.each([
   })
   await settled
   expect(await removing.promise).toMatchObject({ code: 2000 })
-  await expect.poll(deadlocks, { timeout: 10_000 }).toBeGreaterThan(before)
+  await expect.poll(deadlocks).toBeGreaterThan(before)
   const granted = await ctx.db
     .select()
     .from(pointRecords)

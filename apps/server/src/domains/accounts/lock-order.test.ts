@@ -22,7 +22,7 @@ const waitUntilBlocked = () =>
           where not l.granted and a.datname = current_database()`)
         return rows.length
       },
-      { timeout: 10_000 }
+      { timeout: 30_000 }
     )
     .toBeGreaterThan(0)
 

@@ -196,7 +196,7 @@ test('the password is looked at again when the session is written', async () => 
         )
         expect(rows.length).toBeGreaterThan(0)
       },
-      { timeout: 10_000 }
+      { timeout: 30_000 }
     )
     return { login: pending }
   })

@@ -247,7 +247,7 @@ describe('working on a run', () => {
     const began = performance.now()
     await workOn(id)
     const took = performance.now() - began
-    await vi.waitFor(() => expect(published.at(-1)).toBeGreaterThan(began + took))
+    await vi.waitFor(() => expect(published.at(-1)).toBeGreaterThan(began + took), { timeout: 30_000 })
     end()
     expect(published.length).toBeLessThanOrEqual(took / 300 + 4)
   })
@@ -298,7 +298,7 @@ test('a worker that finds a run in the queue does all of it', async () => {
     await vi.waitFor(
       async () =>
         expect((await boss.get(`/api/bulk/${data.id}/`)).data).toMatchObject({ state: 'done', succeeded: 20 }),
-      20_000
+      { timeout: 30_000 }
     )
   } finally {
     await working.close()

@@ -8,7 +8,7 @@ import { catalogRoutes } from './index.ts'
 import { addProduct } from './products.fixture.ts'
 import { products } from './tables.ts'
 
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 20 })
+const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 
 /** Time stands still, so that a shared reply never becomes too old. */
 const now = () => new Date('2026-03-01T12:00:00Z')

@@ -262,10 +262,13 @@ test('reading all products again brings what lost webhooks would have told, and 
   const [row] = await shop.ctx.db.select().from(products).where(eq(products.id, lost.id))
   expect(row?.valid).toBe(false)
   expect(await admin.post(catalog.rereadProducts.path)).toMatchObject({ code: 2000, data: { status: 'queued' } })
-  await vi.waitFor(async () => {
-    const { rows } = await shop.ctx.db.execute(`select 1 from pgboss.job where name = 'read-platform-products'`)
-    expect(rows).toHaveLength(1)
-  })
+  await vi.waitFor(
+    async () => {
+      const { rows } = await shop.ctx.db.execute(`select 1 from pgboss.job where name = 'read-platform-products'`)
+      expect(rows).toHaveLength(1)
+    },
+    { timeout: 30_000 }
+  )
   const { rows } = await shop.ctx.db.execute(`select actor_name from audit_log where action = 'product.reread'`)
   expect(rows).toHaveLength(1)
 })

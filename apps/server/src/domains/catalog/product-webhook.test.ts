@@ -53,7 +53,7 @@ async function settle(payload: unknown, delivery: Delivery): Promise<string | nu
       expect(event?.processedAt).toBeInstanceOf(Date)
       return event?.outcome ?? null
     },
-    { timeout: 20_000, interval: 50 }
+    { timeout: 30_000, interval: 50 }
   )
 }
 

@@ -79,9 +79,9 @@ test('screens hear at once that a server is behind, though nothing answers there
   })
   try {
     await wantTestUsers(ctx, id, { count: 2, base: '127.46.0' })
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([id])
+    await expect.poll(() => heard).toEqual([id])
     await command(ctx, SYSTEM, unit => removeUsersByHand(unit, id))
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([id, id])
+    await expect.poll(() => heard).toEqual([id, id])
   } finally {
     stop()
   }

@@ -74,11 +74,11 @@ test('screens hear when an agent goes away and comes back', async () => {
   try {
     await agent.stop()
     await checkServers(ctx)
-    await expect.poll(() => heard.has(id), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => heard.has(id)).toBe(true)
     heard.clear()
     await agent.start()
     await checkServers(ctx)
-    await expect.poll(() => heard.has(id), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => heard.has(id)).toBe(true)
   } finally {
     unsubscribe()
   }

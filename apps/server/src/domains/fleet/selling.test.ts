@@ -64,7 +64,7 @@ test('a server that has not answered for unreachable_after sells nothing, and se
   expect(await reserve(ctx.db, wanted(second))).toEqual({ ok: false, reason: 'out_of_stock' })
   expect(await reserveOther(ctx.db, wanted(first))).toEqual({ ok: false, reason: 'out_of_stock' })
   expect(await shown(serverId)).toMatchObject({ status: 'active', sells: false })
-  await expect.poll(() => heard, { timeout: 10_000 }).toContain('server_group')
+  await expect.poll(() => heard).toContain('server_group')
   stop()
 
   await agent.start()

@@ -90,7 +90,7 @@ test('a mail service that fails is asked again; a recipient that it refuses is n
       )
       expect(rows).toEqual([{ state: 'completed' }])
     },
-    { timeout: 10_000 }
+    { timeout: 30_000 }
   )
   expect(shop.outbox.mails.some(mail => mail.to === 'refused@example.com')).toBe(false)
 })
@@ -109,7 +109,7 @@ test('a code that expired while it waited is not sent', async () => {
       )
       expect(rows).toHaveLength(1)
     },
-    { timeout: 10_000 }
+    { timeout: 30_000 }
   )
   expect(shop.outbox.mails.some(mail => mail.to === 'late@example.com')).toBe(false)
 })
@@ -128,7 +128,7 @@ test('without a key the mail waits for an administrator to set one', async () =>
       )
       expect(JSON.stringify(rows[0]?.output)).toContain('Enter the SendGrid API key under Web Settings, Email.')
     },
-    { timeout: 10_000 }
+    { timeout: 30_000 }
   )
   await writeSettings(shop.ctx, { sendgrid_api_key: 'test' })
   expect(await shop.outbox.waitFor('later@example.com')).toHaveLength(1)

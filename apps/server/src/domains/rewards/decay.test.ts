@@ -50,7 +50,7 @@ test('every customer hears that points may have changed', async () => {
     event => void heard.push(...(event?.changes ?? []).filter(({ resource }) => resource === 'user'))
   )
   await decayLevelPoints(at('2025-12-05T00:00:00Z'))
-  await expect.poll(() => heard, { timeout: 10_000 }).toEqual([{ resource: 'user', everyone: true }])
+  await expect.poll(() => heard).toEqual([{ resource: 'user', everyone: true }])
   stop()
 })
 

@@ -102,7 +102,7 @@ test('the history says why, as a sentence and as a code with parameters; its use
   ])
   const change = ({ user }: typeof buyer) => ({ resource: 'user', id: user.id, userId: user.id })
   await vi.waitFor(() => expect(heard).toEqual(expect.arrayContaining([change(buyer), change(inviter)])), {
-    timeout: 10_000
+    timeout: 30_000
   })
   stop()
 })

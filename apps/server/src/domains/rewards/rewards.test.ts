@@ -303,7 +303,7 @@ test('a promo code that goes to somebody else is told to both', async () => {
   const stop = shop.ctx.changes.subscribe(event => {
     for (const { resource, userId } of event?.changes ?? []) if (resource === 'coupon' && userId) told.add(userId)
   })
-  const toldTo = (...ids: number[]) => vi.waitFor(() => expect(told).toEqual(new Set(ids)), 10_000)
+  const toldTo = (...ids: number[]) => vi.waitFor(() => expect(told).toEqual(new Set(ids)), 30_000)
   const form = { username: one.user.username, code: code(), discount: '5', code_type: 1 }
   const { data } = await admin.post<Coupon>(`${R}/coupon_code/`, form)
   await toldTo(one.user.id)

@@ -43,7 +43,9 @@ test("an answer is mailed in the sender's language with what was asked, kept, an
   expect(mail?.subject).toBe(`您的工单 #${id} 已有回复`)
   expect(mail?.text).toContain('First line.\nSecond <b>line</b>.')
   expect(mail?.text).toContain('> Where is my proxy?\n> I paid.')
-  await vi.waitFor(async () => expect((await read(id)).mail).toMatchObject({ state: 'sent', error: null }))
+  await vi.waitFor(async () => expect((await read(id)).mail).toMatchObject({ state: 'sent', error: null }), {
+    timeout: 30_000
+  })
   const [entry] = await shop.ctx.db
     .select()
     .from(auditLog)
@@ -66,12 +68,14 @@ test('an answer that the mail service refuses shows as failed, and why', async (
     errors: [{ message: 'Does not contain a valid address.', field: 'personalizations.0.to' }]
   })
   await answered(id)
-  await vi.waitFor(async () =>
-    expect((await read(id)).mail).toMatchObject({
-      state: 'failed',
-      error_code: 'rejected',
-      id: expect.any(Number) as unknown
-    })
+  await vi.waitFor(
+    async () =>
+      expect((await read(id)).mail).toMatchObject({
+        state: 'failed',
+        error_code: 'rejected',
+        id: expect.any(Number) as unknown
+      }),
+    { timeout: 30_000 }
   )
 })
 

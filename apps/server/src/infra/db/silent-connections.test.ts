@@ -74,10 +74,10 @@ test('the job queue works on after its connections fell silent', async () => {
     const done: number[] = []
     await jobs.work(waiting, async ({ n }) => void done.push(n))
     await jobs.send(db, waiting, { n: 1 })
-    await vi.waitFor(() => expect(done).toEqual([1]), { timeout: 20_000 })
+    await vi.waitFor(() => expect(done).toEqual([1]), { timeout: 30_000 })
     own.mute()
     await jobs.send(db, waiting, { n: 2 })
-    await vi.waitFor(() => expect(done).toEqual([1, 2]), { timeout: 20_000 })
+    await vi.waitFor(() => expect(done).toEqual([1, 2]), { timeout: 30_000 })
   } finally {
     // It says goodbye to each of its connections, and the silent ones do not answer.
     own.stop()
@@ -90,7 +90,7 @@ test('a process that gets no answer though new connections work is reported as s
   const stuck = vi.fn<() => void>()
   const watched = { databaseUrl: database.url, log, everyMs: 50, patienceMs: 200 }
   const unwatch = watchDatabase({ ...watched, answers: () => new Promise(() => {}), onStuck: stuck })
-  await vi.waitFor(() => expect(stuck).toHaveBeenCalledOnce(), { timeout: 10_000 })
+  await vi.waitFor(() => expect(stuck).toHaveBeenCalledOnce(), { timeout: 30_000 })
   unwatch()
 })
 
@@ -106,7 +106,7 @@ test('a process is not stuck while it is answered, nor while the database is awa
     watchDatabase({ ...watched, databaseUrl: database.url, answers: answering(true) }),
     watchDatabase({ ...watched, databaseUrl: away, answers: answering(false) })
   ]
-  await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(20), { timeout: 10_000 })
+  await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(20), { timeout: 30_000 })
   for (const end of unwatch) end()
   expect(stuck).not.toHaveBeenCalled()
 })

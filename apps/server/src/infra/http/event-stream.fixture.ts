@@ -25,7 +25,7 @@ const composing = (options: Options) => async (ctx: AppContext) => {
 }
 export const startShop = (options: Options = {}) => startTestShop({ app: composing(options) })
 /** Waits until `check` does not throw any more. */
-export const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 20 })
+export const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 
 type Stream = {
   status: number

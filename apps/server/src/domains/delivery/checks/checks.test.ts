@@ -124,9 +124,7 @@ test('each live proxy is asked for three sites from its own address, and its del
   const heard: Published[] = []
   const stop = world.ctx.changes.subscribe(event => void heard.push(...(event?.changes ?? [])))
   expect(await checkProxies(world.ctx, orderId)).toEqual({ checked: 3, left: false })
-  await expect
-    .poll(() => heard, { timeout: 10_000 })
-    .toContainEqual({ resource: 'order', id: orderId, userId: order.userId })
+  await expect.poll(() => heard).toContainEqual({ resource: 'order', id: orderId, userId: order.userId })
   stop()
   const rows = await checked(orderId)
   for (const row of rows.slice(0, 3)) {

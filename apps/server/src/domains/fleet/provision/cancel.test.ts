@@ -252,12 +252,12 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('on a machine', { tim
     const controller = new AbortController()
     const running = session.run(`echo $$ > ${begun}; (sleep 300 | cat); touch ${after}`, { signal: controller.signal })
     const ended = expect(running).rejects.toBeInstanceOf(Cancelled)
-    await vi.waitFor(() => access(begun), { timeout: 20_000, interval: 20 })
+    await vi.waitFor(() => access(begun), { timeout: 30_000, interval: 20 })
     controller.abort(new Cancelled('enough'))
     await ended
     const other = await connect()
     await vi.waitFor(async () => expect((await other.run(`kill -0 -- -"$(cat ${begun})"`)).code).not.toBe(0), {
-      timeout: 20_000,
+      timeout: 30_000,
       interval: 100
     })
     await expect(access(after)).rejects.toThrow('ENOENT')
