@@ -25,6 +25,25 @@ test('tests are counted as the runner reports them', () => {
   })
 })
 
+test('what failed is named with its error in one line', () => {
+  const message = '\u001B[31mError\u001B[39m: expected\n\n  1 to be 2'
+  const tested = { status: 'failed', fullName: 'counts', failureMessages: [message, 'more'] }
+  const testResults = [{ name: 'a.test.ts', status: 'failed', assertionResults: [tested] }]
+  const said = 'Error: expected 1 to be 2'
+  expect(countVitest({ numPassedTests: 0, numFailedTests: 1, testResults }, 1).failures).toEqual([
+    `a.test.ts > counts: ${said}`
+  ])
+  const specs = [{ title: 'opens', ok: false, tests: [{ status: 'unexpected', results: [{ errors: [{ message }] }] }] }]
+  const report = { stats: { expected: 0, unexpected: 1, flaky: 0 }, errors: [], suites: [{ file: 'a.spec.ts', specs }] }
+  expect(countPlaywright(report, 1).failures).toEqual([`a.spec.ts > opens: ${said}`])
+  const long = { ...tested, failureMessages: ['x'.repeat(5000)] }
+  const [short] = countVitest(
+    { numPassedTests: 0, numFailedTests: 1, testResults: [{ name: 'a', status: 'failed', assertionResults: [long] }] },
+    1
+  ).failures
+  expect(short).toHaveLength('a > counts: '.length + 300)
+})
+
 test('a file that does not load, or whose set-up fails, is a failure', () => {
   const report = { numPassedTests: 5, numFailedTests: 0, testResults: [file('failed'), file('failed', 'skipped')] }
   expect(countVitest(report, 1)).toEqual({ passed: 5, failed: 2, failures: ['a.test.ts', 'a.test.ts'] })

@@ -1,4 +1,6 @@
-/** How many checks of a stage passed and failed, and what the failed ones are called: `file > test`. */
+import { stripVTControlCharacters } from 'node:util'
+
+/** How many checks of a stage passed and failed, and what failed: `file > test: error`. */
 export type Count = {
   passed: number
   failed: number
@@ -9,8 +11,10 @@ export type Count = {
 export type VitestReport = {
   numPassedTests: number
   numFailedTests: number
-  testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[]
+  testResults: { name: string; status: string; assertionResults: VitestTest[] }[]
 }
+
+type VitestTest = { status: string; fullName: string; failureMessages?: string[] }
 
 /** The parts of Playwright's JSON report that are read here. */
 export type PlaywrightReport = {
@@ -21,9 +25,11 @@ export type PlaywrightReport = {
 
 type PlaywrightSuite = {
   file: string
-  specs?: { title: string; ok: boolean; tests: { status: string }[] }[]
+  specs?: { title: string; ok: boolean; tests: PlaywrightTest[] }[]
   suites?: PlaywrightSuite[]
 }
+
+type PlaywrightTest = { status: string; results?: { errors?: { message?: string }[] }[] }
 
 /**
  * Counts a Vitest run. A file that could not be loaded, or whose set-up failed, counts as one failure: its tests
@@ -35,7 +41,9 @@ export function countVitest(report: VitestReport | undefined, exitCode: number |
     file => file.status === 'failed' && !file.assertionResults.some(test => test.status === 'failed')
   )
   const failures = report.testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => `${name} > ${fullName}`)
+    assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages }) => `${name} > ${fullName}${reasonOf(failureMessages?.[0])}`)
   )
   return settle(
     {
@@ -57,7 +65,20 @@ export function countPlaywright(report: PlaywrightReport | undefined, exitCode: 
 
 function failedSpecs(suite: PlaywrightSuite): string[] {
   const own = (suite.specs ?? []).filter(({ ok, tests }) => !ok || tests.some(({ status }) => status === 'flaky'))
-  return [...own.map(({ title }) => `${suite.file} > ${title}`), ...(suite.suites ?? []).flatMap(failedSpecs)]
+  const named = own.map(({ title, tests }) => {
+    const errors = tests.flatMap(({ results }) => results ?? []).flatMap(result => result.errors ?? [])
+    return `${suite.file} > ${title}${reasonOf(errors[0]?.message)}`
+  })
+  return [...named, ...(suite.suites ?? []).flatMap(failedSpecs)]
+}
+
+/** Characters of an error that stand beside the name of its test. */
+const LONGEST_REASON = 300
+
+/** An error in one line, to stand after a name. */
+function reasonOf(message = ''): string {
+  const line = stripVTControlCharacters(message).replace(/\s+/g, ' ').trim()
+  return line && `: ${line.slice(0, LONGEST_REASON)}`
 }
 
 /** A run that tested nothing, or ended badly without naming a test (an unhandled error, a crash), has failed. */
