@@ -166,6 +166,6 @@ function makeBackend(config: AgentConfig, write: WriteLines, { log, resolve, pro
 
 function warnOfRoutes(log: Logger, routes: Awaited<ReturnType<Routes['load']>>): void {
   for (const { prefix, local, command } of routes) {
-    if (!local) log.warn({ prefix, command }, `${prefix} is not local. As root, run: ${command}`)
+    if (!local) log.warn({ prefix, command }, `${prefix} does not work yet. As root: ${command}`)
   }
 }

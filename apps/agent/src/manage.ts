@@ -24,7 +24,9 @@ export async function manage(program: string): Promise<void> {
         log.warn('The management API is reachable from outside without TLS: set AGENT_TLS_CERT and AGENT_TLS_KEY.')
       }
       let stopping = false
-      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+      // Its settings are read at the start alone: what asks others to read them again must not end every tunnel.
+      process.on('SIGHUP', () => log.info('SIGHUP: settings are read at the start; restart the agent for new ones.'))
+      for (const signal of ['SIGTERM', 'SIGINT']) {
         process.on(signal, () => {
           if (stopping) return
           stopping = true

@@ -100,9 +100,9 @@ describe('what two parsers could read differently is refused with 400, and reach
 describe('answers of hostile targets stay with the request that they belong to', () => {
   const answers: Record<string, string> = {
     'two different lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
-    'a bare LF': 'HTTP/1.1 200 OK\nContent-Length: 1\n\na\r\n\r\n',
+    'a bare CR': 'HTTP/1.1 200 OK\rContent-Length: 1\r\n\r\na',
     'no status line': 'hello\r\n\r\n',
-    'a folded header': 'HTTP/1.1 200 OK\r\nX: 1\r\n 2\r\n\r\n',
+    'a header without a name': 'HTTP/1.1 200 OK\r\n: 2\r\n\r\n',
     'an upgrade that nobody asked for': 'HTTP/1.1 101 Switching Protocols\r\n\r\n',
     'a head without end': `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(70_000)}`
   }

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { lockFolder } from '../src/state/folder.ts'
 import { caller, echoTarget, lease, onEnd, randomNet, tempFolder, tunnel, until } from './test-agent.ts'
 import { family } from './processes.ts'
 import { agentProcess } from './process.ts'
@@ -60,10 +62,35 @@ test('two agents never share a state folder; a token is made and kept; SIGTERM s
   const second = await agentProcess(folder)
   expect(await second.exited).toBe(1)
   expect(second.output()).toMatch(/Another agent already uses/)
+  // What asks others to read their settings again ends no tunnel.
+  first.child.kill('SIGHUP')
+  await until('the signal', () => /SIGHUP: settings are read at the start/.test(first.output()))
+  expect((await caller(first.port, token)('GET', '/api/state')).status).toBe(200)
   first.child.kill('SIGTERM')
   expect(await first.exited).toBe(0)
   const third = await agentProcess(folder, { AGENT_TOKEN: '' })
   expect((await caller(third.port, token)('GET', '/api/state')).status).toBe(200)
+})
+
+test('an agent in another container with the same folder does not run beside the first', async () => {
+  const folder = await tempFolder()
+  const path = join(folder, 'agent')
+  await mkdir(path)
+  const file = join(path, 'lock.sock')
+  // As the other container has it: the name without a file is of its own network namespace.
+  const other = createServer()
+  await new Promise<void>(resolve => other.listen(file, resolve))
+  expect(await lockFolder(path)).toMatchObject({
+    ok: false,
+    message: expect.stringMatching(/Another agent already uses/) as unknown
+  })
+  await new Promise(resolve => other.close(resolve))
+  const first = await agentProcess(folder)
+  first.child.kill('SIGKILL')
+  await first.exited
+  // A killed one leaves the file, and nobody behind it.
+  expect(existsSync(file)).toBe(true)
+  expect((await agentProcess(folder)).port).toBeGreaterThan(0)
 })
 
 test.runIf(process.platform === 'linux')(

@@ -2,6 +2,7 @@
 // For Node only (the hashes need node:crypto): the browser never talks to an agent.
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { domainToASCII } from 'node:url'
 import { z } from 'zod'
 
@@ -196,7 +197,7 @@ const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z
 
 /**
  * One line of a deny list as it is stored: a lower-case domain without leading `*.` or trailing dot, or an address or
- * prefix. `''` for blank lines and comments, `null` for what is neither. Unicode names become punycode.
+ * prefix. `''` for blank lines and comments, `null` for what is neither, as an address with bits behind its length is. Unicode names become punycode.
  */
 export function normaliseDenied(line: string): string | null {
   let text = line.trim().toLowerCase()
@@ -204,7 +205,7 @@ export function normaliseDenied(line: string): string | null {
   const [address = '', length, more] = text.split('/')
   if (isIP(address) !== 0) {
     if (length === undefined) return text
-    return more === undefined && /^\d{1,3}$/.test(length) ? text : null
+    return more === undefined && isWholePrefix(text) ? text : null
   }
   text = text.replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/[/?#].*$/, '')
   text = text
@@ -214,6 +215,14 @@ export function normaliseDenied(line: string): string | null {
   // oxlint-disable-next-line no-control-regex
   if (/[^\x00-\x7f]/.test(text)) text = domainToASCII(text)
   return hostName.test(text) ? text : null
+}
+
+/** Whether `address/length` says a range, with no bits of the address behind the length. */
+function isWholePrefix(text: string): boolean {
+  if (!ipaddr.isValidCIDR(text)) return false
+  const [address, length] = ipaddr.parseCIDR(text)
+  const network = (address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(text)
+  return text.endsWith(`/${length}`) && network.toNormalizedString() === address.toNormalizedString()
 }
 
 /** Before a domain, in a stored deny list and in the lines of `write-user-acl`: an exception, open below a denied one. */

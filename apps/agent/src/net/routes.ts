@@ -3,15 +3,25 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { parsePrefix, type Prefix } from './ip.ts'
 
-/** Runs a program; `code` is its exit status, or -1 where it cannot be started. */
-export type RunCommand = (file: string, args: readonly string[]) => Promise<{ code: number; output: string }>
+/** Runs a program, with `input` on its standard input; `code` is its exit status, or -1 where it cannot be started. */
+export type RunCommand = (
+  file: string,
+  args: readonly string[],
+  input?: string
+) => Promise<{ code: number; output: string }>
 
-const runCommand: RunCommand = (file, args) =>
+/** Thousands of routes are some hundred kilobytes of text. */
+const MAX_OUTPUT = 64 * 1024 * 1024
+
+const runCommand: RunCommand = (file, args, input = '') =>
   new Promise(resolve => {
-    execFile(file, [...args], { timeout: 10_000 }, (error, stdout, stderr) => {
+    const child = execFile(file, [...args], { timeout: 30_000, maxBuffer: MAX_OUTPUT }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
       resolve({ code, output: `${stdout}${stderr}`.trim() })
     })
+    // One that ended before it read everything has its exit status.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
   })
 
 const NONLOCAL_BIND = '/proc/sys/net/ipv6/ip_nonlocal_bind'
@@ -24,11 +34,18 @@ const loopback = parsePrefix('127.0.0.0/8')
 export class Routes {
   readonly #run: RunCommand
   readonly #platform: string
+  readonly #allowBind: () => Promise<boolean>
   #state: AgentRoute[] = []
 
-  constructor(run: RunCommand = runCommand, platform: string = process.platform) {
+  /** Tests put their own in place of commands, the system, and the switch that lets sockets have addresses of IPv6 ranges. */
+  constructor(
+    run: RunCommand = runCommand,
+    platform: string = process.platform,
+    allowBind: () => Promise<boolean> = allowNonlocalBind
+  ) {
     this.#run = run
     this.#platform = platform
+    this.#allowBind = allowBind
   }
 
   /** How each prefix stood after the last `load`. */
@@ -38,70 +55,125 @@ export class Routes {
 
   /** Makes these prefixes local and the `removed` ones foreign again. Says per prefix what an operator has to do. */
   async load(prefixes: readonly string[], removed: readonly string[]): Promise<readonly AgentRoute[]> {
-    for (const text of removed) {
-      const prefix = parsePrefix(text)
-      if (prefix !== null && !isLoopback(prefix) && this.#platform === 'linux')
-        await this.#run('ip', routeArgs(prefix, 'del'))
+    const wanted = parsed(prefixes)
+    if (this.#platform !== 'linux') return (this.#state = wanted.map(withoutAnyIp))
+    const gone = parsed(removed).filter(prefix => !isLoopback(prefix))
+    const states = new Map<Prefix, AgentRoute>()
+    for (const family of [4, 6] as const) {
+      const inFamily = (prefix: Prefix): boolean => prefix.family === family
+      await this.#change(family, 'del', gone.filter(inFamily))
+      const own = wanted.filter(inFamily)
+      const routed = own.filter(prefix => !isLoopback(prefix))
+      for (const prefix of own) states.set(prefix, { prefix: prefix.text, local: true })
+      for (const [prefix, command] of await this.#loadFamily(family, routed))
+        states.set(prefix, { prefix: prefix.text, local: false, command })
     }
-    const state: AgentRoute[] = []
-    for (const text of prefixes) {
-      const prefix = parsePrefix(text)
-      if (prefix !== null) state.push(await this.#loadOne(prefix))
-    }
-    this.#state = state
-    return state
+    return (this.#state = wanted.flatMap(prefix => states.get(prefix) ?? []))
   }
 
-  async #loadOne(prefix: Prefix): Promise<AgentRoute> {
-    if (isLoopback(prefix)) return { prefix: prefix.text, local: true }
-    if (this.#platform !== 'linux') {
-      return {
+  /** A few commands, however many prefixes there are. @returns what to run for those that could not be made local */
+  async #loadFamily(family: 4 | 6, prefixes: readonly Prefix[]): Promise<Map<Prefix, string>> {
+    const commands = new Map<Prefix, string>()
+    if (prefixes.length === 0) return commands
+    const { gateways, links } = await this.#readLinks(family)
+    for (const prefix of prefixes) {
+      const gateway = gateways.find(address => contains(prefix, address))
+      if (gateway !== undefined)
+        commands.set(prefix, `The default gateway ${gateway.address} lies inside: load smaller prefixes around it.`)
+    }
+    const possible = prefixes.filter(prefix => !commands.has(prefix))
+    const before = await this.#readLocal(family)
+    const added = possible.filter(prefix => !before.has(prefix.text))
+    await this.#change(family, 'replace', added)
+    const now = added.length === 0 ? before : await this.#readLocal(family)
+    // For IPv4 a local route lets a socket bind to its addresses; IPv6 wants this switch as well.
+    const nonlocal = family === 4 || (await this.#allowBind())
+    for (const prefix of possible) {
+      const missing: string[] = []
+      if (!now.has(prefix.text)) missing.push(`ip ${routeArgs(prefix, 'replace').join(' ')}`)
+      if (!nonlocal) missing.push('sysctl -w net.ipv6.ip_nonlocal_bind=1')
+      const link = missing.length === 0 ? links.find(other => overlaps(prefix, other)) : undefined
+      if (link !== undefined) missing.push(answerNeighbours(prefix, link.device))
+      if (missing.length > 0) commands.set(prefix, missing.join(' && '))
+    }
+    return commands
+  }
+
+  async #change(family: 4 | 6, verb: 'replace' | 'del', prefixes: readonly Prefix[]): Promise<void> {
+    if (prefixes.length === 0) return
+    const lines = prefixes.map(prefix => `${routeWords(prefix, verb).join(' ')}\n`)
+    await this.#run('ip', [...familyArgs(family), '-force', '-batch', '-'], lines.join(''))
+  }
+
+  /** The prefixes that are local as a whole. */
+  async #readLocal(family: 4 | 6): Promise<Set<string>> {
+    const shown = await this.#run('ip', [...familyArgs(family), 'route', 'show', 'table', 'local', 'type', 'local'])
+    const texts = [...shown.output.matchAll(/^local (\S+)/gm)].map(([, text = '']) => text)
+    return new Set(parsed(texts).map(prefix => prefix.text))
+  }
+
+  /**
+   * The default gateways, and for IPv6 the ranges whose routers ask for each address on the link. For IPv4 the kernel
+   * answers for whatever is local.
+   */
+  async #readLinks(family: 4 | 6): Promise<{ gateways: Gateway[]; links: Link[] }> {
+    const shown = await this.#run('ip', [...familyArgs(family), 'route', 'show'])
+    const gateways: Gateway[] = []
+    const links: Link[] = []
+    for (const line of shown.output.split('\n')) {
+      const address = line.startsWith('default ') ? /\bvia (\S+)/.exec(line)?.[1] : undefined
+      const gateway = address === undefined ? null : parsePrefix(address)
+      if (gateway !== null && address !== undefined) gateways.push({ ...gateway, address })
+      const [, text = '', device = ''] = /^(\S+\/\d+) dev (\S+)/.exec(line) ?? []
+      const prefix = family === 6 && device !== 'lo' ? parsePrefix(text) : null
+      if (prefix !== null) links.push({ ...prefix, device })
+    }
+    return { gateways, links }
+  }
+}
+
+type Gateway = Prefix & { address: string }
+type Link = Prefix & { device: string }
+
+const parsed = (texts: readonly string[]): Prefix[] => texts.flatMap(text => parsePrefix(text) ?? [])
+
+const contains = (outer: Prefix, inner: Prefix): boolean =>
+  outer.family === inner.family && outer.first <= inner.first && inner.last <= outer.last
+
+const overlaps = (one: Prefix, other: Prefix): boolean =>
+  one.family === other.family && one.first <= other.last && other.first <= one.last
+
+const withoutAnyIp = (prefix: Prefix): AgentRoute =>
+  isLoopback(prefix)
+    ? { prefix: prefix.text, local: true }
+    : {
         prefix: prefix.text,
         local: false,
         command: 'Add each address to an interface: this system has no AnyIP.'
       }
-    }
-    const missing: string[] = []
-    const gateway = await this.#gatewayInside(prefix)
-    if (gateway !== null) {
-      const command = `The default gateway ${gateway} lies inside: load smaller prefixes around it.`
-      return { prefix: prefix.text, local: false, command }
-    }
-    const shown = await this.#run('ip', [...family(prefix), 'route', 'show', 'table', 'local', 'exact', prefix.text])
-    if (shown.code !== 0 || !/^local\b/m.test(shown.output)) {
-      const added = await this.#run('ip', routeArgs(prefix, 'replace'))
-      if (added.code !== 0) missing.push(`ip ${routeArgs(prefix, 'replace').join(' ')}`)
-    }
-    // For IPv4 a local route lets a socket bind to its addresses; IPv6 wants this switch as well.
-    if (prefix.family === 6 && !(await allowNonlocalBind())) missing.push('sysctl -w net.ipv6.ip_nonlocal_bind=1')
-    return missing.length === 0
-      ? { prefix: prefix.text, local: true }
-      : { prefix: prefix.text, local: false, command: missing.join(' && ') }
-  }
 
-  async #gatewayInside(prefix: Prefix): Promise<string | null> {
-    const shown = await this.#run('ip', [...family(prefix), 'route', 'show', 'default'])
-    for (const [, text = ''] of shown.output.matchAll(/\bvia (\S+)/g)) {
-      const gateway = parsePrefix(text)
-      if (gateway?.family === prefix.family && prefix.first <= gateway.first && gateway.last <= prefix.last) return text
-    }
-    return null
-  }
-}
+/** The kernel answers neighbour solicitations for addresses of interfaces, not for those of a local route. */
+const answerNeighbours = (prefix: Prefix, device: string): string =>
+  `Have ${prefix.text} routed to this server: it is on the link of ${device}, where nothing answers for its addresses. ` +
+  `Or answer with ndppd: proxy ${device} { rule ${prefix.text} { static } }`
 
 const isLoopback = (prefix: Prefix): boolean =>
   loopback !== null && prefix.family === 4 && loopback.first <= prefix.first && prefix.last <= loopback.last
 
-const family = (prefix: Prefix): string[] => (prefix.family === 6 ? ['-6'] : [])
+const familyArgs = (family: 4 | 6): string[] => (family === 6 ? ['-6'] : [])
 
-const routeArgs = (prefix: Prefix, verb: 'replace' | 'del'): string[] => [
-  ...family(prefix),
+const routeWords = (prefix: Prefix, verb: 'replace' | 'del'): string[] => [
   'route',
   verb,
   'local',
   prefix.text,
   'dev',
   'lo'
+]
+
+const routeArgs = (prefix: Prefix, verb: 'replace' | 'del'): string[] => [
+  ...familyArgs(prefix.family),
+  ...routeWords(prefix, verb)
 ]
 
 async function allowNonlocalBind(): Promise<boolean> {

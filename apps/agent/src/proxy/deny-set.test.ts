@@ -24,3 +24,22 @@ test('an exception opens no address, and stands beside addresses that are denied
   const set = new DenySet(['!open.wide.test', '10.0.0.0/8', 'wide.test'])
   expect([set.hasAddresses, set.deniesName('open.wide.test'), set.deniesName('wide.test')]).toEqual([true, false, true])
 })
+
+test.each([
+  ['8.8.8.8', true],
+  ['8.8.8.0/24', true],
+  ['0.0.0.0/0', true],
+  ['2001:db8::/32', true],
+  ['2001:DB8:0::1/128', true],
+  ['8.8.8.9/24', false],
+  ['8.8.8.8/33', false],
+  ['8.8.8.0/024', false],
+  ['8.8.8.0/', false],
+  ['8.8.8.0/24/1', false],
+  ['2001:db8::1/32', false],
+  ['2001:db8::/129', false]
+])('of addresses only those are taken that deny something: %s %s', (line, taken) => {
+  const list = normaliseDenyList([line])
+  expect(list.ok).toBe(taken)
+  if (list.ok) expect(new DenySet(list.domains).hasAddresses).toBe(true)
+})

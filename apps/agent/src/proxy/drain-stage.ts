@@ -4,7 +4,7 @@ import { Silence } from './silence.ts'
 const LINGER_MS = 2000
 
 /**
- * The last words are said and the connection is to close. What the client still sends is read and forgotten for a short
+ * The answer is written and the connection is to close. What the client still sends is read and forgotten for a short
  * while: closing at once would reset the connection and could take the last bytes with it.
  */
 export class DrainStage implements Stage {

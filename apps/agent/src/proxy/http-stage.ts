@@ -62,8 +62,8 @@ export class HttpStage implements Stage {
 
   clientEnd(): void {
     this.#clientEnded = true
-    // A client may end its side after a whole request and still wait for the answer.
-    if (this.#phase === 'head') DrainStage.close(this.#connection)
+    // A client may end its side after whole requests and still wait for the answers.
+    if (this.#phase === 'head') this.#readHeads()
     else if (this.#body !== null && !this.#body.done) this.#connection.destroy()
   }
 
@@ -94,8 +94,11 @@ export class HttpStage implements Stage {
     while (this.#phase === 'head' && this.#connection.stage === this && !this.#connection.gone) {
       if (socket.unsent > MAX_UNREAD) return socket.pause()
       const next = this.#pending.next(plane.limits.headBytes, plane.now)
-      // It was made to wait where it sent much, or did not read.
-      if (next.kind === 'none') return socket.resume()
+      if (next.kind === 'none') {
+        if (this.#clientEnded) return DrainStage.close(this.#connection)
+        // It was made to wait where it sent much, or did not read.
+        return socket.resume()
+      }
       this.#startedAt = performance.now()
       if (next.kind === 'too-large') return this.#rejectAndClose(431, 'The request head is too large', 'head-too-large')
       if (next.kind === 'malformed') return this.#rejectAndClose(400, 'Malformed line ends', 'malformed')
@@ -285,19 +288,24 @@ export class HttpStage implements Stage {
     this.#response = null
     this.#body = null
     if (!remoteKept || !bodyDone) connection.dropRemote()
-    if (!keep || this.#clientEnded) return DrainStage.close(connection)
+    if (!keep) return DrainStage.close(connection)
     this.#readOn()
   }
 
   /** Answers a request that goes nowhere; the connection lives on where no body follows. */
   #refuse(status: number, text: string, note: string): void {
     const head = this.#head
-    const keep = head !== null && head.keepAlive && head.framing.kind === 'none' && !this.#clientEnded
+    const keep = head !== null && head.keepAlive && head.framing.kind === 'none' && !this.#mayHaveMore(head, status)
     if (!keep) return this.#rejectAndClose(status, text, note)
     this.#note(status, note)
     const message = reply(status, text, true, head.method === 'HEAD')
     this.#down += message.length
     this.#connection.socket.write(message)
+  }
+
+  /** Whether bytes of a tunnel that was refused may come: they are no requests. One that asks for a password waits for that. */
+  #mayHaveMore(head: RequestHead, status: number): boolean {
+    return head.connect && (status !== 407 || this.#pending.length > 0)
   }
 
   #rejectAndClose(status: number, text: string, note: string): void {

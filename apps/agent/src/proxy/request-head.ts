@@ -29,6 +29,8 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[^\t\x20-\x7e\x80-\xff\r\n]/
 const BARE_LINE_END = /\r(?!\n)|(?<!\r)\n/
+// Some WebSocket clients ask a proxy for ws:// instead of a tunnel: the target gets the same request.
+const PLAIN_SCHEME = /^(?:http|ws):\/\//i
 const HOST_TEXT = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/
 const V6_TEXT = /^[0-9A-Fa-f:.]{2,45}$/
 
@@ -91,6 +93,21 @@ const neverDropped = new Set([
   'upgrade'
 ])
 
+const isBlank = (code: number): boolean => code === 32 || code === 9
+
+/** What stands behind the colon, without blanks around it. What else is a space to Unicode is a byte of the value here. */
+export function fieldValue(line: string, colon: number): string {
+  let first = colon + 1
+  let end = line.length
+  while (first < end && isBlank(line.charCodeAt(first))) first++
+  while (end > first && isBlank(line.charCodeAt(end - 1))) end--
+  return line.slice(first, end)
+}
+
+/** The parts of a comma-separated list. */
+export const tokensOf = (list: string): string[] =>
+  list === '' ? [] : list.split(',').map(part => fieldValue(part, -1))
+
 /**
  * Reads a request head (without its final empty line, as latin1). Anything that two parsers could read differently is
  * refused: two lengths, a length beside an encoding, folded lines, a bare CR or LF, a space before the colon.
@@ -107,10 +124,12 @@ export function parseRequestHead(text: string): HeadResult {
   let authority = target
   let path = ''
   if (!connect) {
-    if (!/^http:\/\//i.test(target)) return bad('This is a proxy: send an absolute http:// address, or CONNECT')
-    const end = target.slice(7).search(/[/?#]/)
-    authority = end < 0 ? target.slice(7) : target.slice(7, 7 + end)
-    path = end < 0 ? '/' : target.slice(7 + end)
+    const scheme = PLAIN_SCHEME.exec(target)?.[0].length
+    if (scheme === undefined) return bad('This is a proxy: send an absolute http:// address, or CONNECT')
+    const end = target.slice(scheme).search(/[/?#]/)
+    authority = end < 0 ? target.slice(scheme) : target.slice(scheme, scheme + end)
+    // An OPTIONS request for an address without a path is for the server as a whole (RFC 9112 3.2.4).
+    path = end >= 0 ? target.slice(scheme + end) : verb === 'OPTIONS' ? '*' : '/'
     if (path.includes('#')) return bad('Malformed request address')
     if (path.startsWith('?')) path = `/${path}`
   }
@@ -126,7 +145,7 @@ export function parseRequestHead(text: string): HeadResult {
   let connectionSeen = false
   let proxyConnection = ''
   let hostSeen = false
-  const kept: string[] = [`${verb} ${path} ${version}`]
+  const kept: string[] = []
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i] ?? ''
     const colon = line.indexOf(':')
@@ -140,37 +159,30 @@ export function parseRequestHead(text: string): HeadResult {
         kept.push(`${name}: ${authority}`)
         continue
       case 'content-length': {
-        const value = line.slice(colon + 1).trim()
+        const value = fieldValue(line, colon)
         if (length >= 0 || !/^\d{1,15}$/.test(value)) return bad('Malformed or repeated Content-Length')
         length = Number(value)
         break
       }
       case 'transfer-encoding':
-        if (
-          chunked ||
-          line
-            .slice(colon + 1)
-            .trim()
-            .toLowerCase() !== 'chunked'
-        )
-          return bad('Unknown Transfer-Encoding')
+        if (chunked || fieldValue(line, colon).toLowerCase() !== 'chunked') return bad('Unknown Transfer-Encoding')
         chunked = true
         break
       case 'connection':
         connection += `,${line.slice(colon + 1).toLowerCase()}`
-        connectionText = connectionSeen ? '' : line.slice(colon + 1).trim()
+        connectionText = connectionSeen ? '' : fieldValue(line, colon)
         // Its place is kept, so that the target sees the order that a direct client has.
         if (!connectionSeen) kept.push('connection')
         connectionSeen = true
         continue
       case 'proxy-connection':
-        proxyConnection = line.slice(colon + 1).trim()
+        proxyConnection = fieldValue(line, colon)
         if (!connectionSeen) kept.push('connection')
         connectionSeen = true
         continue
       case 'proxy-authorization':
         if (credentials !== '') return bad('Two Proxy-Authorization headers')
-        credentials = line.slice(colon + 1).trim()
+        credentials = fieldValue(line, colon)
         continue
       case 'upgrade':
         upgrade = line
@@ -183,13 +195,14 @@ export function parseRequestHead(text: string): HeadResult {
   }
   if (chunked && (length >= 0 || minor === 0)) return bad('Transfer-Encoding where it cannot stand')
   if (connect && (chunked || length > 0)) return bad('A CONNECT request has no body')
-  const tokens = connection === '' ? [] : connection.split(',').map(part => part.trim())
+  const tokens = tokensOf(connection)
   const named = tokens.filter(part => part !== '' && !neverDropped.has(part))
   const close = minor === 0 || tokens.includes('close') || proxyConnection.toLowerCase() === 'close'
   const keepAlive = !close
   const upgradeAsked = upgrade !== '' && minor === 1 && tokens.includes('upgrade')
   let forward = ''
   if (!connect) {
+    forward = `${verb} ${path} ${version}\r\n`
     // What the client said, word by word where nothing was taken out of it: the target sees what a direct client sends.
     const plain = named.length === 0 && minor === 1 && (upgradeAsked || !tokens.includes('upgrade'))
     const rewritten = close ? 'close' : upgradeAsked ? 'Upgrade' : 'keep-alive'

@@ -1,4 +1,4 @@
-import type { Framing } from './request-head.ts'
+import { fieldValue, type Framing, tokensOf } from './request-head.ts'
 
 /** A response of a target; `forward` is the head that the client gets, without the final empty line's sibling headers. */
 export type ResponseHead = {
@@ -12,16 +12,20 @@ export type ResponseHead = {
 
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/
-const BARE_LINE_END = /\r(?!\n)|(?<!\r)\n/
+const BARE_LF = /(?<!\r)\n/
+const BARE_CR = /\r(?!\n)/
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /**
  * Reads a response head (without its final empty line, as latin1); null where it is not one, or says two things about
- * its length. `method` decides whether a body follows.
+ * its length. `method` decides whether a body follows. What every browser reads is written properly for the client, as
+ * RFC 9112 asks of a proxy: bare line feeds (2.2), folded lines (5.2), blanks before a colon (5.1), a length that is
+ * repeated (6.3).
  */
-export function parseResponseHead(text: string, method: string): ResponseHead | null {
-  if (forbidden.test(text) || BARE_LINE_END.test(text)) return null
+export function parseResponseHead(received: string, method: string): ResponseHead | null {
+  if (forbidden.test(received) || BARE_CR.test(received)) return null
+  const text = unfold(BARE_LF.test(received) ? received.replace(/\r?\n/g, '\r\n') : received)
   const firstEnd = text.indexOf('\r\n')
   const line0 = firstEnd < 0 ? text : text.slice(0, firstEnd)
   const start = STATUS_LINE.exec(line0)
@@ -36,28 +40,28 @@ export function parseResponseHead(text: string, method: string): ResponseHead | 
   let at = firstEnd < 0 ? text.length : firstEnd + 2
   while (at < text.length) {
     const end = text.indexOf('\r\n', at)
-    const line = end < 0 ? text.slice(at) : text.slice(at, end)
+    let line = end < 0 ? text.slice(at) : text.slice(at, end)
     at = end < 0 ? text.length : end + 2
-    const colon = line.indexOf(':')
-    const name = line.slice(0, colon < 0 ? 0 : colon)
+    let colon = line.indexOf(':')
+    let name = line.slice(0, colon < 0 ? 0 : colon)
+    if (name.endsWith(' ') || name.endsWith('\t')) {
+      name = name.trimEnd()
+      line = name + line.slice(colon)
+      colon = name.length
+    }
     if (!token.test(name)) return null
     switch (name.toLowerCase()) {
       case 'content-length': {
-        const value = line.slice(colon + 1).trim()
-        if (!/^\d{1,15}$/.test(value) || (length >= 0 && length !== Number(value))) return null
-        length = Number(value)
-        lengthLine = `${line}\r\n`
+        for (const value of tokensOf(fieldValue(line, colon))) {
+          if (!/^\d{1,15}$/.test(value) || (length >= 0 && length !== Number(value))) return null
+          length = Number(value)
+          lengthLine = `${name}: ${value}\r\n`
+        }
+        if (length < 0) return null
         continue
       }
       case 'transfer-encoding':
-        if (
-          chunked ||
-          line
-            .slice(colon + 1)
-            .trim()
-            .toLowerCase() !== 'chunked'
-        )
-          return null
+        if (chunked || fieldValue(line, colon).toLowerCase() !== 'chunked') return null
         chunked = true
         continue
       case 'connection':
@@ -74,7 +78,7 @@ export function parseResponseHead(text: string, method: string): ResponseHead | 
     }
     kept.push(line)
   }
-  const tokens = connection === '' ? [] : connection.split(',').map(part => part.trim())
+  const tokens = tokensOf(connection)
   const named = tokens.filter(part => part !== '' && part !== 'close' && part !== 'keep-alive' && part !== 'upgrade')
   let forward = `HTTP/1.1${line0.slice(8)}\r\n`
   for (const line of kept) {
@@ -93,3 +97,7 @@ export function parseResponseHead(text: string, method: string): ResponseHead | 
   const close = tokens.includes('close') || (minor === 0 && !tokens.includes('keep-alive'))
   return { status, framing, keepAlive: !close && !both && framing.kind !== 'close', forward }
 }
+
+/** Lines that begin with a blank belong to the one before. */
+const unfold = (text: string): string =>
+  text.includes('\r\n ') || text.includes('\r\n\t') ? text.replace(/\r\n[ \t]+/g, ' ') : text

@@ -2,7 +2,8 @@ import { ChunkScanner } from './chunks.ts'
 import type { RequestHead } from './request-head.ts'
 import { parseResponseHead } from './response-head.ts'
 
-const headEnd = Buffer.from('\r\n\r\n')
+const emptyLine = Buffer.from('\n\r\n')
+const bareEmptyLine = Buffer.from('\n\n')
 /** Up to this size head and first body bytes are copied into one buffer, so that they leave in one write. */
 const COPY_LIMIT = 16_384
 const MAX_INTERIM = 16
@@ -42,7 +43,7 @@ export class ResponseReader {
     this.#buffered = null
     const write: Buffer[] = []
     for (;;) {
-      const end = data.indexOf(headEnd)
+      const { end, next } = endOfHead(data)
       if (end > this.#maxHead || (end < 0 && data.length > this.#maxHead)) return bad(write)
       if (end < 0) {
         // The next read may overwrite the piece (`zeroCopy`).
@@ -50,7 +51,7 @@ export class ResponseReader {
         return { write, state: 'more', rest: null }
       }
       const head = parseResponseHead(data.toString('latin1', 0, end), this.#request.method)
-      const rest = data.subarray(end + 4)
+      const rest = data.subarray(next)
       if (head === null) return bad(write)
       if (head.status === 101) {
         if (!this.#request.upgrade) return bad(write)
@@ -117,6 +118,14 @@ export class ResponseReader {
     const rest = scan.used < chunk.length ? chunk.subarray(scan.used) : null
     return { write, state: scan.done ? 'done' : 'more', rest }
   }
+}
+
+/** Where a head ends, and where what follows begins; -1 where it is not whole. Some targets end lines with a line feed alone. */
+function endOfHead(data: Buffer): { end: number; next: number } {
+  const last = data.indexOf(emptyLine)
+  const bare = (last < 0 ? data : data.subarray(0, last + 1)).indexOf(bareEmptyLine)
+  if (bare >= 0) return { end: data[bare - 1] === 13 ? bare - 1 : bare, next: bare + 2 }
+  return { end: last > 0 && data[last - 1] === 13 ? last - 1 : last, next: last + 3 }
 }
 
 const bad = (write: Buffer[]): Step => ({ write, state: 'bad', rest: null })

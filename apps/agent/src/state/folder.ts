@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 
 export type FolderResult = { ok: true; path: string; unlock: () => void } | { ok: false; message: string }
@@ -30,18 +30,48 @@ export async function lockFolder(folder: string): Promise<FolderResult> {
 }
 
 /**
- * A socket name instead of a lock file: the system frees it with the process, however that ends. null where another
- * process has it.
+ * Sockets instead of a lock file: the system frees them with the process, however that ends. A name without a file is
+ * taken first, so that of two agents that start at once only one looks after the file; the file is seen by agents in
+ * containers that share the folder, too. null where another process has either.
  */
-async function takeLock(path: string): Promise<Server | null> {
+async function takeLock(path: string): Promise<{ close: () => void } | null> {
   const name = `netlet-agent-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`
-  const server = createServer(socket => socket.destroy())
-  const at = process.platform === 'linux' ? `\0${name}` : process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : ''
-  if (at === '') return server
-  return new Promise(resolve => {
+  const at = process.platform === 'linux' ? `\0${name}` : process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : null
+  const named = at === null ? null : await listenAt(at)
+  if (at !== null && named === null) return null
+  const file = join(path, 'lock.sock')
+  if (process.platform === 'win32' || Buffer.byteLength(file) > LONGEST_SOCKET_PATH)
+    return { close: () => named?.close() }
+  const filed = (await listenAt(file)) ?? ((await answers(file)) ? null : await listenAgain(file))
+  if (filed !== null) return { close: () => [named, filed].forEach(server => server?.close()) }
+  named?.close()
+  return null
+}
+
+/** Bytes of a path that a socket may have on macOS; Linux takes some more. */
+const LONGEST_SOCKET_PATH = 103
+
+/** Listens at a path or name; null where that is taken. */
+const listenAt = (at: string): Promise<Server | null> =>
+  new Promise(resolve => {
+    const server = createServer(socket => socket.destroy())
     server.once('error', () => resolve(null))
     server.listen(at, () => resolve(server.unref()))
   })
+
+/** Whether a process listens at the file; one that was killed leaves it behind. */
+const answers = (file: string): Promise<boolean> =>
+  new Promise(resolve => {
+    const socket = connect(file, () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+
+async function listenAgain(file: string): Promise<Server | null> {
+  await rm(file, { force: true })
+  return listenAt(file)
 }
 
 /** The bearer token that is kept beside the state; made at the first start. */
