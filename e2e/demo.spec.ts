@@ -30,12 +30,12 @@ test('a new customer buys a plan in the browser and uses the proxy', async ({ pa
     const dialog = page.getByRole('dialog', { name: 'Access rules' })
     await dialog.getByRole('button', { name: 'Confirm' }).click()
     await expect(page.getByText('Please select', { exact: true })).toBeVisible()
-    await dialog.getByRole('checkbox', { name: /Steam/ }).check()
+    await dialog.getByRole('checkbox', { name: /Netflix/ }).check()
     await dialog.getByRole('checkbox', { name: /Walmart/ }).check()
-    await expect(dialog).toContainText('Per IP with 2 selected: $2.32')
+    await expect(dialog).toContainText('Per IP with 2 selected: $2.47')
     await dialog.getByRole('button', { name: 'Confirm' }).click()
     await expect(dialog).toBeHidden()
-    await expect(page.getByText('$18.56')).toBeVisible()
+    await expect(page.getByText('$19.76')).toBeVisible()
   })
 
   await test.step('pays on the platform in a new tab while the countdown waits', async () => {

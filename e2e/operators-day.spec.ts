@@ -148,7 +148,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     await expect(page).toHaveURL(/servers\?state=trouble/)
     await expect(row(dead.name)).toContainText('It does not answer')
     await choose(page, dead.name, 'Give up for good')
-    await answer(page, `Give up ${dead.name} for good?`, 'YES', 'Orders that move: 1 (8 addresses).')
+    await answer(page, `Give up ${dead.name} for good?`, 'YES', 'Orders that move: 1 (8 proxies).')
     await expect(page.getByText('1 of 1 done, 0 refused')).toBeVisible()
     await customer.reload()
     await expect.poll(() => firstProxy(customer)).not.toBe(proxy)

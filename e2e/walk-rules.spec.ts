@@ -26,6 +26,7 @@ test('ACL Management: search, Total Rules, Add Rule, Edit and Delete, in the wor
   await expect(page.getByText('ACL Management')).toBeVisible()
   const total = page.getByText('Total Rules')
   await expect(total).toHaveText('Total Rules: 8')
+  // A rule that no other walk buys: it can be deleted.
   await search(page, 'steam')
   await expect(page.getByText('1 in total')).toBeVisible()
   const row = page.getByRole('row').filter({ hasText: 'Steam' })

@@ -132,10 +132,11 @@ test('the plan of a batch deletion says what holds proxies still, and what the o
 
 test('all that match are planned by the list’s query, and what was never paid or is owed is told apart', async () => {
   const other = await shop.customer({ username: 'planned' })
-  const made = [await shop.buy(other), await shop.buy(other), await shop.buy(other)]
+  const made = [await shop.buy(other), await shop.buy(other), await shop.buy(other), await shop.buy(other)]
   const { db } = shop.ctx
   for (const { id } of made) await db.transaction(tx => release(tx, { orderId: id }))
-  const [unpaid, failed] = made.map(({ id }) => id)
+  // The last one lost its addresses, and its time runs.
+  const [unpaid, failed, ended] = made.map(({ id }) => id)
   await db
     .update(orders)
     .set({ ...NEVER_PAID, state: 'timed_out', expiredAt: null })
@@ -144,11 +145,18 @@ test('all that match are planned by the list’s query, and what was never paid 
     .update(orders)
     .set({ state: 'failed' })
     .where(eq(orders.id, failed ?? 0))
+  await db
+    .update(orders)
+    .set({ state: 'expired' })
+    .where(eq(orders.id, ended ?? 0))
   const selection = { query: { username: 'planned' } }
   expect(await admin.post('/api/bulk/plan/', { action: 'order.delete', selection })).toMatchObject({
     data: {
-      rows: 3,
-      outcomes: { effects: expect.arrayContaining(['unpaid', 'owed', 'ended'].map(effect => ({ effect, rows: 1 }))) }
+      rows: 4,
+      outcomes: {
+        effects: expect.arrayContaining(['unpaid', 'owed', 'ended'].map(effect => ({ effect, rows: 1 }))),
+        refusals: [{ reason: 'order_runs', rows: 1 }]
+      }
     }
   })
 })

@@ -112,6 +112,7 @@ export const refusals = {
   nothing_to_renew: [409, 'This order has not been delivered yet. There is nothing to renew.'],
   order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
   order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
+  order_runs: [409, 'This order is paid and its time runs. Refund it, or wait until it ends, before it is deleted.'],
   order_has_open_payment: [
     409,
     'Money of this order waits for a decision under Payments. The order can be deleted once that is made.'
@@ -206,6 +207,7 @@ export const refusals = {
   outage_too_old: [400, 'An outage begins at most {days} days ago, and not before its server was added ({added})'],
   outage_recorded: [409, 'The health checks recorded this outage. Only one that was entered by hand can be deleted.'],
   outage_credited: [409, 'This outage was credited to {count} orders and stays'],
+  outage_being_credited: [409, 'This outage is being credited by bulk run {run}. Cancel that, or wait until it ends.'],
   outage_lasts: [409, 'This outage still lasts. It can be credited once it is over.'],
   certificate_unreadable: [
     400,

@@ -1,6 +1,7 @@
+import { useState } from 'react'
 import { Navigate, Outlet, useLocation } from 'react-router'
 import { useSession } from '../api/session.ts'
-import { loginPath } from '../kit/return-path.ts'
+import { guardedLoginPath } from '../kit/return-path.ts'
 import { ErrorState } from '../kit/states.tsx'
 import { dashboardPath, pathOf } from './manifest.ts'
 import { PageSkeleton } from './page-skeleton.tsx'
@@ -11,8 +12,13 @@ export function SignedIn() {
   const { pathname, search } = useLocation()
   if (pending) return <PageSkeleton />
   if (error && !user) return <ErrorState error={error} onRetry={() => void retry()} />
-  if (!user) return <Navigate to={loginPath(pathname + search)} replace />
+  if (!user) return <ToLogin from={pathname + search} />
   return <Outlet />
+}
+
+function ToLogin({ from }: { from: string }) {
+  const [to] = useState(() => guardedLoginPath(from))
+  return <Navigate to={to} replace />
 }
 
 export function ToDashboard() {

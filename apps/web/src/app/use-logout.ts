@@ -1,9 +1,10 @@
-import { useNavigate } from 'react-router'
+import { useLocation, useNavigate } from 'react-router'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
 import { failureText } from '../i18n/failures.ts'
 import { useT } from '../i18n/index.ts'
 import { notify } from '../kit/notify.ts'
+import { leaveForGood } from '../kit/return-path.ts'
 import { setSessionUser } from '../api/session.ts'
 import { useMutation } from '../api/use-mutation.ts'
 
@@ -11,10 +12,11 @@ import { useMutation } from '../api/use-mutation.ts'
 export function useLogout() {
   const t = useT()
   const navigate = useNavigate()
+  const { pathname, search } = useLocation()
   return useMutation({
     mutationFn: () => call(accounts.logout),
     onSuccess: async () => {
-      // First away from the guarded page: its guard would otherwise ask to come back here after the login.
+      leaveForGood(pathname + search)
       await navigate('/login')
       setSessionUser(null)
     },

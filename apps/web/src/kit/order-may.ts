@@ -28,11 +28,15 @@ export function whyNotAsk(order: Order, task: NonNullable<Order['task']>): Hindr
 }
 export const mayAsk = (order: Order, task: NonNullable<Order['task']>): boolean => whyNotAsk(order, task) === undefined
 
+/** States in which its time runs. */
+const TIMED: ReadonlySet<Order['state']> = new Set(['delivering', 'partly_delivered', 'delivered'])
+export const isRunning = ({ state }: Order): boolean => TIMED.has(state)
+
 /** May its end be moved? */
-export function whyNotExtend({ pay_status, state, expired_at }: Order): Hindrance | undefined {
+export function whyNotExtend(order: Order): Hindrance | undefined {
+  const { pay_status, state, expired_at } = order
   if (pay_status !== 1) return 'notPaid'
   if (state === 'refunded') return 'refunded'
   if (state === 'expired') return 'over'
-  const timed = ['delivering', 'partly_delivered', 'delivered'].includes(state)
-  return timed && expired_at !== null ? undefined : 'notBegun'
+  return isRunning(order) && expired_at !== null ? undefined : 'notBegun'
 }

@@ -10,3 +10,15 @@ export function safePath(value: string | null | undefined): string | undefined {
 
 /** The login page that comes back to `path`. */
 export const loginPath = (path: string) => `/login?return=${encodeURIComponent(path)}`
+
+let left: string | null = null
+/** Whoever logs out on a page does not come back to it with the next login, which may be somebody else's. */
+export const leaveForGood = (path: string): void => {
+  left = path
+}
+/** The login page that a guard of `path` leads to; once without the way back where somebody logged out there. */
+export function guardedLoginPath(path: string): string {
+  const wasLeft = left === path
+  left = null
+  return wasLeft ? '/login' : loginPath(path)
+}

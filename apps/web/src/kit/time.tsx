@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'react'
 import { useLanguage } from '../i18n/language.ts'
+import { useClock } from './clock.ts'
 import classes from './time.module.css'
 
 const UNITS = [
@@ -83,13 +83,7 @@ export function Moment({ at, ago = false }: { at: string; ago?: boolean }) {
 
 export function Ago({ at }: { at: string }) {
   const language = useLanguage()
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    // What has just happened lies after the last look at the clock.
-    setNow(Date.now())
-    const timer = setInterval(() => setNow(Date.now()), 30_000)
-    return () => clearInterval(timer)
-  }, [at])
+  const now = useClock()
   const time = new Date(at)
   return (
     <time dateTime={at} title={fullText(time, language)}>

@@ -1,9 +1,10 @@
 import type { BulkEffect, Reason } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { holdsAddresses } from '../inventory/index.ts'
 import { countOutcomes, type Outcomes } from '../../infra/outcomes.ts'
 import type { RemovalPorts } from './remove.ts'
+import { SERVED_STATES } from './states.ts'
 import { orders } from './tables.ts'
 
 /** What deleting these orders would refuse, as `removeOrderIn` does, and what the others are. */
@@ -15,6 +16,7 @@ export const planRemoval = (db: Executor, ids: number[], { hasOpenMoney }: Remov
       refused: sql<Reason | null>`case
       when ${orders.id} is null or ${orders.deletedAt} is not null then 'not_found'
       when ${holdsAddresses(orders.id)} then 'order_has_lease'
+      when ${inArray(orders.state, [...SERVED_STATES])} then 'order_runs'
       when ${hasOpenMoney} then 'order_has_open_payment'
     end`,
       effect: sql<BulkEffect>`case

@@ -5,6 +5,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { leasesOf } from '../inventory/index.ts'
+import { isServed } from './states.ts'
 import { orders } from './tables.ts'
 import { lockOrder, note, updateOrder, type OrderRow } from './transition.ts'
 
@@ -12,8 +13,8 @@ import { lockOrder, note, updateOrder, type OrderRow } from './transition.ts'
 export type RemovalPorts = { hasOpenMoney: SQL }
 
 /**
- * Takes an order off every list; its row and its history stay. Refused while it holds addresses, reserved ones too, and while
- * an administrator has yet to decide about its money. Money that comes for it later brings it back (`bringBack`).
+ * Takes an order off every list; its row and its history stay. Refused while it holds addresses, reserved ones too, while its
+ * paid time runs, and while an administrator has yet to decide about its money. Money that comes for it later brings it back (`bringBack`).
  */
 export const removeOrder = (ctx: AppContext, by: Actor, id: number, ports: RemovalPorts): Promise<Result<null>> =>
   command(ctx, by, unit => removeOrderIn(unit, id, ports))
@@ -23,6 +24,8 @@ export async function removeOrderIn(unit: Unit, id: number, { hasOpenMoney }: Re
   const order = await lockOrder(unit, id)
   if (!order || order.deletedAt) return refuse('not_found')
   if ((await leasesOf(unit.tx, id)).length > 0) return refuse('order_has_lease')
+  // Its addresses were lost with a server: it gets others as soon as there is room.
+  if (isServed(order.state)) return refuse('order_runs')
   if ((await unit.tx.$count(orders, and(eq(orders.id, id), hasOpenMoney))) > 0) return refuse('order_has_open_payment')
   await updateOrder(unit, id, { deletedAt: unit.now })
   await note(unit, id, 'deleted')

@@ -94,7 +94,8 @@ export async function rewardInvitation(
     reason: 'invited',
     params: { username: invited.username },
     cause: times === 0 ? cause : `${cause}:${times}`,
-    payment
+    payment,
+    ...(settings.invite_level_points_per_user === 0 ? { rate: 0 } : {})
   })
 }
 

@@ -15,7 +15,7 @@ export type Grant = {
   cause: string
   /** The platform's order that earned it: see `takeBackForPayment`. */
   payment?: string
-  /** By what its amount was multiplied. */
+  /** By what its amount was multiplied; 0: the settings gave nothing. */
   rate?: number | null
   /** See the column. */
   nominal?: number
@@ -31,6 +31,8 @@ export type Grant = {
  */
 export async function grantPoints(unit: Unit, grant: Grant): Promise<boolean> {
   const { userId, kind, point, cause } = grant
+  // What the settings gave nothing for earns nothing later, whatever they say by then: that is written down.
+  if (point === 0 && grant.rate === 0) await writeRecord(unit, grant)
   if (point === 0) return false
   if (!(await writeRecord(unit, grant))) return false
   await changeBalance(unit, userId, kind === 'coins' ? { coins: point } : { levelPoints: point })

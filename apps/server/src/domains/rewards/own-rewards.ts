@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, ne, or, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -28,7 +28,7 @@ export async function* exportPoints(db: Executor, userId: number): AsyncGenerato
     db
       .select()
       .from(pointRecords)
-      .where(and(eq(pointRecords.userId, userId), gt(pointRecords.id, after)))
+      .where(and(eq(pointRecords.userId, userId), ne(pointRecords.point, 0), gt(pointRecords.id, after)))
       .orderBy(asc(pointRecords.id))
       .limit(limit)
   )

@@ -1,5 +1,5 @@
 import type { PointRecord } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq, ne } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { sentenceOfRecord } from './grant.ts'
@@ -15,7 +15,8 @@ export const pointRecordList = (userId: number, now: Date) =>
     id: pointRecords.id,
     sort: { id: pointRecords.id },
     match: (_db, { kind }) => ({
-      where: [kind === undefined ? undefined : eq(pointRecords.kind, kind)],
+      // A record of nothing says only that nothing was earned.
+      where: [ne(pointRecords.point, 0), kind === undefined ? undefined : eq(pointRecords.kind, kind)],
       anyOf: [{ column: pointRecords.userId, among: [userId] }]
     }),
     async load(db, ids) {

@@ -68,6 +68,12 @@ const restores = (userId: number, paymentId: string) =>
     await rewardInvitation(unit, { userId, paymentId, settings })
   })
 
+const restoreEarned = (userId: number, paymentId: string) =>
+  command(shop.ctx, SYSTEM, async unit => {
+    await lockEarners(unit.tx, userId)
+    await restoreForPayment(unit, paymentId, { amount: '54.00', of: '54.00' })
+  })
+
 let cards = 0
 const exchange = async (client: Awaited<ReturnType<typeof shop.customer>>, point: number) => {
   cards += 1
@@ -333,3 +339,37 @@ test('after any history a balance is the sum of its records, and what can be spe
     { numRuns: 25 }
   )
 }, 120_000)
+
+test('what the settings gave nothing for earns nothing later, whatever they say by then', async () => {
+  const { inviter, buyer } = await pair()
+  const nothing = { billing_rate: 0, invite_rebate_rate: 0, invite_level_points_per_user: 0 }
+  const paymentId = await pays(buyer.user.id, '54.00', nothing)
+  const earn = () =>
+    command(shop.ctx, SYSTEM, unit =>
+      grantForPayment(unit, { orderPublicId: 'NL-1', userId: buyer.user.id, amount: '54.00', settings, paymentId })
+    )
+  const none = { coins: 0, levelPoints: 0 }
+  // Asked for again, as after a dispute that was won about a part of it.
+  await earn()
+  for (const { user } of [inviter, buyer]) expect(await balanceOf(user.id)).toMatchObject(none)
+  // Given back as a whole, and back again.
+  await refunds(buyer.user.id, paymentId)
+  await restoreEarned(buyer.user.id, paymentId)
+  await earn()
+  expect(await balanceOf(buyer.user.id)).toMatchObject(none)
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 0 })
+  // A record of nothing is in no history.
+  const history = await buyer.get<Page<PointRecord>>('/api/rewards/point_record/')
+  expect(history.data.data).toEqual([])
+})
+
+test('an invitation that the settings gave nothing for is not rewarded by a later payment', async () => {
+  const { inviter, buyer } = await pair()
+  const first = await pays(buyer.user.id, '10.00', { invite_level_points_per_user: 0 })
+  await pays(buyer.user.id, '10.00')
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 0, coins: 20 })
+  // Once the first is given back, the next is the first payment that stands.
+  await refunds(buyer.user.id, first)
+  await pays(buyer.user.id, '10.00')
+  expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 10 })
+})

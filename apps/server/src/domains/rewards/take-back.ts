@@ -53,6 +53,7 @@ async function leave(unit: Unit, record: Earning, standing: number): Promise<voi
     .update(pointRecords)
     .set({ takenBack, takenBackAt: standing === 0 ? unit.now : null })
     .where(eq(pointRecords.id, record.id))
+  if (nominalOf(record) === 0) return
   const { id, userId, reasonCode, reasonParams: params, payment } = record
   const taken = {
     userId,

@@ -34,8 +34,8 @@ const found: ReplyOf<typeof calls.addressHolders> = {
   texts: { en: 'Hello, reference NL-seven', 'zh-CN': '您好，编号 NL-seven' }
 }
 
-function open(query = '') {
-  answer(inventory.addressHolders, found)
+function open(query = '', told = found) {
+  answer(inventory.addressHolders, told)
   answer(inventory.addressLeases, pageOf(lease))
   return renderScreen(<AddressesPage />, { at: ROUTE + query, route: ROUTE })
 }
@@ -72,6 +72,11 @@ describe('who had an address', () => {
     expect(requestsOf(inventory.addressHolders)).toMatchObject([
       { query: { address: '192.0.2.3', at: '2026-03-03T12:00:00.000Z' } }
     ])
+  })
+
+  it('says of a moment before the delivery that the address was reserved only', async () => {
+    open('?address=192.0.2.3&at=2026-03-01T12:00:02Z', { ...found, at: '2026-03-01T12:00:02.000Z' })
+    expect(await screen.findByText(/^Reserved only: delivered from /)).toBeTruthy()
   })
 
   it('is asked by a form, which the address then names', async () => {

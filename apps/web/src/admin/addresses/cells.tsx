@@ -1,7 +1,9 @@
 import type { AddressLease } from '@netlet/contract'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
+import { momentText } from '../../kit/time.tsx'
 
 type Props = { lease: AddressLease }
 
@@ -9,13 +11,20 @@ export const UserLink = ({ lease }: Props) => (
   <Link to={`/dashboard/index/userList?search=${encodeURIComponent(lease.username)}`}>{lease.username}</Link>
 )
 
-/** Was it in use, or reserved only? */
-export function LeaseState({ lease }: Props) {
+/** Was it in use, or reserved only? @param at the instant that is looked at; without it, of the whole time */
+export function LeaseState({ lease, at }: Props & { at?: string }) {
   const t = useT()
+  const language = useLanguage()
+  if (at && lease.active_from && at < lease.active_from)
+    return (
+      <StateBadge tone="wait">
+        {t('addresses.reservedThen', { time: momentText(lease.active_from, language) })}
+      </StateBadge>
+    )
   if (!lease.active_from)
     return (
       <StateBadge tone={lease.released_at ? 'off' : 'wait'}>
-        {t(lease.released_at ? 'addresses.neverPaid' : 'addresses.reserved')}
+        {t(lease.released_at ? 'addresses.neverDelivered' : 'addresses.reserved')}
       </StateBadge>
     )
   return (

@@ -36,7 +36,7 @@ export function Holders({ address, at }: { address: string; at: string | null })
         </p>
         {data.held.length === 0 && <p>{t('addresses.nobody')}</p>}
         {data.held.map(lease => (
-          <Lease key={lease.id} lease={lease} />
+          <Lease key={lease.id} lease={lease} at={data.at} />
         ))}
         <Neighbour title="addresses.before" lease={data.before} />
         <Neighbour title="addresses.after" lease={data.after} />
@@ -46,13 +46,13 @@ export function Holders({ address, at }: { address: string; at: string | null })
   )
 }
 
-function Lease({ lease }: { lease: AddressLease }) {
+function Lease({ lease, at }: { lease: AddressLease; at: string }) {
   const t = useT()
   const facts: Fact[] = [
     [t('addresses.order'), <OrderLink id={lease.order_id} number={lease.order} />],
     [t('addresses.user'), <UserLink lease={lease} />],
     [t('addresses.rules'), lease.acls.map(({ name }) => name).join(', ')],
-    [t('addresses.state'), <LeaseState lease={lease} />],
+    [t('addresses.state'), <LeaseState lease={lease} at={at} />],
     [t('addresses.held'), <Term lease={lease} />],
     [t('addresses.term'), lease.expired_at && <OrderTerm lease={lease} />],
     [t('addresses.block'), <span className="mono">{lease.address}</span>]

@@ -23,7 +23,15 @@ export const secretField = <const N extends string>(name: N): Field<N> => ({
   optional: true,
   Input: function Secret(props: FieldProps) {
     // The browser offers no password of the operator's own here. Mantine marks its other fields as invalid, not this one.
-    return <PasswordInput autoComplete="new-password" aria-invalid={props.error ? true : undefined} {...props} />
+    const t = useT()
+    return (
+      <PasswordInput
+        autoComplete="new-password"
+        aria-invalid={props.error ? true : undefined}
+        visibilityToggleButtonProps={{ 'aria-label': t('users.showPassword') }}
+        {...props}
+      />
+    )
   },
   shown: () => ''
 })

@@ -157,6 +157,19 @@ describe('the form of a resource', () => {
     expect(field('Code').value).toBe('CARD-3Y')
   })
 
+  it('asks nothing any more once its changes were saved', async () => {
+    const arrive = hold(rewards.updateGiftCard)
+    const { user, asked } = open('/list?form=edit.2')
+    await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
+    await user.click(submit('Save'))
+    await user.keyboard('{Escape}')
+    await screen.findByRole('dialog', { name: 'Discard the changes?' })
+    act(() => arrive(card(2)))
+    expect(await screen.findByText('successfully')).toBeTruthy()
+    await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard the changes?' })).toBeNull())
+    expect(asked()).toEqual({})
+  })
+
   it('says that it could not be saved, also where it was left meanwhile', async () => {
     const { user, asked } = open('/list?form=edit.2')
     await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')

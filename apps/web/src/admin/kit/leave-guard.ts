@@ -15,7 +15,8 @@ type Guard = {
 }
 
 const guards = new Set<Guard>()
-let asking = false
+/** What somebody is being asked about. */
+let asked: Guard[] = []
 /** This page's entry of the history: after the browser went back it is too late to see. */
 let entry: { state: unknown; address: string } = { state: null, address: '' }
 let uninstall: (() => void) | undefined
@@ -26,12 +27,17 @@ const guarding = (leaves: (guard: Guard) => boolean) => [...guards].filter(guard
 /** Asks once for all of these; a person who is asked already has not said yes. */
 async function mayLeave(left: Guard[]): Promise<boolean> {
   if (left.length === 0) return true
-  if (asking) return false
-  asking = true
+  if (asked.length > 0) return false
+  asked = left
   const yes = await confirm({ title: t('form.discardTitle'), body: t('form.discardBody'), danger: true })
-  asking = false
+  asked = []
   if (yes) for (const guard of left) guard.release()
   return yes
+}
+
+/** Takes the question back once nothing that it is about can be lost any more: its changes were saved meanwhile. */
+function withdrawQuestion(): void {
+  if (asked.length > 0 && !asked.some(guard => guard.guards())) questions.current()?.answer(false)
 }
 
 /** Follows the ways out of a page: one set of listeners, however many guards there are. */
@@ -109,6 +115,7 @@ export function useLeaveGuard(dirty: boolean, part?: Part) {
     },
     release: () => {
       state.current.released = true
+      withdrawQuestion()
     }
   }).current
   useEffect(() => {

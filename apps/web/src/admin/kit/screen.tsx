@@ -274,8 +274,8 @@ function SideDrawer({ list, title, children }: SideDrawerProps) {
       title={title}
       position="right"
       size="lg"
-      // Above the dashboard's full view.
-      zIndex={250}
+      // Above the dashboard's full view, below forms, which it may open.
+      zIndex={240}
       classNames={{ title: classes.drawerTitle }}
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('list.close') }}

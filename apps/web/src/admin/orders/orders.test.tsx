@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { catalog, fleet, orders } from '../../api/routes.ts'
 import { momentText } from '../../kit/time.tsx'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { order, pageOf } from '../../testing/shapes.ts'
+import { admin, order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, offeredActions, renderScreen } from '../kit/screen.fixture.tsx'
 import OrdersPage from './page.tsx'
 
@@ -20,11 +20,11 @@ const statistics = {
 }
 const unpaid = { ...order, id: 8, order_id: '20260615-UNPAID', pay_status: 0 as const, state: 'placed' as const }
 
-function open(at = '/dashboard/index/orders', rows = [order]) {
+function open(at = '/dashboard/index/orders', rows = [order], as = admin) {
   keepNothing()
   answer(orders.statistics, statistics)
   answer(orders.list, pageOf(...rows))
-  return renderScreen(<OrdersPage />, { at, route: ROUTE })
+  return renderScreen(<OrdersPage />, { at, route: ROUTE, as })
 }
 const rowOf = async (name: string) => (await screen.findByText(name)).closest('tr') as HTMLElement
 const choose = async (user: ReturnType<typeof open>['user'], name: string, entry: string) => {
@@ -321,6 +321,20 @@ describe('the orders of the console', () => {
     expect(requestsOf(orders.deliver)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.deliver)).toHaveLength(1))
+  })
+
+  it('leave what was not paid for to those who decide about money, and say so', async () => {
+    const short: Order = { ...order, state: 'failed', delivery_num: 0, fail: { code: 'lines_missing', params: {} } }
+    const { user } = open('/dashboard/index/orders', [short], { ...admin, operator_role: 'support' })
+    await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Deliver', description: /^Its payment is held/ }))
+    expect(screen.queryByRole('dialog')).toBeNull()
+  })
+
+  it('are not offered to be deleted while their paid time runs, also without proxies', async () => {
+    const { user } = open('/dashboard/index/orders', [{ ...order, delivery_num: 0, holds_addresses: false }])
+    await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
+    expect(await screen.findByRole('menuitem', { name: 'Delete', description: /its time runs/ })).toBeTruthy()
   })
 
   it('are deleted after a question that names the order and its state', async () => {

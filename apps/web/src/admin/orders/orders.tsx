@@ -14,6 +14,7 @@ import {
   IconX
 } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
+import { may } from '../../api/may.ts'
 import { orders, payments } from '../../api/routes.ts'
 import { t as adminT, useT } from '../../i18n/admin.ts'
 import { t as sharedT } from '../../i18n/index.ts'
@@ -22,7 +23,7 @@ import { toClipboard } from '../../kit/clipboard.ts'
 import { money as amount } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { orderFailure } from '../../kit/order-failure.ts'
-import { whyNoProxies, whyNotAsk } from '../../kit/order-may.ts'
+import { isRunning, whyNoProxies, whyNotAsk } from '../../kit/order-may.ts'
 import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { MoveOrderForm } from '../../kit/schemas.ts'
@@ -41,7 +42,8 @@ import {
   stamp,
   textFilter,
   type Selected,
-  type T
+  type T,
+  type WhyNot
 } from '../kit/index.ts'
 import { useServerGroups, useServers } from '../servers/options.ts'
 import { OrderCell, ProductCell, UserCell, useCollections } from './cells.tsx'
@@ -60,8 +62,16 @@ const RESET_FAILED = '批量重置代理失败'
 /** Failures in which the payment did not pay for what is then delivered. */
 const UNPAID_FAILURES = new Set(['underpaid', 'lines_missing', 'wrong_currency', 'test_payment'])
 
+const isUnpaidFor = ({ state, fail }: Order) => state === 'failed' && fail !== null && UNPAID_FAILURES.has(fail.code)
+
+/** Delivering what was not paid for settles its payment: this is for those who decide about money. */
+const whyNotDeliver: WhyNot<Order> = (order, me) =>
+  isUnpaidFor(order) && !may(me, 'payments.change')
+    ? 'whyNot.order.heldPayment'
+    : hindrance(whyNotAsk(order, 'deliver'))
+
 function deliverQuestion(t: T, order: Order) {
-  if (order.state !== 'failed' || !order.fail || !UNPAID_FAILURES.has(order.fail.code)) return undefined
+  if (!isUnpaidFor(order)) return undefined
   return {
     title: t('orders.deliverTitle'),
     body: t('orders.deliverBody', {
@@ -164,7 +174,7 @@ export const Orders = defineResource({
       name: 'deliver',
       icon: IconTruckDelivery,
       route: orders.deliver,
-      whyNot: order => hindrance(whyNotAsk(order, 'deliver')),
+      whyNot: whyNotDeliver,
       confirm: deliverQuestion,
       success: queued
     },
@@ -226,7 +236,8 @@ export const Orders = defineResource({
   ],
   remove: {
     route: orders.remove,
-    whyNot: order => (order.holds_addresses ? 'whyNot.order.holdsAddresses' : undefined),
+    whyNot: order =>
+      order.holds_addresses ? 'whyNot.order.holdsAddresses' : isRunning(order) ? 'whyNot.order.running' : undefined,
     confirm: (t, order) => ({
       title: t('list.deleteTitle'),
       body: t('orders.deleteBody', {

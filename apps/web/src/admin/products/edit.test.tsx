@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { refresh } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { admin, pageOf } from '../../testing/shapes.ts'
 import { openProducts, PATH, product, there, variant } from './products.fixture.tsx'
 
 const AT = `${PATH}/7`
@@ -38,6 +38,16 @@ describe('editing a product', () => {
       variants: [{ id: 11, variant_price: '2.20', cart_step: 8, proxy_time: 30, server_group: 1 }]
     })
     expect(sent?.body).not.toHaveProperty('product_collections')
+  })
+
+  it('is only looked at by those who may not change it', async () => {
+    openProducts(`${AT}?variant=1100`, product, { ...admin, operator_role: 'support' })
+    const name = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Name' })
+    expect(name.closest('fieldset')?.disabled).toBe(true)
+    expect(await screen.findByText('New York / 8')).toBeTruthy()
+    for (const action of ['Save', 'Edit: New York / 8', 'Delete: New York / 8'])
+      expect(screen.queryByRole('button', { name: action })).toBeNull()
+    expect(screen.queryByRole('dialog')).toBeNull()
   })
 
   it('has a variant dialog at an address of its own: step fixed, stock read-only, price editable', async () => {

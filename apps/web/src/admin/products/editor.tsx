@@ -6,12 +6,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
 import { ApiError } from '../../api/client.ts'
+import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { catalog, fleet, orders, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
-import { May, sayDone, useLeaveGuard, type Undo, WorkButton } from '../kit/index.ts'
+import { sayDone, useLeaveGuard, type Undo, WorkButton } from '../kit/index.ts'
 import { consequencesOf } from './consequences.ts'
 import { isSame, type Draft, type VariantDraft } from './draft.ts'
 import { Chosen, Ticks } from './ticks.tsx'
@@ -46,6 +47,7 @@ export function Editor(props: Props) {
   const { title, start, product, check, save, onTakeTheirs, onDirty, variantTools, notices } = props
   const t = useT()
   const back = useBack()
+  const mayChange = useMay().mayCall(product ? catalog.updateProduct : catalog.createProduct)
   const [params, setParams] = useSearchParams()
   const [draft, setDraft] = useState(start)
   const [errors, setErrors] = useState<Record<string, string>>({})
@@ -138,11 +140,11 @@ export function Editor(props: Props) {
           {t('products.back')}
         </Button>
         <h2 className={classes.title}>{title}</h2>
-        <May make={product ? catalog.updateProduct : catalog.createProduct}>
+        {mayChange && (
           <WorkButton working={saving} onClick={() => void submit()}>
             {t(product ? 'form.save' : 'form.add')}
           </WorkButton>
-        </May>
+        )}
       </div>
       {failure && (
         <div ref={alert} role="alert" tabIndex={-1} className={classes.alert}>
@@ -151,7 +153,7 @@ export function Editor(props: Props) {
         </div>
       )}
       {notices}
-      <div className={`card ${classes.panel}`}>
+      <fieldset disabled={!mayChange} className={`card ${classes.panel}`}>
         <div className={classes.fields}>
           <div className="stack">
             <TextInput
@@ -196,14 +198,15 @@ export function Editor(props: Props) {
             onChange={product_tags => edit({ product_tags })}
           />
         </div>
-      </div>
+      </fieldset>
       <section className="stack" aria-label={t('products.variants')}>
         <div className={classes.head}>
           <h3 className={classes.heading}>{t('products.variants')}</h3>
-          {variantTools?.({
-            variants: draft.variants,
-            add: more => edit({ variants: [...draft.variants, ...more] })
-          })}
+          {mayChange &&
+            variantTools?.({
+              variants: draft.variants,
+              add: more => edit({ variants: [...draft.variants, ...more] })
+            })}
         </div>
         {errors['variants'] && <p className={classes.wrong}>{errors['variants']}</p>}
         <VariantsTable
@@ -212,11 +215,12 @@ export function Editor(props: Props) {
           groups={groups?.data ?? []}
           errorsOf={errorsOf}
           dirty={dirty}
+          mayChange={mayChange}
           onEdit={variant => showVariant(variant.shopify_variant_id)}
           onRemove={variant => void remove(variant)}
         />
       </section>
-      {shownVariant && groups && (
+      {mayChange && shownVariant && groups && (
         <VariantDialog
           key={shownVariant.shopify_variant_id}
           variant={shownVariant}

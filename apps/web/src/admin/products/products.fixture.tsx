@@ -1,7 +1,7 @@
 import type { PlatformProduct, Product, Variant } from '@netlet/contract'
 import { catalog, fleet, orders } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
-import { pageOf } from '../../testing/shapes.ts'
+import { admin, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import ProductsPage from './page.tsx'
 
@@ -61,7 +61,7 @@ export const there: PlatformProduct = {
 }
 
 /** The screen, with the parts that every form of it asks for. */
-export function openProducts(at: string, shown: Product | null = product) {
+export function openProducts(at: string, shown: Product | null = product, as = admin) {
   keepNothing()
   answer(catalog.products, shown ? pageOf(shown) : pageOf())
   answer(catalog.tags, pageOf({ id: 8, tag_name: 'Fast', tag_desc: '', version: 't8' }))
@@ -85,5 +85,5 @@ export function openProducts(at: string, shown: Product | null = product) {
       ? { max_step: 4, stock: 16, rules: [{ acl_id: 5, acl_name: 'Video', stock: 16 }] }
       : { max_step: 256, stock: 64, rules: [{ acl_id: 5, acl_name: 'Video', stock: 64 }] }
   )
-  return renderScreen(<ProductsPage />, { at, route: `${PATH}/:product?` })
+  return renderScreen(<ProductsPage />, { at, route: `${PATH}/:product?`, as })
 }

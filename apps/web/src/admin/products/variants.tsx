@@ -19,12 +19,14 @@ type Props = {
   errorsOf: (at: number) => Record<string, string>
   /** A price is mended on what is kept: not while something else is not saved. */
   dirty: boolean
+  /** Who may not change the product only looks at its variants. */
+  mayChange: boolean
   onEdit: (variant: VariantDraft) => void
   onRemove: (variant: VariantDraft) => void
 }
 
 /** The variants of a product that is added or edited. */
-export function VariantsTable({ variants, product, groups, errorsOf, dirty, onEdit, onRemove }: Props) {
+export function VariantsTable({ variants, product, groups, errorsOf, dirty, mayChange, onEdit, onRemove }: Props) {
   const t = useT()
   const savedOf = ({ id }: VariantDraft) => product?.variants.find(one => one.id === id)
   const groupName = (id: number | null) => groups.find(one => one.id === id)?.name ?? (id === null ? '' : String(id))
@@ -108,7 +110,7 @@ export function VariantsTable({ variants, product, groups, errorsOf, dirty, onEd
       {product && <Drifts product={product} dirty={dirty} />}
       <DataTable
         label={t('products.variants')}
-        columns={columns}
+        columns={mayChange ? columns : columns.filter(({ key }) => key !== 'actions')}
         rows={variants}
         rowKey={variant => variant.shopify_variant_id}
         pending={false}

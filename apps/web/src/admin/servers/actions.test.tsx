@@ -10,20 +10,20 @@ import { busy, choose, dialog, open, ROUTE, run, say } from './servers.fixture.t
 
 describe('what is done with a server', () => {
   it.each([
-    ['Pause', 'Pause paris?', fleet.pause, 'sells nothing from now on', 'Reservations that move: 1 (8 addresses).'],
+    ['Pause', 'Pause paris?', fleet.pause, 'sells nothing from now on', 'Reservations that move: 1 (8 proxies).'],
     [
       'Drain',
       'Drain paris?',
       fleet.drain,
       'They stay, and are tried again each minute: NL-stays, and 2 more',
-      'Reservations that find no room: 1 (16 addresses). They stay until they are paid or time out.'
+      'Reservations that find no room: 1 (16 proxies). They stay until they are paid or time out.'
     ],
     [
       'Give up for good',
       'Give up paris for good?',
       fleet.giveUp,
-      'lose addresses: 3 (24 addresses): NL-stays, and 2 more',
-      'Reservations that end: 1 (16 addresses).'
+      'lose addresses: 3 (24 proxies): NL-stays, and 2 more',
+      'Reservations that end: 1 (16 proxies).'
     ]
   ] as const)('%s says before what will happen, in figures', async (entry, title, route, words, reservations) => {
     answer(fleet.pause, { ...server, changes: 1 })
@@ -35,7 +35,7 @@ describe('what is done with a server', () => {
     for (const line of [
       words,
       reservations,
-      'Live orders: 5 with 40 addresses; still waiting for delivery: 1.',
+      'Live orders: 5 with 40 proxies; still waiting for delivery: 1.',
       'Reservations that are not paid yet: 2.',
       'Free addresses of Europe: nike 56 → 24'
     ])
@@ -92,7 +92,7 @@ describe('what is done with a server', () => {
     await user.selectOptions(await screen.findByRole('combobox', { name: 'To server' }), '5')
     await user.click(screen.getByRole('button', { name: 'Move orders' }))
     const question = await dialog('Move the orders of paris?')
-    expect(question.textContent).toContain('Orders that move: 2 (16 addresses).')
+    expect(question.textContent).toContain('Orders that move: 2 (16 proxies).')
     expect(requestsOf(fleet.plan)[0]?.query).toEqual({ action: 'move', server_id: '5' })
     await say(user, 'YES')
     await waitFor(() => expect(requestsOf(fleet.moveOrders)[0]?.body).toMatchObject({ server_id: 5 }))

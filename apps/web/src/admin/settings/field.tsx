@@ -107,6 +107,7 @@ function Secret({ saved, typed, version, onChange, label, common }: SecretProps)
           {...common}
           label={label}
           autoComplete="new-password"
+          visibilityToggleButtonProps={{ 'aria-label': t('users.showPassword') }}
           autoFocus={entering}
           value={typeof typed === 'string' ? typed : ''}
           onChange={event => {

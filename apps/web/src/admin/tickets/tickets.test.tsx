@@ -86,6 +86,19 @@ describe('the tickets', () => {
     ])
   })
 
+  it('are answered from their view, above it', async () => {
+    const { user } = open(ticket, '/dashboard/index/tickets?open=4')
+    const view = await screen.findByRole('dialog', { name: 'Ticket' })
+    await user.click(await within(view).findByRole('button', { name: 'Answer by mail' }))
+    const form = await screen.findByRole('dialog', { name: 'Answer by mail: Ada' })
+    // The stylesheet puts each part of a drawer where this says.
+    const layerOf = (dialog: HTMLElement) =>
+      Number(
+        dialog.closest<HTMLElement>('[style*="--mb-z-index"]')?.style.getPropertyValue('--mb-z-index') ?? Number.NaN
+      )
+    expect(layerOf(form)).toBeGreaterThan(layerOf(view))
+  })
+
   it('say it where somebody else has answered meanwhile', async () => {
     const { user } = open()
     answerRefused(support.answerTicket, 'ticket_answered')

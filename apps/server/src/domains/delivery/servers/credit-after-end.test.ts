@@ -1,4 +1,4 @@
-import type { CreditPreview } from '@netlet/contract'
+import type { BulkRun, CreditPreview } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
@@ -87,7 +87,12 @@ test('an order past its grace is listed with the time it lost, and can be reopen
   const row = { id, email: 'buyer1@example.com', seconds: 5 * 3600 }
   const counts = { orders: 0, revived: 0, ended: 1 }
   expect(await preview(away)).toMatchObject({ ...counts, ended_meanwhile: [{ ...row, credited: false }] })
-  const run = await stack.admin.post<never>(`/api/servers/outages/${away}/credit/`, {})
+  const run = await stack.admin.post<BulkRun>(`/api/servers/outages/${away}/credit/`, {})
+  // What the run is about stays until it has ended.
+  expect(await stack.admin.delete(`/api/servers/outages/${away}/`)).toMatchObject({
+    status: 409,
+    data: { reason: 'outage_being_credited', params: { run: run.data.id } }
+  })
   await stack.finish(run.data)
   expect(await stack.order(id)).toMatchObject({ state: 'expired' })
   expect(await preview(away)).toMatchObject({ ...counts, credited: 1, ended_meanwhile: [{ ...row, credited: true }] })

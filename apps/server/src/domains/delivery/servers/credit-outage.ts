@@ -63,7 +63,8 @@ export async function previewCredit(db: Executor, outageId: number, now: Date): 
 /** Gives the time of an outage back to all orders that lost some by it, as a run; null where there are none. */
 export const creditOutage = (ctx: AppContext, by: UserActor, outageId: number): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
-    const outage = await endedOutage(unit.tx, outageId)
+    // It is not deleted before its run is known.
+    const outage = ended(await lockOutage(unit, outageId, 'key share'))
     if (!outage.ok) return outage
     const ids = (await losersOf(unit.tx, outage.data, unit.now)).map(({ id }) => id)
     if (ids.length === 0) return ok(null)

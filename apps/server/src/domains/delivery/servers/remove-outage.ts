@@ -4,10 +4,11 @@ import type { Actor } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { done, type Result } from '../../../infra/result.ts'
+import { unendedRun } from '../../bulk/index.ts'
 import { lockOutage, removeOutage } from '../../fleet/index.ts'
 import { outageCredits } from '../tables.ts'
 
-/** Takes back an outage that was entered wrongly, until an order got time for it. What the health checks saw stays. */
+/** Takes back an outage that was entered wrongly, until an order gets time for it. What the health checks saw stays. */
 export const removeUncredited = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
   command(ctx, by, async unit => {
     const outage = await lockOutage(unit, id, 'update')
@@ -15,6 +16,8 @@ export const removeUncredited = (ctx: AppContext, by: Actor, id: number): Promis
     if (!outage.byHand) return refuse('outage_recorded')
     const count = await unit.tx.$count(outageCredits, eq(outageCredits.outageId, id))
     if (count > 0) return refuse('outage_credited', { params: { count } })
+    const run = await unendedRun(unit.tx, { action: 'order.credit_outage', input: { outage_id: id } })
+    if (run !== undefined) return refuse('outage_being_credited', { params: { run } })
     await removeOutage(unit, outage)
     return done
   })

@@ -1,0 +1,19 @@
+import type { RunAction } from '@netlet/contract'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+import type { RunInput } from './actions.ts'
+import { bulkRuns } from './tables.ts'
+
+/** @returns the id of a run of anybody that does this with this input and has not ended; undefined where there is none */
+export async function unendedRun(
+  db: Executor,
+  { action, input }: { action: RunAction; input: RunInput }
+): Promise<number | undefined> {
+  const same = and(eq(bulkRuns.action, action), sql`${bulkRuns.input} = ${JSON.stringify(input)}::jsonb`)
+  const [run] = await db
+    .select({ id: bulkRuns.id })
+    .from(bulkRuns)
+    .where(and(isNull(bulkRuns.endedAt), same))
+    .limit(1)
+  return run?.id
+}
